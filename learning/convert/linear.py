@@ -24,71 +24,27 @@ class Link:
     scale: Value | None = None
 
 
-COPIES = {"_to_copy", "alias", "clone", "contiguous", "detach", "lift_fresh", "lift_fresh_copy", "copy"}
-VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "flatten", "unflatten"}
-TURNS = {"t", "transpose", "permute"}
-RESIZES = {
-    "unsqueeze",
-    "squeeze",
-    "expand",
-    "select",
-    "slice",
-    "split",
-    "split_with_sizes",
-    "chunk",
-    "unbind",
-}
-RESIZES |= {"repeat", "roll", "flip", "narrow"}
+COPIES = {"_to_copy", "alias", "clone", "contiguous", "copy", "detach", "lift_fresh", "lift_fresh_copy"}
+VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "squeeze", "unsqueeze"}
+CUTS = {"select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind"}
+TURNS = {"t", "transpose", "permute", "expand", "repeat", "roll", "flip"}
 PICKS = {"index", "index_select", "embedding"}
-POOLS = {"mean", "sum", "avg_pool2d", "_adaptive_avg_pool2d", "upsample_bicubic2d", "upsample_bilinear2d"}
-POOLS |= {"upsample_nearest2d", "avg_pool1d", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa", "cumsum"}
-SUMS = {"add", "sub", "rsub", "index_add", "index_put", "scatter_add", "cat", "stack", "where"}
-SHAPES = COPIES | VIEWS | TURNS | RESIZES | PICKS  # each number of the output is one of the input's
+SHAPES = COPIES | VIEWS | CUTS | TURNS | PICKS  # each number of the output is one of the input's
+POOLS = {"mean", "sum", "cumsum", "avg_pool1d", "avg_pool2d", "_adaptive_avg_pool2d", "upsample_nearest2d"}
+POOLS |= {"upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"}
 ZEROS = {"zeros", "zeros_like", "new_zeros"}
-NONLINEAR = {
-    "relu",
-    "gelu",
-    "silu",
-    "tanh",
-    "sigmoid",
-    "_softmax",
-    "exp",
-    "pow",
-    "rsqrt",
-    "sqrt",
-    "cos",
-    "sin",
-    "abs",
-}
-NONLINEAR |= {
-    "hardtanh",
-    "leaky_relu",
-    "elu",
-    "softplus",
-    "mish",
-    "clamp",
-    "clamp_min",
-    "topk",
-    "max",
-    "log",
-    "erf",
-}
-NONLINEAR |= {"native_layer_norm", "native_group_norm", "native_batch_norm", "max_pool2d_with_indices", "glu"}
-NONLINEAR |= {"_native_batch_norm_legit_no_training", "native_dropout", "amax", "square", "reciprocal", NORM}
-UNDERSTOOD = SHAPES | POOLS | SUMS | ZEROS | NONLINEAR
-UNDERSTOOD |= {
-    "_grouped_mm",
-    "mul",
-    "div",
-    "neg",
-    "mm",
-    "bmm",
-    "addmm",
-    "linear",
-    "convolution",
-    "constant_pad_nd",
-    "masked_fill",
-}
+SUMS = {"add", "sub", "rsub", "neg", "mul", "div"}
+SUMS |= {"cat", "stack", "where", "masked_fill", "index_add", "constant_pad_nd"}
+PRODUCTS = {"mm", "bmm", "addmm", "linear", "_grouped_mm", "convolution"}
+ACTIVATIONS = {"relu", "gelu", "silu", "tanh", "sigmoid", "_softmax"}
+ACTIVATIONS |= {"hardtanh", "leaky_relu", "elu", "softplus", "mish", "glu"}
+CURVES = {"exp", "log", "erf", "pow", "square", "reciprocal", "sqrt"}
+CURVES |= {"rsqrt", "sin", "cos", "abs", "clamp", "clamp_min"}
+NORMS = {NORM, "native_layer_norm", "native_group_norm", "native_batch_norm"}
+NORMS |= {"_native_batch_norm_legit_no_training"}
+PEAKS = {"topk", "max", "amax", "max_pool2d_with_indices"}
+# What these compute is known: where `links` says that they do not commute, they do not.
+UNDERSTOOD = SHAPES | POOLS | ZEROS | SUMS | PRODUCTS | ACTIVATIONS | CURVES | NORMS | PEAKS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
@@ -116,12 +72,9 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
     if op == "masked_fill":
         zero = not isinstance(args[2], Value) and args[2] == 0
         return [Link(args[0], axis)] if zero and _absent(args[1], output, axis) else None
-    if op in ("index_add", "scatter_add"):
-        if op == "scatter_add" or _axis(args[1], len(output.shape)) == axis:
-            return None
-        return [Link(args[0], axis), Link(args[3], axis)]
-    if op == "index_put":
-        return None
+    if op == "index_add":
+        other = _axis(args[1], len(output.shape)) != axis
+        return [Link(args[0], axis), Link(args[3], axis)] if other else None
     if op == "constant_pad_nd":
         padded = range(len(output.shape) - len(args[1]) // 2, len(output.shape))
         value = args[2] if len(args) > 2 else 0
@@ -136,11 +89,7 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
         return [Link(args[axis - 1], axis)] if axis else None
     if op == "addmm":
         bias = _aligned(args[:1], output, axis)
-        return (
-            None
-            if bias is None or call.kwargs.keys() & {"alpha", "beta"}
-            else [*bias, Link(args[1 + axis], axis)]
-        )
+        return None if bias is None else [*bias, Link(args[1 + axis], axis)]
     if op == "_grouped_mm":
         return [Link(args[axis], 2 * axis)] if len(args[0].shape) == 2 and axis else None
     if op == "linear":
@@ -174,7 +123,7 @@ class Contraction:
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
     """How a call reads an operand along an axis, if it is a product with a matrix or a convolution."""
     op, args = call.op, call.args
-    if op in ("mm", "bmm", "addmm"):
+    if op in ("mm", "bmm", "addmm") and not call.kwargs:
         bias, (a, b) = (args[0] if op == "addmm" else None), args[-2:]
         k = len(a.shape) - 1
         if value is a and value is not b and axis == k:
@@ -216,18 +165,13 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
         return {one: other, other: one}.get(axis, axis)
     if op == "permute":
         return _axis(args[1][axis], n)
-    if op in ("unsqueeze", "squeeze"):
-        return _same_axis(before, after, axis)
     if op in ("expand", "repeat"):
         found = axis - len(after) + n
         return found if found >= 0 and before[found] == after[axis] else None
-    if op in ("select", "unbind", "index_select", "slice", "split", "split_with_sizes", "chunk", "narrow"):
-        dim = args[1] if op in ("select", "index_select", "narrow", "slice") and len(args) > 1 else None
-        dim = (args[2] if len(args) > 2 else 0) if op in ("split", "split_with_sizes", "chunk") else dim
-        dim = (args[1] if len(args) > 1 else 0) if op == "unbind" else dim
-        at = _axis(call.kwargs.get("dim", dim or 0), n)
+    if op in CUTS or op == "index_select":
+        at = _axis(_cut(call), n)
         found = axis + (op in ("select", "unbind") and at <= axis)
-        return found if found != at or (before[found] == after[axis] and op in ("slice", "narrow")) else None
+        return found if found != at else None
     if op in ("roll", "flip"):
         moved = args[2] if op == "roll" and len(args) > 2 else args[1] if op == "flip" else ()
         return axis if moved and axis not in {_axis(each, n) for each in moved} else None
@@ -237,9 +181,16 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
         return axis if _axis(args[1], n) != axis else None
     if op in ("mean", "sum"):
         return _reduced(call, n, axis)
-    if op in POOLS:
+    if op in POOLS:  # of images (batch, channels, …)
         return axis if axis < 2 and n == len(after) and before[axis] == after[axis] else None
     return None
+
+
+def _cut(call: Call) -> int:
+    """The axis along which a call cuts."""
+    place = 2 if call.op in ("split", "split_with_sizes", "chunk") else 1
+    found: int = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
+    return found
 
 
 def _axis(axis: int, n: int) -> int:
@@ -308,6 +259,7 @@ def _product(op: str, args: Sequence[Any], output: Value, axis: int) -> list[Lin
         return [Link(one, at)]
     for factor, scale in ((one, other), (other, one)):
         own = axis - len(output.shape) + len(scale.shape)
-        if op == "mul" and leaf_of(scale, own) is not None and prod(scale.shape) == scale.shape[own]:
+        leaf = leaf_of(scale, own) if op == "mul" else None
+        if leaf is not None and prod(leaf[0].shape) == scale.shape[own]:
             return [Link(factor, axis - len(output.shape) + len(factor.shape), scale)]
     return None
