@@ -9,15 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from learning.convert import drafted, page
 from learning.convert import load as strict_load
-from learning.convert import page
-from learning.convert import plan as planned
 from learning.convert.certificate import Certificate
 from learning.convert.certificate import certify as compared
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors, replacing, write
 from learning.convert.cost import costs
 from learning.convert.plan import Plan
-from learning.convert.samples import DEFAULT_TEXT, Sample, samples
+from learning.convert.samples import DEFAULT_TEXT, IMAGES, Sample, samples
 from learning.recording.known import NotKnown, known
 
 POST_LN = "the residual is the output of"  # how the planner's reason begins
@@ -48,7 +47,7 @@ def convert(
         read = samples(source, _text(text))
         whole = source.model()
         with one_line_errors(f"{source.name} cannot be analysed"):
-            plan = planned(whole, **read[0].beginning())
+            plan = drafted(whole, (), read[0].beginning()).plan()  # the certificate confirms it
         check_worth(source.name, plan, partly)
         replaced = _rms_norms(whole, plan) if strict else {}
         new = write_folded(source, plan, folder, replaced)
@@ -151,7 +150,7 @@ def _text(text: str | None) -> str:
 def _about(text: str | None, read: Sequence[Sample]) -> dict[str, Any]:
     tokens = [each.tokens for each in read]
     if not tokens[0]:
-        return {"images": len(read), "seed": 0}
+        return {"random images": IMAGES, "seed": 0}
     digest = hashlib.sha256(_text(text).encode()).hexdigest()
     return {
         "text": "the reader's" if text is not None else "the default",

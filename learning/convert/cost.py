@@ -27,7 +27,10 @@ def costs(
     batches = [sample.batch for sample in read[:MAX_COST_WINDOWS]]
     runs = len(batches) * (len(chosen) + 2)
     with tqdm(total=runs, desc="dropping centring", unit=" passes", disable=None) as bar:
-        found = effects(model, batches, chosen, tell=lambda _: bar.update())
+        try:
+            found = effects(model, batches, chosen, tell=lambda _: bar.update())
+        except AttributeError:  # neither logits nor a last hidden state, as of CLIP
+            return []
     return [
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}
         for name, each in found.items()

@@ -14,6 +14,7 @@ from learning.convert.checkpoint import Checkpoint, NotConverted
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
 FEW_TOKENS = 16  # that show which operations a model consists of
+IMAGES = 4  # of a model that reads no text
 MASKED_EVERY = 7  # the distance of the tokens that are hidden from a masked language model
 NO_TARGET = -100
 
@@ -57,7 +58,8 @@ def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[S
     if "pixel_values" in names:
         size = config.image_size
         height, width = size if isinstance(size, (list, tuple)) else (size, size)
-        given["pixel_values"] = torch.randn(1, config.num_channels, height, width, generator=lot)
+        count = 1 if "input_ids" in names else IMAGES
+        given["pixel_values"] = torch.randn(count, config.num_channels, height, width, generator=lot)
     if "input_features" in names:
         frames = 2 * source.config.max_source_positions
         given["input_features"] = torch.randn(1, source.config.num_mel_bins, frames, generator=lot)

@@ -3,13 +3,13 @@
 import importlib.util
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 import transformers
 
-from learning.convert import conversion
-from learning.convert import plan as planned
+from learning.convert import conversion, drafted
 from learning.convert.certificate import PRECISIONS
 from learning.convert.checkpoint import Checkpoint, NotConverted
 from learning.convert.conversion import Refused
@@ -137,7 +137,8 @@ def tied_head_forgotten(plan):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("mistake", [one_writer_not_centred, gain_folded_twice, tied_head_forgotten])
 def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, strict, made, tmp_path, monkeypatch):
-    monkeypatch.setattr(conversion, "planned", lambda *args, **kwargs: mistake(planned(*args, **kwargs)))
+    spoiled = lambda *asked: SimpleNamespace(plan=lambda: mistake(drafted(*asked).plan()))  # noqa: E731
+    monkeypatch.setattr(conversion, "drafted", spoiled)
     with pytest.raises(Refused) as refused:
         convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=strict)
     assert refused.value.certificate.verdict == "refused" and "before any rounding" in str(refused.value)
