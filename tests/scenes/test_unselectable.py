@@ -6,7 +6,7 @@ import pytest
 from components.language.scene import scenes
 from components.scenes.unselectable import SCENE
 from components.scenes.unselectable.build import ARMS, DIMENSIONS, NUMBERS, OPENED, short
-from components.training.recipes import recipe_of, state_of
+from components.training.recipes import recipe_of
 from geometry import fates, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
@@ -75,8 +75,8 @@ def test_what_a_click_opens_can_be_opened():
     assert len(followed) == sum(n <= OPENED[0] and d <= OPENED[1] for n in NUMBERS for d in DIMENSIONS)
     for link in followed:
         slug, query = link.split("?")
-        state = state_of(scenes()[slug], dict(pair.split("=") for pair in query.split("&")))
-        assert (state.choices["n"], int(state.choices["d"])) in ROWS
+        choices = scenes()[slug].choose(dict(pair.split("=") for pair in query.split("&")))
+        assert (choices["n"], int(choices["d"])) in ROWS
 
 
 @pytest.mark.parametrize(
