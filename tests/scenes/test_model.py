@@ -13,7 +13,7 @@ from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
-from learning.recording.analysis import effective_rank, verdict
+from learning.recording.analysis import effective_rank, row, verdict
 from learning.recording.digest import digest, from_digest, widest
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
@@ -70,6 +70,11 @@ def test_what_is_shown_is_what_the_model_computes(name, norm):
 def test_a_norm_beyond_the_last_is_the_last():
     for norm in (9, 1000):
         assert recipe_of(SCENE, norm=norm).views[0].title == "Norm 9 of 9: ln_f"
+
+
+def test_the_picture_of_all_norms_has_the_name_of_the_model():
+    for name in ARMS:
+        assert shipped(name).name in recipe_of(SCENE, recording=name).views[1].title
 
 
 def test_a_click_on_any_strip_opens_its_norm():
@@ -201,6 +206,17 @@ def the_lines():
     assert len([line for line in program.splitlines()[1:] if line]) == 4
 
 
+def the_massive():
+    """A vector of 9.9 median lengths is none, one of 10.1 is, and the rank is that of the others."""
+    x = np.random.default_rng(0).normal(size=(101, 8))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    for length, count in ((9.9, 0), (10.1, 1)):
+        one = norms.norm(n=101, d=8, x=np.vstack([length * x[:1], x[1:]]).astype(np.float32))
+        found = row(one)
+        assert found["massive"] == count
+        assert found["rank"] == pytest.approx(effective_rank(center(one.x[count:].astype(float))))
+
+
 def the_turn():
     """Between what the first norm gives and what it would without its centring, of the trained model."""
     blocks, weights = stream()
@@ -236,6 +252,7 @@ CLAIMS = {
     "Your own model takes four lines": the_lines,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
     "The turn is the angle between the two outputs": the_turn,
+    "more than ten times as long as the median": the_massive,
     "which has four layers and works with vectors of four numbers": the_model,
     "You see 600 vectors of the first norm": first,
     "Equal letters stand above each other.": first,

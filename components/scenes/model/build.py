@@ -31,6 +31,7 @@ COLOURS = {"position": "place in the sequence", "token": "token"}
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
 PITCH, HIGH = 1.75, 0.8  # from strip to strip, and how high one is; between two stands a title
+NAME_CHARACTERS = 40
 CAMERA = (1.2, -0.95, 0.5)
 
 
@@ -88,7 +89,7 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
             space("space", title, (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
             View(
                 "depth",
-                "All norms, from the first to the last",
+                f"All norms of {named(first)}, from the first to the last",
                 strips,
                 ranges(first),
                 dims=2,
@@ -311,10 +312,15 @@ def facts(first: Digest, second: Digest | None, k: int) -> Facts:
         for column in numbers
     ]
     abouts = [each.about for each in asked] + [each.about for each in numbers]
-    columns = ["", *[(one.name or "a recording")[:40] for one in both]]
+    columns = ["", *map(named, both)]
     return Facts(
         f"The verdict over all norms, and the numbers of {first.rows[k]['path']}", columns, lines, abouts
     )
+
+
+def named(one: Digest) -> str:
+    """The name of a recorded model, as a title has room for it."""
+    return (one.name or "a recording")[:NAME_CHARACTERS]
 
 
 def formula(centres: bool) -> str:
