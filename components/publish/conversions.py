@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def _convert(asked: argparse.Namespace) -> None:
         raise NotDone(f"{asked.out} exists: name a folder that does not")
     text = _text(asked.text)
     conversion, page = _modules()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops it lets it clean up
     try:
         made = conversion.convert(
             asked.model, asked.out, text=text, strict=asked.strict, partly=asked.partly, norms=asked.norms
@@ -73,6 +75,8 @@ def _convert(asked: argparse.Namespace) -> None:
     except conversion.Refused as refused:
         print(page.text(refused.certificate))
         raise NotDone(str(refused)) from None
+    except KeyboardInterrupt:
+        raise NotDone("stopped; nothing was written") from None
     except ValueError as problem:
         raise NotDone(str(problem)) from None
     print(page.text(made))

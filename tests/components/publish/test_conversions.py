@@ -1,12 +1,19 @@
 """`convert` and `certify` on the command line, with a GPT-2 as a reader has it."""
 
 import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file, save_file
 
 import app
 from tests.learning.recording import gpt2
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +52,16 @@ def test_a_folded_model_and_its_certificate(folder, tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         app.main(["certify", str(folder), str(out)])
     assert end.value.code == 1 and capsys.readouterr().out.startswith("refused: ")
+
+
+@pytest.mark.servers
+def test_a_conversion_that_is_stopped_leaves_nothing(folder, tmp_path):
+    command = [sys.executable, "app.py", "convert", folder, "--out", tmp_path / "out"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    until(lambda: list(tmp_path.iterdir()))
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60)[1].endswith("stopped; nothing was written\n")
+    assert process.returncode == 2 and not list(tmp_path.iterdir())
 
 
 @pytest.mark.servers
