@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from learning.convert.effect import ALL, Effect, effects
+from learning.convert.effect import ALL, Effect, effects, recognised, toggled
 from learning.recording.known import NotKnown
 from tests.learning.recording.strangers import GATED, SMALL, stranger
+from tests.learning.recording.test_recorder import ChannelsNorm, HeadsNorm, shaken, some
 
 IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
 MASK = torch.ones_like(IDS)
@@ -116,3 +117,25 @@ def test_what_is_no_norm_is_refused_and_nothing_stays():
     with pytest.raises(IndexError):
         effects(model, [{"input_ids": IDS + 1000}])
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+NORMS = {
+    "LayerNorm": (nn.LayerNorm(12), (2, 5, 12), 1),
+    "RMSNorm": (nn.RMSNorm(12), (2, 5, 12), 1),
+    "GroupNorm": (nn.GroupNorm(3, 12), (10, 12), 3),
+    "heads that centre": (HeadsNorm(1, 3, 4), (2, 5, 3, 4), 3),
+    "heads that do not": (HeadsNorm(0, 3, 4), (2, 5, 3, 4), 3),
+    "pixels": (ChannelsNorm(12), (2, 12, 3, 5), 1),
+}
+
+
+@pytest.mark.parametrize(("module", "shape", "groups"), NORMS.values(), ids=NORMS)
+def test_centring_makes_no_difference_where_the_mean_is_zero(module, shape, groups):
+    """And one where it is not, for each kind and layout of a norm; in each group by itself."""
+    module, x = shaken(module.double()), some(*shape, dtype=torch.float64)
+    found = recognised(module, [""])[""]
+    blocks = found.vectors(x).unflatten(-1, (groups, -1))
+    level = found.shaped((blocks - blocks.mean(-1, keepdim=True)).flatten(-2), x)
+    for given, same in ((level, True), (x, False)):
+        changed, own = toggled(found, given), module(given)
+        assert changed.shape == own.shape and torch.allclose(changed, own, atol=1e-6) == same

@@ -1,8 +1,11 @@
 """Models that nobody here wrote, from their configurations: what was recorded gives their norms' output."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from learning import shipped
 from learning.language import from_file, read
@@ -75,3 +78,48 @@ def test_the_shipped_language_model_in_their_gpt2():
         np.testing.assert_allclose(norms[f"h.{k}.ln_1"].output(block.stream), block.keys, rtol=0, atol=1e-4)
         np.testing.assert_allclose(norms[f"h.{k}.ln_2"].x, block.stream + block.branch, rtol=0, atol=1e-4)
     np.testing.assert_allclose(norms["ln_f"].output(ours.blocks[-1].out), ours.last, rtol=0, atol=1e-4)
+
+
+HEADS = {**GATED, "num_hidden_layers": 1}
+IMAGE = {"num_channels": 3, "depths": [1, 1], "hidden_sizes": [8, 16], "num_stages": 2}
+OTHERS = {
+    "OLMo": ("Olmo", HEADS, {"layer_norm": 3}),
+    "ALBERT": (
+        "Albert",
+        {**GATED, "num_hidden_layers": 12, "embedding_size": 16},
+        {"layer_norm": 1 + 2 * 12},
+    ),
+    "Cohere": ("Cohere", {**HEADS, "use_qk_norm": True}, {"group_norm": 2, "layer_norm": 2}),
+    "StableLM": (
+        "StableLm",
+        {**HEADS, "qk_layernorm": True, "num_key_value_heads": 2},
+        {"layer_norm": 2 * 2 + 3},
+    ),
+    "ConvNeXt": ("ConvNext", IMAGE, {"layer_norm": 5}),
+    "BiT": ("Bit", {**IMAGE, "embedding_size": 8, "num_groups": 2}, {}),
+}
+
+
+@pytest.mark.parametrize(("name", "sizes", "kinds"), OTHERS.values(), ids=OTHERS)
+def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
+    """All are recorded, or named with the reason: BiT's GroupNorms act on positions or have an activation."""
+    model = stranger(name, **sizes)
+    given = {"pixel_values": torch.randn(2, 3, 32, 32)} if sizes.get("num_channels") else {"input_ids": IDS}
+    with record(nn.Sequential(Last(model), nn.LayerNorm(4)), vectors=9) as seen, torch.no_grad():
+        seen.model(given)
+    *norms, _ = seen.recording.norms
+    assert Counter(norm.kind for norm in norms) == kinds
+    assert bool(seen.recording.skipped) == (not kinds)
+    assert all("positions" in line or "within" in line for line in seen.recording.skipped)
+    assert {norm.groups for norm in norms if norm.kind == "group_norm"} <= {2}
+
+
+class Last(nn.Module):
+    """A model of tokens or images, then four numbers: so that there is always a norm to record."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, given):
+        return self.model(**given).last_hidden_state.reshape(-1, 4)
