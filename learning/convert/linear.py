@@ -52,6 +52,9 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
     op, args = call.op, call.args
     if op in ZEROS:
         return []
+    if op == NORM:  # where γ is one number, the output without β has no mean
+        level = call.norm.kind == "LayerNorm" and call.norm.axis == axis and call.norm.even
+        return [Link(each, 0) for each in args[2:3] if each is not None] if level else None
     if op in SHAPES or op in POOLS:
         source = args[0]
         if op == "copy":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from learning.convert.linear import SHAPES, UNDERSTOOD, contraction, leaf_of, links, mapped
+from learning.convert.linear import SHAPES, UNDERSTOOD, VIEWS, contraction, leaf_of, links, mapped
 from learning.convert.plan import Answer, Edit, NormPlan, Plan
 from learning.convert.trace import ALIASED, NORM, Call, Graph, Value
 
@@ -135,6 +135,8 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
                 fold.block("no", "a parameter is added into it both scaled and as it is")
             continue
         stream.scales[value, axis] = scales
+        if _is_level(value, axis):
+            continue
         if value in graph.returned:
             fold.block("no", "the model returns the residual stream")
         if value.call is None:
@@ -164,6 +166,12 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
             fold.block("no", f"`{unit.name}` scales other values, too")
         fold.edits.append(Edit(unit.name, "ones"))
     return stream
+
+
+def _is_level(value: Value, axis: int) -> bool:
+    """Whether a value has no mean along an axis as it is: a LayerNorm's output with γ = 1 and β = 0."""
+    norm = None if value.call is None else value.call.norm
+    return norm is not None and norm.kind == "LayerNorm" and norm.axis == axis and norm.level
 
 
 def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, ...]:
@@ -196,8 +204,8 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """Whether a call certainly does not commute, or is only not understood."""
-    return "no" if call.op in UNDERSTOOD else "unknown"
+    """Whether a call certainly does not commute, or is not understood, as a view of vectors in heads."""
+    return "no" if call.op in UNDERSTOOD - VIEWS else "unknown"
 
 
 def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
@@ -274,7 +282,7 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
             elif outputs:
                 todo += [(output, at) for output, at, _ in outputs]
             else:
-                fold.block(_judged(user), _other_reader(user))
+                fold.block("no" if user.op in UNDERSTOOD else "unknown", _other_reader(user))
     for (matrix, axis), uses in readers.items():
         _reader_edits(fold, matrix, axis, uses, gamma, beta if shifts else None, calls[0])
     if gamma is not None:

@@ -29,11 +29,16 @@ SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results steer th
 
 @dataclass(frozen=True)
 class NormOperator:
-    """What a norm computes along `axis`: n ⊙ (γ + 1 − neutral) + β; γ = neutral is a gain of 1."""
+    """What a norm computes along `axis`: n ⊙ (γ + 1 − neutral) + β; γ = neutral is a gain of 1.
+
+    even: γ is one number, the same for all coordinates; level: so is β, and it is 0.
+    """
 
     kind: str
     axis: int
     neutral: int = 1
+    even: bool = False
+    level: bool = False
 
 
 NOT_A_NORM = NormOperator("", 0)
@@ -171,7 +176,8 @@ class Tracer(TorchDispatchMode):
             name = "view"
         output = func(*args, **kwargs)
         if name == "native_layer_norm" and len(args[1]) == 1:
-            norm = NormOperator("LayerNorm", args[0].ndim - 1)
+            gain, shift = (None if each is None else numbers(each) for each in (*args[2:4], None, None)[:2])
+            norm = NormOperator("LayerNorm", args[0].ndim - 1, 1, *_even(gain, shift))
             weight, bias = (*traced[0][2:4], None, None)[:2]
             self._norm(norm, args[0], (weight, bias), output[0])
             return output
@@ -301,7 +307,12 @@ def operator(found: Known, module: Any, ndim: int) -> NormOperator:
     kind = "group_norm" if norm.groups != heads else "layer_norm" if norm.centres else "rms_norm"
     weight = getattr(module, "weight", None)
     plain = weight is None or bool((norm.gamma == numbers(weight).reshape(-1)).all())
-    return NormOperator(NORM_KINDS[kind], axis, int(plain))
+    return NormOperator(NORM_KINDS[kind], axis, int(plain), *_even(norm.gamma, norm.beta))
+
+
+def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
+    even = gain is None or bool((gain == gain.flat[0]).all())
+    return even, even and (shift is None or not shift.any())
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:

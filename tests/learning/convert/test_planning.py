@@ -80,6 +80,36 @@ def own_view(m, x):
     return m.head(m.last(y))
 
 
+def test_a_residual_of_norms_that_only_normalise_folds():
+    """Of a BERT that was never trained, with γ = 1 and β = 0, but for the head, which has an activation."""
+    model, inputs = small_model("BERT", scattered=0)
+    found = plan(model, **inputs)
+    *encoder, head = (norm.centring for norm in found.norms)
+    assert {answer.verdict for answer in encoder} == {"yes"} and "`gelu`" in head.reason
+    before = outputs(model.double(), (), inputs)
+    found.apply(model)
+    assert difference(before, outputs(model, (), inputs)) <= 1e-12
+    *means, other = (call.mean for call in trace(model, (), inputs).norms)
+    assert max(means) < 1e-12 < other
+
+
+def test_a_residual_of_a_norm_with_one_gain_folds_its_shift():
+    def run(m, x):
+        y = m.norms[0](x)
+        z = m.norms[1](y)
+        return m.head(m.last(y + m.linears[0](z) + m.linears[1](z)))
+
+    model = Blocks(run)
+    with torch.no_grad():
+        model.norms[0].weight.fill_(2)
+    found = plan(model, IDS)
+    assert {norm.centring.verdict for norm in found.norms} == {"yes"}
+    before = outputs(model.double(), (IDS,), {})
+    found.apply(model)
+    assert difference(before, outputs(model, (IDS,), {})) <= 1e-12
+    assert all(call.mean < 1e-12 for call in trace(model, (IDS,)).norms)
+
+
 REASONS = {
     "a head": (lambda m, x: m.head(m.last(x)) + m.head(x), "no", "`head` reads the residual stream, too"),
     "tokens by their own embeddings": (
@@ -222,3 +252,15 @@ def test_a_tensor_converts_alone_from_originals():
     assert found.untied == ("lm_head.weight",)
     assert torch.equal(found.tensor("lm_head.weight", load), weights["lm_head.weight"])
     assert model.lm_head.weight is not model.transformer.wte.weight
+
+
+def test_without_memory_to_confirm_it_a_fold_is_unknown(monkeypatch):
+    monkeypatch.setattr("learning.convert.confirm.free_bytes", lambda: 5e9)
+    model = Blocks(in_place)
+    assert plan(model, IDS).edits
+    monkeypatch.setattr("learning.convert.confirm.free_bytes", lambda: 1e3)
+    found = plan(model, IDS)
+    assert not found.edits
+    assert {norm.centring.reason for norm in found.norms} == {
+        "confirming it takes 0.0 GB, and 0.0 GB are free"
+    }

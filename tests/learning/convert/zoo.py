@@ -76,8 +76,8 @@ MODELS = {
 }
 
 
-def small_model(name):
-    """A model, and the inputs of one call."""
+def small_model(name, scattered=0.2):
+    """A model, and the inputs of one call. scattered: what is added to each parameter, at random."""
     import transformers  # it takes seconds, and is not for those who collect tests
 
     own, task, sizes, *shapes = MODELS[name]
@@ -86,7 +86,7 @@ def small_model(name):
     model = getattr(transformers, f"AutoModelFor{task}" if task else "AutoModel").from_config(config)
     with torch.no_grad():
         for each in model.parameters():
-            each.add_(0.2 * torch.randn(each.shape))
+            each.add_(scattered * torch.randn(each.shape))
     inputs = {part: torch.randn(shape) for part, shape in (shapes[0] if shapes else {}).items()}
     if task != "ImageClassification":
         inputs |= {"decoder_input_ids" if name == "Whisper" else "input_ids": IDS}
