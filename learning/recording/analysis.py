@@ -89,6 +89,12 @@ COLUMNS = (
     Column("top_dimension", "top dimension", "The coordinate, from 0, with most of the energy of all.", "d"),
     Column("top_energy", "its energy", "Its share in the sum of the squares of all coordinates.", ".1%"),
     Column("top_energy_rest", "without massive", "The same without the massive vectors.", ".1%"),
+    Column("top_gain", "|γ| there", "The absolute value of the gain of that coordinate."),
+    Column(
+        "first",
+        "first position",
+        "The median length of the vectors at the first position of a text, in median lengths of all.",
+    ),
     Column(
         "rank",
         "effective rank",

@@ -30,15 +30,18 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
     """The longest vectors of a norm, and the dimension with most of the energy, with and without them."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size = np.linalg.norm(x, axis=-1)
-    middle, top = float(np.median(size)), int(np.argmax(_energy(x)))
+    top, lengths = int(np.argmax(_energy(x))), size / (np.median(size) or np.inf)
+    first = norm.position == 0
     named = few if few.any() else np.arange(len(x)) == np.argmax(size)
     return {
-        "longest": float(size.max()) / middle if middle else 0.0,
+        "longest": float(lengths.max()),
         "massive": int(few.sum()),
         "longest_at": places(norm, named, words),
         "top_dimension": top,
         "top_energy": float(_energy(x)[top]),
         "top_energy_rest": float(_energy(x[~few])[top]),
+        "top_gain": float(abs(norm.gamma[top])),
+        "first": float(np.median(lengths[first])) if first.any() else None,
     }
 
 

@@ -317,6 +317,10 @@ def test_a_massive_vector_is_found_with_its_token_and_dimension():
     np.testing.assert_allclose(first["longest"], size.max() / np.median(size), **CLOSE)
     np.testing.assert_allclose(first["top_energy"], energy[5], **CLOSE)
     np.testing.assert_allclose(first["top_energy_rest"], (x[1:] ** 2).sum(0)[5] / (x[1:] ** 2).sum(), **CLOSE)
+    np.testing.assert_allclose(first["top_gain"], abs(seen.norms[0].gamma[5]), **CLOSE)
+    np.testing.assert_allclose(first["first"], first["longest"], **CLOSE)
+    later = norm(position=np.arange(1, 10))
+    assert row(later)["first"] is None, "no text of it begins"
     level = x - x.mean(1, keepdims=True)
     assert first["rank"] == pytest.approx(effective_rank(level[1:])) and first["rank"] > 14
     assert first["rank_all"] == pytest.approx(effective_rank(level)) and first["rank_all"] < 12
