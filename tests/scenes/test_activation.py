@@ -217,5 +217,5 @@ CLAIMS = {
     r"For which $x$ is $u_\varepsilon(x)$ one half? $x / \sqrt{x^2 + \varepsilon} = 1/2$ means $4x^2 = x^2 + \varepsilon$ with $x > 0$, so $x = \sqrt{\varepsilon/3}$. For $\varepsilon = 0.25$ that is 0.289.": one_half,
     r"Does $u_\varepsilon(x)$ reach 1 for some $x$? Not for $\varepsilon > 0$: the root is larger than $|x|$, so the quotient stays below 1.": never_one,
     r"What happens to the curve if the input is ten times as large? $u_\varepsilon(10x)$ is the curve for $\varepsilon / 100$, because $\sqrt{100 x^2 + \varepsilon} = 10 \sqrt{x^2 + \varepsilon/100}$.": ten_times,
-    r"ReLU and GELU leave the picture at the top: they keep the size of a large $x$.": out_at_the_top,
+    r"ReLU and GELU leave the picture at the top: they keep the size of a large $x > 0$.": out_at_the_top,
 }

@@ -108,7 +108,8 @@ def one_factor():
         np.testing.assert_allclose(x @ CLASSES.T, pushed @ CLASSES.T, atol=EXACT)
         ratio = np.linalg.norm(x, axis=1) / np.linalg.norm(pushed, axis=1)
         want = softmax(ratio[:, None] * (normed(x) @ CLASSES.T), axis=1)
-        p = shown(recipe, params | {"n": n})[:, 3:6]
+        p, kept = (shown(recipe, params | {"n": k})[:, 3:6] for k in (n, 0.0))
+        assert ((p.max(1) < kept.max(1)) == (ratio < 1)).all()
         np.testing.assert_allclose(p, want, atol=EXACT)
         np.testing.assert_array_equal(p.argsort(1), shown(recipe, params)[:, 3:6].argsort(1))
     assert (shown(recipe, params | {"n": 6.0})[:, 6] > shown(recipe, params)[:, 6]).mean() > 0.95
@@ -125,11 +126,15 @@ def no_thermostat():
     np.testing.assert_allclose(kept, probabilities(normed(X), params), atol=EXACT)
 
 
-def long_tokens():
+def the_longer_is_surer():
+    _, params = state()
+    ends = [probabilities(longer * X, params).max(1) for longer in (1.0, 1.2, 3.0)]
+    assert (np.diff(ends, axis=0) > 0).all()
+
+
+def the_surest():
     _, (start, _) = at("Before the norm")
     said(start[:, 3].max(), "0.934")
-    lengths = np.linalg.norm(start[:, :2], axis=1)
-    assert np.median(start[lengths > np.quantile(lengths, 0.9), 3:6].max(1)) > 0.85
 
 
 def the_most():
@@ -176,18 +181,19 @@ CLAIMS = {
     "they have one length, $\\sqrt d$. Now no token passes the violet curve": under_the_ceiling,
     "no logit is larger than $\\sqrt d$ times the length of a row of $W$": bounded_logits,
     "With the three rows 120° apart, all of length $w$, and $\\gamma = 1$, the most that class A can have is $$\\frac{1}{1 + 2\\, e^{-\\frac{3}{2} \\sqrt d\\, w}}.$$": closed_form,
-    "is the same maximum for any $\\gamma$": closed_form,
-    "After it, all logits shrink by one factor, since the norm divides by a larger length.": one_factor,
+    "is this maximum for the $w$ and $\\gamma$ of the sliders": closed_form,
+    "After it, the logits of a token all change by one factor, since the norm divides by another length; they shrink if the token has become longer.": one_factor,
     "Add a number to every token's third coordinate, which $W$ does not see.": one_factor,
-    "the mean of $1/\\mathrm{RMS}$ over these tokens. Then neither the ceiling nor the thermostat is left": no_thermostat,
+    "the mean of $1/\\mathrm{RMS}$ over these tokens before any push. Then neither the ceiling nor the thermostat is left": no_thermostat,
     "Baroni et al. removed every LayerNorm from GPT-2 models": no_thermostat,
     "Slide **constant** to 1: every token is multiplied by one number": no_thermostat,
-    "the surest has 0.934 for class A.": long_tokens,
+    "Of two tokens in one direction the longer is surer.": the_longer_is_surer,
+    "The surest token for class A has 0.934.": the_surest,
     "Now 0.865 is the most that a token has for class A, and no token of that sphere could have more than 0.870.": the_most,
     "With $w = 3$ the ceiling is 0.999.": sure_again,
     "**B** and **C** differ in the first coordinate alone": narrow,
     "All tokens got 4 on the third coordinate.": towards_the_middle,
     "$\\gamma_3$ multiplies what $W$ does not see, so it changes nothing.": through_the_length_alone,
     "The push has no effect any more, and some tokens pass the ceiling.": no_thermostat,
-    "it removes the part along $𝟏$ first": removes_the_mean,
+    "It removes the part along $𝟏$ first": removes_the_mean,
 }

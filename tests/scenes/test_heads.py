@@ -563,7 +563,7 @@ CLAIMS = {
         2, "sine"
     ),
     "the score of each point as a key in the first two heads": of_two_heads,
-    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap head 1 alone sees the first, and head 2 alone the second. With four heads both of these heads see the first, and neither sees the second.": the_query,
+    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap head 1 alone sees the first, and head 2 alone the second. With four heads, heads 1 and 2 both see the first, and neither sees the second.": the_query,
     "There and for the values alone, shuffles across heads even cost a little less than those within one head: in four and in five of the five models.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,

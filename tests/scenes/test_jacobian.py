@@ -105,6 +105,8 @@ def disc_then_segment():
         assert ranks == [3, 2 if d == 3 else 3, left]  # of d = 4 the picture has the hyperplane
         z, v = stages[-1][:, :d], stages[-1][:, d : 2 * d]
         assert np.abs((z * v).sum(1)).max() < EXACT  # it touches the sphere
+    recipe, params = state("forward", "rmsnorm", 3)
+    assert np.linalg.matrix_rank(shown("ball", recipe, params)[1], tol=1e-9) == 2
 
 
 def most_near_the_line():
@@ -166,7 +168,7 @@ def explodes_and_vanishes():
     recipe, params = state("forward", "layernorm", 3, x1=0.01, x2=0)
     assert singular(recipe, params)[0] > 100
     recipe, params = state("forward", "layernorm", 3, x1=2, x2=2)
-    assert singular(recipe, params)[0] < 0.6
+    assert singular(recipe, params)[0] == pytest.approx(1 / deviation(params, 3)) and deviation(params, 3) > 1
 
 
 def half_of_the_others():
@@ -237,12 +239,13 @@ def at_zero():
 
 
 CLAIMS = {
-    "flattens it once more, along $z = \\mathrm{LN}(x)$": disc_then_segment,
-    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere.": disc_then_segment,
+    "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
+    "flattens it along the image $z$ of $x$": disc_then_segment,
+    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
     "It does so most near the line along $𝟏$, where $\\sigma$ is small.": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
-    "It loses its part along $𝟏$ and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
-    "With $\\varepsilon = 0$ its singular values are $1/\\sigma$, as often as $d - 2$ times, and 0 twice: along $𝟏$ and along $z$.": singular_values,
+    "It loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
+    "With $\\varepsilon = 0$ its singular values are $1/\\sigma$ ($d - 2$ times) and 0 (twice: along $𝟏$ and along $z$).": singular_values,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
     "One norm by itself can do both: it multiplies by $1/\\sigma$, whatever that is.": explodes_and_vanishes,
@@ -254,7 +257,7 @@ CLAIMS = {
     "Now the ball is wider than the distance to the line. The blue dots bend around the circle": the_curve,
     "### Four dimensions The picture shows the hyperplane": tangent_disc,
     "Two directions are left: a disc in the tangent plane.": tangent_disc,
-    "Follow the arrow from the output to $x$. The dotted line is what it has lost.": loses_two_parts,
+    "Follow the arrow from the output to $x$. The dotted line is the path of its tip.": loses_two_parts,
     "Less than a thousandth of it is left.": along_z,
     "With $\\varepsilon = 0$, can a gradient step make $x$ shorter": longer,
     "With $\\varepsilon = 0$ LayerNorm has no derivative there": at_zero,

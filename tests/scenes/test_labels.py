@@ -189,8 +189,8 @@ CLAIMS = {
     "table.": training_begins,
     "more layers helping at first and then hindering, and no network of up to six layers that has found all of 32 labels": first_more_then_fewer,
     "More starts find more: at depth 4, one of 128.": more_starts,
-    "With no three points in a row, every case that no line solves has four points or more. XOR is one with four: opposite "
-    "corners belong together.": xor_without_three_in_a_row,
+    "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
+    "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
     "The decision beside it is torn and twisted.": torn,
     "One $u_\\varepsilon$ is enough for it.": one_fold,

@@ -228,12 +228,13 @@ def deeper():
     assert len(set().union(*(lost(layer=layer) for layer in range(1, 5)))) == 45
 
     def spread(points):
-        """How far equal letters are from one another, beside all."""
+        """How far equal letters are from one another in the picture, beside all."""
+        points = points @ hyperplane_basis(4).T
         far = np.linalg.norm(points[:, None] - points, axis=-1)
         same = np.array([[a == b for b in FILM] for a in FILM]) & ~np.eye(60, dtype=bool)
         return far[same].mean() / far.mean()
 
-    assert spread(keys(layer=3)[0]) < spread(keys()[0])
+    assert spread(keys(layer=3)[0]) < 0.1
 
 
 def centred():
@@ -310,7 +311,7 @@ CLAIMS = {
     "Still every key can win.": gain,
     "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 characters can never win in at least "
     "one.": deeper,
-    "After two layers equal letters stand together even more closely than in the first.": deeper,
+    "After two layers equal letters still stand together.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,
     "any of the 87 characters that the model has read": the_model,
     "In the first layer equal letters differ by that alone, and 8 of the 39 keys are inside.": places,

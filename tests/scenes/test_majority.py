@@ -445,7 +445,7 @@ CLAIMS = {
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
-    r"that across $1/\gamma$, so the query that attends to all equally points along $1/\gamma$. A shift adds one number to all scores": with_a_gain,
+    r"that across $1/\gamma$, so the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
     "a query along it gives all of them the score 0": no_score_along_any,
     "every query in their span scores 0": no_score_along_any,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,

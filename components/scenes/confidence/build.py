@@ -122,7 +122,17 @@ def guides() -> list[Part]:
     up = np.eye(3)[2:]
     return [
         *globe(show, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.08, net=0.25),
-        draw("classes", Line, "query", show, arrows, "rows of W, times γ", place=(gain,), size=4, arrow=0.18),
+        draw(
+            "classes",
+            Line,
+            "query",
+            show,
+            arrows,
+            "directions of W's rows, times γ",
+            place=(gain,),
+            size=4,
+            arrow=0.18,
+        ),
         draw("class names", Labels, "query", show, 1.72 * CLASSES, labels=NAMES, place=(gain,)),
         draw(
             "null space",

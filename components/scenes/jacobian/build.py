@@ -71,7 +71,7 @@ def stages(centred: bool, forward: bool) -> tuple[str, ...]:
     if forward:
         return ("x", "centre", "sphere") if centred else ("x", "sphere")
     along_one = ("− part along 𝟏",) if centred else ()
-    return ("g at the output", *along_one, "− part along z", "÷ σ", "at x")
+    return ("g at the output", *along_one, "− part along z", "÷ σ" if centred else "÷ RMS", "at x")
 
 
 def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
@@ -184,7 +184,7 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
             size=7,
             arrow=0.25,
         ),
-        (Trail("gradient", "other", pairs(d), "what it loses", only=[1], size=3, dash="dot"),),
+        (Trail("gradient", "other", pairs(d), "the path of its tip", only=[1], size=3, dash="dot"),),
         (Cloud("arrow", ends, place=Pipeline((pair, direction))),),
     ]
 
@@ -205,12 +205,13 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
     place = Branches((Pipeline(()), factor), "concat")
     beside = Affine(np.diag([*np.ones(d - 1), 0, 1]))
     own = [replace(step, groups=(range(d),)) if isinstance(step, Normalize) else beside for step in steps]
-    look: Look = {"size": 3.5, "opacity": 0.5, "color": factor_color(d)}
+    look: Look = {"size": 3.5, "opacity": 0.5, "color": factor_color(d, centred)}
     return draw("crowd", Points, "input", rows(np.eye(3, d + 1)), x, place=(place,), steps=own, **look)
 
 
-def factor_color(d: int) -> Color:
-    title = "log₁₀ of 1/√(σ² + ε), the factor of a gradient"
+def factor_color(d: int, centred: bool) -> Color:
+    square = "σ²" if centred else "RMS²"
+    title = f"log₁₀ of 1/√({square} + ε), the factor of a gradient"
     return Color("sequential", -DECADES, DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
 
 
@@ -264,7 +265,7 @@ def above(d: int, centred: bool, forward: bool) -> View:
             "input",
             rows(np.eye(2, d + 1), stage=0),
             size=5,
-            color=replace(factor_color(d), title=""),
+            color=replace(factor_color(d, centred), title=""),
         ),
         Line(outline[0], "meeting", flat, size=1.5, opacity=0.5, order=outline[1]),
         *((net,) if forward else ()),
