@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
     one = command(
         commands,
         "certify",
-        "compare two checkpoints: are they the same model, but for rounding?",
+        "compare two checkpoints: whether they are the same model, but for rounding",
         "normscape certify gpt2 gpt2-folded --text book.txt",
     )
     one.add_argument("original", metavar="A", help=MODEL)

@@ -1,4 +1,4 @@
-"""The README's commands on models of real size, two of them trained: `make models`.
+"""The README's commands on models of real size, two of them trained, and conversion of many architectures.
 
 Of packages with weights only the files are used.
 """
@@ -13,8 +13,9 @@ import pytest
 import torch
 import transformers
 
+from normscape import convert
 from tests import readme
-from tests.learning.convert import checkpoints
+from tests.learning.convert import checkpoints, zoo
 from tests.test_install import got, serving
 from tools.ports import free
 
@@ -30,7 +31,7 @@ def commands(tmp_path_factory):
 
     def ran(model, number):
         cwd = places.setdefault(model, tmp_path_factory.mktemp("commands"))
-        (cwd / "book.txt").write_text(checkpoints.TEXT)
+        (cwd / "book.txt").write_text(checkpoints.TEXT[:800])
         done = subprocess.run(words(model, number), cwd=cwd, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
@@ -56,6 +57,19 @@ def gpt2(tmp_path_factory):
             each.add_(0.02 * torch.randn_like(each))
     checkpoints.save(made, folder)
     return folder
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["compat", "strict"])
+@pytest.mark.parametrize("name", zoo.MODELS)
+def test_what_folds_of_an_architecture_changes_nothing(name, strict, tmp_path):
+    made, _ = zoo.small_model(name)
+    folder, words = tmp_path / "own", [f"w{k}" for k in range(40)]
+    checkpoints.save(made, folder, words=["?", "</s>", "<mask>", *words[3:]])
+    read = " ".join(words[3:15])
+    certificate = convert(folder, tmp_path / "out", text=read, strict=strict, partly=True)
+    assert certificate.passed and certificate.fold.largest <= 1e-12
+    verdicts = {(norm["centring"]["verdict"], norm["affine"]["verdict"]) for norm in certificate.norms}
+    assert any("yes" in verdict for verdict in verdicts)
 
 
 def package(name):

@@ -57,10 +57,10 @@ def model(name, seed=0, **more):
     return made
 
 
-def save(made, folder, **how):
-    """With a tokenizer of the words of the default text."""
+def save(made, folder, words=WORDS, **how):
+    """With a tokenizer of some words, by default those of the default text."""
     made.save_pretrained(folder, **how)
-    known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(WORDS)}, "unk_token": "?"}
+    known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {"version": "1.0", "added_tokens": [], "model": known}
     tokenizer |= {"pre_tokenizer": {"type": "Whitespace"}}
     told = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "?", "mask_token": "<mask>"}
