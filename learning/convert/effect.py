@@ -144,6 +144,8 @@ def toggled(recognised: Known, x: Any) -> Any:
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
     """Add the difference between two outputs for a batch."""
     has_logits = getattr(own, "logits", None) is not None
+    if not has_logits and getattr(own, "last_hidden_state", None) is None:
+        raise ValueError(f"{type(own).__name__} has neither logits nor last_hidden_state")
     a, b = (each.logits if has_logits else each.last_hidden_state for each in (own, other))
     real = batch.get("decoder_attention_mask" if "decoder_input_ids" in batch else "attention_mask")
     if real is not None and real.shape == a.shape[:-1]:
@@ -156,6 +158,6 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
         sums.size += float(one.square().sum())
         log_one, log_two = one.log_softmax(-1), two.log_softmax(-1)
         sums.kl += float((log_one.exp() * (log_one - log_two)).sum()) if has_logits else nan
-    if "labels" in batch and (count := int((batch["labels"] != IGNORED).sum())):
+    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != IGNORED).sum())):
         sums.labels += count
         sums.loss += count * float(other.loss - own.loss)

@@ -44,7 +44,7 @@ def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
     A masked one is asked for 15 % of the tokens, always the same.
     """
     kind, ids = type(model).__name__, torch.tensor([example])
-    if kind.endswith(("ForMaskedLM", "ForPreTraining")) and tokenizer.mask_token is not None:
+    if kind.endswith("ForMaskedLM") and tokenizer.mask_token is not None:
         collate = transformers.DataCollatorForLanguageModeling(tokenizer, seed=0)
         return dict(collate([{"input_ids": example}]))
     if kind.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):

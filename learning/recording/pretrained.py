@@ -117,7 +117,8 @@ def quiet() -> None:
 
 def _head(config: Any) -> Any:
     """The class of the whole model: the one that its configuration names, or that predicts tokens."""
-    named = [getattr(transformers, each, None) for each in config.architectures or ()]
+    every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
+    named = [getattr(transformers, each, None) for each in every]
     if any(named):
         return next(each for each in named if each)
     masked = type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING

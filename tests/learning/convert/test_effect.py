@@ -114,6 +114,8 @@ def test_what_is_no_norm_is_refused_and_nothing_stays():
     model = language_model("GPT2LMHeadModel", **GPT2)
     with pytest.raises(NotKnown, match=r"transformer\.wte is no norm"):
         effects(model, [BATCH], ["transformer.wte"])
+    with pytest.raises(ValueError, match="neither logits nor last_hidden_state"):
+        effects(language_model("BertForPreTraining", **GATED), [{"input_ids": IDS}])
     with pytest.raises(IndexError):
         effects(model, [{"input_ids": IDS + 1000}])
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
