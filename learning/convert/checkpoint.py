@@ -160,8 +160,12 @@ class Checkpoint:
         return True
 
     def _read_whole(self, parameters: dict[str, Any]) -> None:
-        model = self.architecture.from_pretrained(self.folder, dtype="auto", **self._options)
-        self._whole, self._stored, self.unused = model.state_dict(), {}, ()
+        model, info = self.architecture.from_pretrained(
+            self.folder, dtype="auto", output_loading_info=True, **self._options
+        )
+        self._whole, self._stored = model.state_dict(), {}
+        self._whole = {name: each for name, each in self._whole.items() if name not in info["missing_keys"]}
+        self.unused = tuple(sorted(info["unexpected_keys"]))
         seen: dict[int, str] = {}
         kept = [name for name in self._whole if seen.setdefault(id(parameters.get(name, name)), name) == name]
         self.shards = {SINGLE: kept}

@@ -25,6 +25,10 @@ MODELS = {
     "Phi": ("PhiForCausalLM", sizes(intermediate_size=48, max_position_embeddings=POSITIONS)),
     "StarCoder2": ("Starcoder2ForCausalLM", sizes(intermediate_size=48, num_key_value_heads=1)),
     "Llama": ("LlamaForCausalLM", sizes(intermediate_size=48, tie_word_embeddings=True)),
+    "Mixtral": (
+        "MixtralForCausalLM",
+        sizes(intermediate_size=48, num_key_value_heads=1, num_local_experts=2),
+    ),
     "BERT": ("BertForMaskedLM", sizes(intermediate_size=48)),
     "ViT": (
         "ViTForImageClassification",

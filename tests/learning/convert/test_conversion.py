@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from learning.convert import conversion, drafted
 from learning.convert.certificate import PRECISIONS
@@ -77,7 +78,7 @@ def test_a_converted_model_writes_the_same_text(name, made, tmp_path):
     assert sum(norm["affine"]["verdict"] == "yes" for norm in certificate.norms) >= len(certificate.norms) - 1
 
 
-@pytest.mark.parametrize("name", ["ViT", "Whisper", "Llama"])
+@pytest.mark.parametrize("name", ["ViT", "Whisper", "Llama", "Mixtral"])
 def test_other_models_convert_too(name, made, tmp_path):
     certificate = convert(made(name), tmp_path / "out", text=SHORT)
     assert certificate.passed and certificate.fold.largest <= 1e-12
@@ -232,6 +233,13 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     (empty / "config.json").write_text((made("GPT-2") / "config.json").read_text())
     with pytest.raises(NotConverted, match="weights are read as safetensors alone"):
         convert(empty, out)
+    for name in ("GPT-NeoX", "Mixtral"):  # whose tensors are mapped, and computed from those in the files
+        save(model(name), empty)
+        weights = load_file(empty / "model.safetensors")
+        del weights[next(each for each in weights if each.endswith("input_layernorm.weight"))]
+        save_file(weights, empty / "model.safetensors", {"format": "pt"})
+        with pytest.raises(NotConverted, match=r"lacks 1 of its tensors, such as .*input_layernorm\.weight"):
+            convert(empty, out)
     with pytest.raises(NotConverted, match="fewer than two tokens"):
         convert(made("GPT-2"), out, text="")
     assert not out.exists()
