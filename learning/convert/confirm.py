@@ -22,7 +22,16 @@ ROUNDINGS = 32  # times the difference that one rounding of each parameter makes
 
 
 class Float64(TorchDispatchMode):
-    """Computes in float64 what a model casts to a narrower type."""
+    """Computes in float64 what a model casts to a narrower type, or makes in none that it names."""
+
+    def __enter__(self) -> Any:
+        self.default = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        return super().__enter__()
+
+    def __exit__(self, *problem: Any) -> None:
+        super().__exit__(*problem)
+        torch.set_default_dtype(self.default)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -83,7 +92,11 @@ def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str
         reason = f"confirming it takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
         return draft.without(dict.fromkeys(draft.folds, reason)).plan()
     original = copy.deepcopy(model).double()
-    before = outputs(original, args, kwargs)
+    try:
+        before = outputs(original, args, kwargs)
+    except Exception as problem:  # anybody's model
+        reason = f"it cannot be run in float64 to confirm it: {' '.join(str(problem).split())}"
+        return draft.without(dict.fromkeys(draft.folds, reason)).plan()
     bound = ROUNDINGS * rounding(original, before, args, kwargs)
 
     def differs(keys: Collection[Any]) -> float:

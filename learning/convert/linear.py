@@ -79,7 +79,7 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
         other = _axis(args[1], len(output.shape)) != axis
         return [Link(args[0], axis), Link(args[3], axis)] if other else None
     if op == "constant_pad_nd":
-        padded = range(len(output.shape) - len(args[1]) // 2, len(output.shape))
+        padded = {len(output.shape) - 1 - k // 2 for k, width in enumerate(args[1]) if width}
         value = args[2] if len(args) > 2 else 0
         return [Link(args[0], axis)] if axis not in padded and value == 0 else None
     if op == "neg":

@@ -211,10 +211,10 @@ def _judged(call: Call) -> str:
 def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
     if call.op == NORM:
         return "no", f"the residual is the output of {_module(call)}"
-    if call.op == ALIASED:
-        return "unknown", f"{_module(call)} writes its input in place"
     if value.in_code:
         return "no", f"{_module(call)} adds numbers that are made in code"
+    if call.op == ALIASED:
+        return "unknown", f"{_module(call)} writes its input in place"
     return _judged(call), f"{_module(call)} writes its input by the operator `{call.op}`, not by a Linear"
 
 

@@ -239,7 +239,7 @@ class Tracer(TorchDispatchMode):
             if other is not written:
                 old, new = self.values[other], self.values[written]
                 call = Call(ALIASED, self.stack[-1], (old, new))
-                call.outputs.append(Value(old.shape, call))
+                call.outputs.append(Value(old.shape, call, in_code=old.in_code and new.in_code))
                 self.values[other] = call.outputs[0]
                 self.calls.append(call)
 

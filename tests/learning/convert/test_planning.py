@@ -53,6 +53,7 @@ def scaled(m, x):
 
 
 def gated(m, x):
+    x = nn.functional.pad(x, (0, 0, 2, 1))[:, 1:] + nn.functional.pad(x, (0, 0, 1, 1))
     x = x + m.block(0, x) * m.block(1, x).mean(-1, keepdim=True).sigmoid()
     return m.head(m.last(x))
 
@@ -127,6 +128,11 @@ REASONS = {
     "another norm": (lambda m, x: m.last(x + m.norms[0](x)), "no", "the residual is the output of `norms.0`"),
     "numbers in code": (
         lambda m, x: m.last(x + torch.arange(float(D)).sin()),
+        "no",
+        "numbers that are made in code",
+    ),
+    "a table of positions made in code": (
+        lambda m, x: [t := torch.zeros(D), t[::2].copy_(torch.arange(8.0)), m.last(x + t)][2],
         "no",
         "numbers that are made in code",
     ),
@@ -264,3 +270,13 @@ def test_without_memory_to_confirm_it_a_fold_is_unknown(monkeypatch):
     assert {norm.centring.reason for norm in found.norms} == {
         "confirming it takes 0.0 GB, and 0.0 GB are free"
     }
+
+
+def test_what_does_not_run_in_double_precision_is_unknown():
+    def run(m, x):
+        if x.dtype == torch.float64:
+            raise TypeError("single precision\nalone")
+        return in_place(m, x)
+
+    reasons = {norm.centring.reason for norm in plan(Blocks(run), IDS).norms}
+    assert reasons == {"it cannot be run in float64 to confirm it: single precision alone"}

@@ -15,6 +15,7 @@ FOLDS = {
     "GPT-2": (5, 5),
     "OPT": (5, 5),
     "GPT-NeoX": (5, 5),
+    "XGLM": (0, 5),
     "BLOOM": (1, 6),
     "Falcon": (3, 3),
     "OLMo": (5, 5),

@@ -20,6 +20,11 @@ MODELS = {
     "GPT-2": ("GPT2", "CausalLM", {"n_embd": 32, **GPT}),
     "OPT": ("OPT", "CausalLM", GATED | {"ffn_dim": 48, "word_embed_proj_dim": 32}),
     "GPT-NeoX": ("GPTNeoX", "CausalLM", GATED),
+    "XGLM": (
+        "XGLM",
+        "CausalLM",
+        {"d_model": 32, "ffn_dim": 48, "num_layers": 2, "attention_heads": 2, **SMALL},
+    ),
     "BLOOM": ("Bloom", "CausalLM", {"hidden_size": 32, **GPT}),
     "Falcon": ("Falcon", "CausalLM", GATED),
     "Llama": ("Llama", "CausalLM", GATED),
