@@ -1,4 +1,9 @@
-"""What normalisation does to space: maps of points on the last axis, for any array library."""
+"""Maps of points that neural networks use: normalisation layers, affine maps, softmax, and pipelines of them.
+
+Points are on the last axis of an array. Every function accepts any array library that follows the array API
+standard (NumPy, PyTorch): tensors in, tensors out, with gradients. `geometry.arrays` lists the accepted
+dtypes. `tests/geometry` compares the norms with `torch.nn.functional`.
+"""
 
 from geometry.centering import center
 from geometry.norms import group_norm, layer_norm, rms_norm

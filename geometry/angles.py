@@ -1,4 +1,4 @@
-"""The angle between vectors."""
+"""Angles between vectors."""
 
 import numpy as np
 from jaxtyping import Float
@@ -7,14 +7,20 @@ Array = np.ndarray
 
 
 def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), in radians: exact for small ones too; 0 to a zero vector."""
+    """The angle between vectors in radians, accurate for small angles too; 0 to the zero vector.
+
+    2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖).
+    """
     a, b = (each / np.where(s := np.linalg.norm(each, axis=-1, keepdims=True), s, 1) for each in (a, b))
     turn = 2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return np.where(np.any(a, axis=-1) & np.any(b, axis=-1), turn, 0.0)
 
 
 def to_mean_line(x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """The angle of x to the line along 1: acos(|Σxᵢ| / (√d·‖x‖)), 0 to 90 degrees; 90 for the zero vector."""
+    """The angle between x and the line along 1 in degrees, from 0 to 90: acos(|Σxᵢ| / (√d·‖x‖)).
+
+    90 for the zero vector.
+    """
     length = np.linalg.norm(x, axis=-1)
     along = np.abs(x.sum(-1)) / np.where(length > 0, length * np.sqrt(x.shape[-1]), 1)
     return np.degrees(np.arccos(np.clip(along, 0, 1)))

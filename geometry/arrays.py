@@ -1,17 +1,17 @@
 """Input validation for maps of points: dtypes, shapes, scalars, and array libraries (NumPy, PyTorch).
 
-The first argument decides the array library, the device and the dtype; every option follows it.
+The first argument decides the array library, the device and the dtype; every other argument follows it.
 
-| given | computed in | comes back |
+| input | computed in | returned as |
 | --- | --- | --- |
-| float32, float64, longdouble | itself | itself |
-| float16, bfloat16 | float32 | itself |
-| integers, booleans, of NumPy or PyTorch | the library's default real dtype | the same |
-| numbers and nested lists | NumPy's float64 | the same |
+| float32, float64, longdouble | the same | the same |
+| float16, bfloat16 | float32 | the same as the input |
+| integers, booleans, of NumPy or PyTorch | the library's default real dtype | the default real dtype |
+| numbers and nested lists | NumPy's float64 | float64 |
 
-An option of another library is converted: NumPy x with a tensor γ gives NumPy. As in PyTorch, that must not
-lose a gradient in silence: an option that requires one needs x as a tensor too. What does not fit is a
-ValueError: complex numbers, text, arrays with masked, ragged or left out numbers.
+An argument of another library is converted: NumPy x with a tensor γ gives NumPy. A conversion must not lose a
+gradient silently, so an argument that requires a gradient needs a tensor x. Complex numbers, text, and
+masked or ragged arrays raise ValueError.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj, numpy, to_device
 from jaxtyping import Float
 
-Array = Any  # NumPy, PyTorch, or whatever else follows the array API standard
+Array = Any  # NumPy, PyTorch, or another library that follows the array API standard
 Numbers = Any  # an array, a number, or nested lists of numbers
 Scalar = int | float | Float[Array, ""]
 
@@ -49,9 +49,9 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real`, in a dtype to compute in, and the function that casts a result back."""
+    """x as `real`, in a dtype to compute in, and a function that casts the result back."""
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
-        return x, _same  # the server's case, met for each step of each cloud
+        return x, _same  # fast path: the server calls this for each step of each cloud
     x = real(x, axes=axes)
     wide = widened(x)
     if wide is x:
@@ -61,7 +61,7 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
 
 
 def widened(x: Array) -> Array:
-    """Half precision cast to float32: sums need more than 11 bits, and may exceed 65504."""
+    """x, in float32 if it was in half precision: sums need more than 11 bits, and may exceed 65504."""
     xp = namespace(x)
     if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
         return x
@@ -69,9 +69,9 @@ def widened(x: Array) -> Array:
 
 
 def like(value: Numbers, x: Array) -> Array:
-    """`value` as an array of x's library, device and real dtype; its gradient stays.
+    """`value` as an array of x's library, device and real dtype, with its gradient.
 
-    The default real dtype where x holds integers.
+    Where x holds integers, the default real dtype.
     """
     if type(x) is np.ndarray and x.dtype.char in "df":
         if type(value) is np.ndarray and value.dtype == x.dtype:
@@ -81,16 +81,16 @@ def like(value: Numbers, x: Array) -> Array:
     xp = namespace(x)
     known = x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating")
     if type(value) is type(x) and value.dtype == x.dtype and known and device(value) == device(x):
-        return value  # the usual case, met many times in each step of a training
+        return value  # fast path: called many times in each step of a training
     dtype = x.dtype if known else xp.asarray(0.0).dtype
     if isinstance(value, int | float):
         return xp.asarray(_float(value), dtype=dtype, device=device(x))
     value = real(value)
-    # torch.asarray cuts the gradient of a tensor, so only strangers go through asarray
+    # torch.asarray cuts the gradient of a tensor, so only arrays of other libraries go through asarray
     if namespace(value) is not xp:
         if requires_gradient(value):
             raise ValueError("a tensor that requires a gradient needs x as a tensor too, or to be detached")
-        # a copy in C order, native and writable: what every library reads
+        # a native, writable copy in C order, which every library can read
         value = xp.asarray(np.array(numbers_of(value), dtype=np.float64, order="C"), dtype=dtype)
     return to_device(xp.astype(value, dtype, copy=False), device(x))
 
@@ -114,7 +114,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
-    """`value` (d,) `like` x, one number per coordinate. Raises ValueError for another shape."""
+    """`value` (d,) as an array like x, one number per coordinate. Raises ValueError for another shape."""
     value = like(value, x)
     if value.shape != x.shape[-1:]:
         raise ValueError(f"{name} needs a point's shape, {tuple(x.shape[-1:])}: got {tuple(value.shape)}")
@@ -122,7 +122,7 @@ def one_each(value: Numbers, x: Array, name: str) -> Array:
 
 
 def constant(x: Array) -> Array:
-    """The array detached from the gradient's graph, where the library has one."""
+    """The array without its gradient, where the library has gradients."""
     return x.detach() if hasattr(x, "detach") else x
 
 
@@ -136,7 +136,7 @@ def has_values(x: Array) -> bool:
 
 
 def numbers_of(x: Array) -> np.ndarray:
-    """The numbers of any array in NumPy, half precision as float32."""
+    """Any array as a NumPy array; half precision becomes float32."""
     x = constant(widened(x))
     return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
 

@@ -3,24 +3,25 @@
 import numpy as np
 
 Array = np.ndarray
-HEAD_WIDTH = 0.4  # of a head, from its middle, in units of its length
-MIN_LEG = 1e-3  # in units of a head: a leg shorter than this is rounding and has no direction
-STEEP_COSINE = 0.9  # cosine to the third axis from which on barbs are put around the first
-HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # as the browser is told
+HEAD_WIDTH = 0.4  # half width of a head, in units of its length
+MIN_LEG = 1e-3  # in units of a head: a shorter leg is a rounding error without direction
+STEEP_COSINE = 0.9  # cosine to the third axis beyond which barbs are placed around the first axis
+HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to the browser
 
 
 def with_heads(points: Array, length: float) -> Array:
-    """A line (M, k) in 2 or 3 dimensions, gaps NaN, with a head at the end of each of its pieces.
+    """A line (M, k) in 2 or 3 dimensions, with gaps (NaN), and an arrow head at the end of each of its
+    pieces.
 
-    After its last point a piece goes to the tip of each barb and back: two barbs, in 3D four. They reach back
-    by `length`, at most by half of the piece; a piece of no length has its barbs at its end.
+    After its last point, a piece goes to the tip of each barb and back: two barbs in 2D, four in 3D. They
+    reach back by `length`, but at most by half of the piece. A piece of length 0 has its barbs at its end.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])
 
 
 def head(piece: Array, length: float) -> Array:
-    """The head of one piece of a line: barb, tip, barb …; the piece may begin with its gap."""
+    """The head of one piece of a line: barb, tip, barb …; the piece may begin with a gap."""
     points = piece[~np.isnan(piece[:, 0])]
     if not len(points):
         return points
@@ -36,7 +37,7 @@ def head(piece: Array, length: float) -> Array:
 
 
 def sides(back: Array) -> list[Array]:
-    """Vectors as long as `back` (k,) and at right angles to it: two in the plane, four in space."""
+    """Vectors as long as `back` (k,) and perpendicular to it: two in the plane, four in space."""
     if len(back) == 2:
         turned = np.array([-back[1], back[0]])
         return [turned, -turned]

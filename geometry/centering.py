@@ -1,4 +1,4 @@
-"""Centring: the orthogonal projection on the hyperplane U = {Σ xᵢ = 0}."""
+"""Centring: the orthogonal projection onto the hyperplane U = {Σ xᵢ = 0}."""
 
 import numpy as np
 from jaxtyping import Float
@@ -7,9 +7,35 @@ from geometry.arrays import Array, constant, namespace, taken
 
 
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
-    """Project on U along the all-ones direction: Πx = x − μ·1, with μ = mean(x).
+    """Subtract from each point the mean of its coordinates: Πx = x − μ·1, with μ = mean(x).
 
-    A constant vector goes to zero exactly. Source: projection2025; brody2023, section 3.
+    This is the orthogonal projection onto the hyperplane of points whose coordinates sum to 0. A constant
+    vector gives exactly the zero vector.
+
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+
+    Returns
+    -------
+    array (*batch, d)
+        The centred points, in the library and dtype of x.
+
+    Raises
+    ------
+    ValueError
+        If x has no axes or is not real.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> center(np.array([5.0, 8.0, 2.0]))
+    array([ 0.,  3., -3.])
+
+    References
+    ----------
+    projection2025; brody2023, section 3.
     """
     x, back = taken(x)
     y, unit = centered(x)
@@ -17,7 +43,7 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """Πx scaled by powers of two, and the scales, so that no sum or difference overflows."""
+    """Πx in units of powers of two, and these units, so that no sum or difference overflows."""
     xp, d = namespace(x), x.shape[-1]
     if not d:
         return x, xp.ones_like(x)
@@ -25,7 +51,8 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
     units = xp.where(largest > 1, 2.0 ** (d.bit_length() + 2) * xp.ones_like(largest), 1.0)
     x, largest = x / units, largest / units
     x = x - xp.sum(x, axis=-1, keepdims=True) / d
-    # What rounding left of the mean. Near it, from the first coordinate on: a constant vector is then zero.
+    # A second pass removes the rounding error of the mean; differences from x₁ make a constant vector exactly
+    # 0.
     first = constant(x[..., :1])
     near = xp.abs(first) <= d * xp.finfo(x.dtype).eps * largest
     x = x - xp.where(near, first, 0.0)
@@ -52,5 +79,8 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
 
 
 def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
-    """The same and, last, the unit vector along 1: `x @ basis.T` turns space so that 1 is up."""
+    """`hyperplane_basis` with the unit vector along 1 as its last row.
+
+    `x @ basis.T` rotates space so that 1 points up.
+    """
     return np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])

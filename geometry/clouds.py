@@ -1,7 +1,7 @@
-"""Clouds: samples, and the meshes and lines that are drawn as clouds too.
+"""Sample points, and meshes and lines that are drawn as clouds of points.
 
-Meshes come as (vertices (N, d), triangles (F, 3)); lines as (points (N, d), order (M,)), where −1 in the
-order is a gap. All are deterministic: random ones take a seed.
+Meshes are (vertices (N, d), triangles (F, 3)); lines are (points (N, d), order (M,)), where −1 in the order
+is a gap. All functions are deterministic: random ones take a seed.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def gaussian(n: int, d: int, *, seed: int) -> Array:
 
 
 def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
-    """A cubic lattice in [−half, half]ᵈ of at most n points, the largest that fits, at least 2 a side."""
+    """The largest cubic lattice in [−half, half]ᵈ with at most n points, and at least 2 along each axis."""
     side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
     axis = np.linspace(-half, half, side)
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
@@ -28,16 +28,17 @@ def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
 def ring(
     n: int, u: Array, v: Array, *, radius: float = 1.0, center: Array | float = 0.0, start: float = 0.0
 ) -> Array:
-    """n points evenly on the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
+    """n evenly spaced points of the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
 
-    start: where the first one is, in steps from u.
+    start: the angle of the first point, in steps from u.
     """
-    degrees = 360 * (np.arange(n) + start) / n  # cos and sin are exactly 0 where a point lies on u or v
+    # degrees, so that cos and sin are exactly 0 for points on u or v
+    degrees = 360 * (np.arange(n) + start) / n
     return center + radius * (np.outer(special.cosdg(degrees), u) + np.outer(special.sindg(degrees), v))
 
 
 def golden(n: int) -> Array:
-    """n points evenly on the unit 2-sphere: each a step lower, and turned by the golden angle."""
+    """n evenly spread points of the unit 2-sphere: each a step lower, and turned by the golden angle."""
     k = np.arange(n) + 0.5
     height, turn = 1 - 2 * k / n, np.pi * (3 - np.sqrt(5)) * k
     across = np.sqrt(1 - height**2)
@@ -45,12 +46,12 @@ def golden(n: int) -> Array:
 
 
 def closed(n: int) -> Array:
-    """The order that joins n points and returns to the first."""
+    """The order that joins n points in a closed line."""
     return np.append(np.arange(n), 0)
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers (N, 1) in [−reach, reach]: `even` evenly spaced, then finer towards 0; a gap at 0."""
+    """Numbers (N, 1) in [−reach, reach]: `even` evenly spaced ones, with more near 0, and a gap at 0."""
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
     order = np.argsort(x)
@@ -58,12 +59,12 @@ def numbers(reach: float, even: int) -> tuple[Array, Array]:
 
 
 def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, Array]:
-    """A ring of n points around the origin with the order that closes it."""
+    """A circle around the origin: n points, and the order of its closed line."""
     return ring(n, u, v, radius=radius), closed(n)
 
 
 def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
-    """A mesh or line with its points through x ↦ x @ matrix."""
+    """A mesh or line whose points are mapped by x ↦ x @ matrix."""
     return shape[0] @ matrix, shape[1]
 
 
@@ -75,13 +76,13 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
-    """Separate segments: pairs (M, 2, d) → points (2M, d), order with a gap after each."""
+    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap after each."""
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
     return points, joined([2] * len(pairs))
 
 
 def grid_mesh(rows: int, columns: int) -> Array:
-    """Triangles of a grid of vertices, row after row."""
+    """The triangles of a grid of vertices, row by row."""
     i = np.arange((rows - 1) * columns).reshape(rows - 1, columns)[:, :-1].ravel()
     return np.concatenate(
         [np.stack([i, i + 1, i + columns], 1), np.stack([i + 1, i + columns + 1, i + columns], 1)]
@@ -89,7 +90,7 @@ def grid_mesh(rows: int, columns: int) -> Array:
 
 
 def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
-    """The order that draws every n-th row and column of a grid of vertices, with gaps between the lines."""
+    """The order that draws every n-th row and column of a grid of vertices, with gaps between them."""
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
     return np.insert(np.concatenate(lines), np.cumsum([len(line) for line in lines[:-1]]), -1)
@@ -118,7 +119,7 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
-    """Points of the unit sphere over a lattice in the disc, on the half spheres with these signs of z."""
+    """Points of the unit sphere above or below a lattice in the disc, by the given signs of z."""
     flat = 0.29 * lattice(49, 2, half=3)
     flat = flat[(flat**2).sum(-1) < 0.9]
     height = np.sqrt(1 - (flat**2).sum(-1))
@@ -126,7 +127,7 @@ def half_lattice(signs: Sequence[int]) -> Array:
 
 
 def half_net(sign: int) -> tuple[Array, Array]:
-    """The half z ≥ 0 or z ≤ 0 of the unit sphere over the lines x = k and y = k of a grid in the disc."""
+    """The lines x = k and y = k of a grid in the disc, projected up or down to a half of the unit sphere."""
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
     points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
@@ -140,14 +141,14 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of the part of a line on one side of a coordinate plane, the plane included."""
+    """The order of the part of a line on one side of a coordinate plane, including the plane."""
     points, order = line
-    rounding = 1e-9  # of a circle's crossing of the plane
+    rounding = 1e-9  # tolerance for points of a circle that lie on the plane
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """The order of consecutive open lines with these numbers of points, gaps between them."""
+    """The order of consecutive open lines with these numbers of points, with gaps between them."""
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 
@@ -158,10 +159,11 @@ def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
 
 
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
-    """Vectors (n, d) from text, one a line (or between semicolons), numbers apart by commas or spaces.
+    """Vectors (n, d) from text: one vector per line (or between semicolons), numbers separated by commas or
+    spaces.
 
-    ValueError, with the number of the line, for what is not a number, for a wrong count, a number beyond
-    ±largest, more than `most` vectors, or none.
+    Raises ValueError, with the line number, for text that is not a number, a wrong count of numbers, a number
+    beyond ±largest, more than `most` vectors, or no vector.
     """
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:

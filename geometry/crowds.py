@@ -1,4 +1,4 @@
-"""Clusters: places where many points coincide to the eye. The browser's engine mirrors this."""
+"""Crowds: places of a picture where many points coincide. The browser's engine mirrors this file."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from itertools import product
 
 import numpy as np
 
-CELLS_PER_AXIS = 1000  # cells along each axis: what is in one, or beside it, stands in one place
-CROWD_DIVISOR = 50  # one point in so many of all makes a crowd, two at least: fewer meet by chance
-MAX_CELL_INDEX = 1 << 20  # cells along each axis that a key has room for: farther out nothing is seen
-NEIGHBOURHOOD_CELLS = 12  # about a mark; a crowd with more than half as many others there is part of a curve
+# cells along each axis; points in one cell, or in neighbouring ones, count as one place
+CELLS_PER_AXIS = 1000
+CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two: fewer coincide by chance
+MAX_CELL_INDEX = 1 << 20  # largest cell index that fits into a key; points farther out are invisible
+# radius in cells; a crowd with more than half as many other points so near is part of a curve
+NEIGHBOURHOOD_CELLS = 12
 
 
 def crowds(
     points: np.ndarray, low: np.ndarray, high: np.ndarray, space: np.ndarray | None = None
 ) -> list[tuple[np.ndarray, int]]:
-    """The places where many of the points (N, k) stand, and how many: the fullest first.
+    """The places where many of the points (N, k) coincide, and how many there are, the fullest first.
 
-    low, high (k,): the ends of the axes. space (N, d): where the points are of which these are a picture; who
-    is not there where most of a place are is not counted. Points that are NaN count nowhere.
+    low, high (k,): the ends of the axes. space (N, d): the points of which these are a picture; points that
+    are elsewhere in space than most of a place are not counted. Points with NaN are ignored.
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

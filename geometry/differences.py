@@ -1,4 +1,4 @@
-"""Derivatives by central differences: as steps that a cloud goes through, and of any map of points."""
+"""Derivatives by central differences: as steps of a pipeline, and of any map of points."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,15 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
-FLAT_SLOPE_FRACTION = 1e-6  # of the largest slope: a direction with less is one that the map forgets
+FLAT_SLOPE_FRACTION = 1e-6  # of the largest slope; directions with smaller slopes count as lost
 
 
 def nudged(step: Affine, h: float) -> Affine:
-    """x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x) (m,): 2m + 1 coordinates, for `quotient`."""
+    """Both neighbours of a point after a step, for `quotient`: x ↦ (y + h·e₁, y − h·e₁, x₁), 2m + 1
+    coordinates.
+
+    y = step(x) has m coordinates.
+    """
     if isinstance(step.A, Of):
         raise ValueError("a step that sees other points has no entries of its own to nudge")
     (m, d), e = step.A.shape, h * np.eye(step.A.shape[0])[0]
@@ -28,7 +32,10 @@ def nudged(step: Affine, h: float) -> Affine:
 
 
 def quotient(m: int, h: float) -> Affine:
-    """(u, v, x₁) ↦ (u₁ − v₁)/2h, u and v (m,): the rate of change when y₁ moves, off by h² times a third."""
+    """The central difference quotient (u, v, x₁) ↦ (u₁ − v₁)/2h: the rate of change when y₁ moves.
+
+    u and v have m coordinates. The error is of order h².
+    """
     weights = np.zeros((1, 2 * m + 1))
     weights[0, [0, m]] = 0.5 / h, -0.5 / h
     return Affine(weights)

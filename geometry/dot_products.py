@@ -1,7 +1,8 @@
-"""Dot products of random vectors: their exact laws, of Gaussian vectors and on a sphere.
+"""Exact distributions of dot products and cosines of random vectors, Gaussian or on a sphere.
 
-q and k are independent and alike. On a sphere their cosine alone counts, and its law has one number, the
-dimension m of the space that the sphere is in. Source: symmetrize2025, sections 3.2 and 5.2.
+q and k are independent and have the same distribution. On a sphere only their cosine matters; its
+distribution depends on one number, the dimension m of the space that contains the sphere.
+Source: symmetrize2025, sections 3.2 and 5.2.
 """
 
 import numpy as np
@@ -9,13 +10,14 @@ from jaxtyping import Float
 from scipy import special
 
 Array = np.ndarray
-QUADRATURE_NODES = 1000  # of a quadrature, many more than double precision needs; a test has half of them
+# nodes of a quadrature, many more than double precision needs; a test compares with half as many
+QUADRATURE_NODES = 1000
 
 
 def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
-    """The density of the cosine of two random directions in m dimensions, 0 from ±1 on.
+    """The density of the cosine of two random directions in m dimensions; 0 from ±1 on.
 
-    Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2): mean 0, variance 1/m. For m = 2 it has no bound near ±1.
+    Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2): mean 0, variance 1/m. For m = 2 it is unbounded near ±1.
     Raises ValueError for m = 1, where the cosine is ±1.
     """
     if m < 2:
@@ -26,10 +28,10 @@ def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 
 
 def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
-    """The share of random directions in m dimensions whose cosine with another one is c or more.
+    """The probability that the cosine of two random directions in m dimensions is c or more.
 
-    I(1 − c²; (m−1)/2, 1/2) / 2 for c ≥ 0, with the regularised incomplete beta function; below 0, what is
-    left of 1 at −c. For m = 1 a half between the two cosines that there are.
+    I(1 − c²; (m−1)/2, 1/2) / 2 for c ≥ 0, with the regularised incomplete beta function; for c < 0, one minus
+    the value at −c. For m = 1 it is a half between the two possible cosines.
     """
     c = np.asarray(c, dtype=float)
     beyond = 0.5 * (special.betainc((m - 1) / 2, 0.5, np.clip(1 - c * c, 0, 1)) if m > 1 else np.ones_like(c))
@@ -40,14 +42,14 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
     """The density of ⟨q, k⟩ for standard normal q, k in d dimensions: variance d, kurtosis 3 + 6/d.
 
     |s/2|^ν K_ν(|s|) / (√π Γ(d/2)) with ν = (d−1)/2 and the modified Bessel function K of the second kind; at
-    0 its limit Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows where ν is large, so it is added up here
-    in logarithms: K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 on.
+    0 its limit Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows for large ν, so it is integrated here in
+    logarithms: K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 to ∞.
     """
     nu, s = (d - 1) / 2, np.abs(np.asarray(s, dtype=float))
     if d == 1:
         return special.k0(s) / np.pi
     some = np.where(s > 0, s, 1.0)[:, None]
-    far = np.arcsinh(nu / some) + 5  # behind the peak of what is added up, where nothing is left of it
+    far = np.arcsinh(nu / some) + 5  # beyond the peak of the integrand, where it is 0
     t = far * (np.arange(QUADRATURE_NODES) + 0.5) / QUADRATURE_NODES
     logs = nu * (np.log(some / 2) + t) - some * np.cosh(t) + np.log1p(np.exp(-2 * nu * t)) - np.log(2)
     density = np.exp(special.logsumexp(logs, axis=1) - special.gammaln(d / 2)) * far[:, 0] / QUADRATURE_NODES
@@ -56,28 +58,34 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """The mean of x_j²/‖x‖² for a normal x with mean 0: of a coordinate with each of these variances.
+    """The mean of x_j²/‖x‖² for normal x with mean 0: for a coordinate with each of the given variances.
 
-    There are `counts` coordinates of each; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du
-    from 0 on, where a is its own variance and b are the others'. 0 where all are 0.
+    There are `counts` coordinates of each variance; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 +
+    2ub)^(−1/2) du from 0 to ∞, where a is the coordinate's variance and b are the others. 0 where all
+    variances are 0.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)
     a = np.divide(a, mean, out=np.zeros_like(a), where=mean > 0)
     nodes, weights = special.roots_legendre(QUADRATURE_NODES // 4)
-    v = ((nodes + 1) / 2)[:, None]  # 2u = (v/(1 − v))²: even where one variance is far above the others
+    # 2u = (v/(1 − v))², accurate also if one variance is far larger than the others
+    v = ((nodes + 1) / 2)[:, None]
     u, du = (v / (1 - v)) ** 2, v / (1 - v) ** 3 * weights[:, None] / 2
     rest = -0.5 * np.sum(counts * np.log1p(u * a), axis=-1, keepdims=True)
     return np.sum(du * a / (1 + u * a) * np.exp(rest), axis=-2)
 
 
 def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch"]:
-    """The variance of ⟨q, k⟩ for normal q, k of such coordinates: Σ λ². Of d unit ones it is d."""
+    """The variance of ⟨q, k⟩ for normal vectors with these variances of coordinates: Σ λ². It is d for d unit
+    ones.
+    """
     return np.sum(counts * np.square(variances), axis=-1)
 
 
 def cosine_variance(
     variances: Float[Array, "*batch n"], counts: Float[Array, " n"]
 ) -> Float[Array, "*batch"]:
-    """The variance of their cosine: Σ of the squared `shares`. Of d alike coordinates it is 1/d."""
+    """The variance of the cosine of such vectors: the sum of the squared `shares`. It is 1/d for d equal
+    variances.
+    """
     return np.sum(counts * np.square(shares(variances, counts)), axis=-1)

@@ -1,8 +1,8 @@
-"""Dual numbers: forward-mode automatic differentiation of whatever follows the array API.
+"""Dual numbers: forward-mode automatic differentiation of anything that follows the array API.
 
-A dual array x + ε·v, with ε² = 0, is a value x and a tangent v. What is computed from it has the derivative
-along v for its tangent. So the steps of a pipeline are differentiated by running them: each elementary
-function has its slope here, and no step has a formula of its own. Source: baydin2018.
+A dual array x + ε·v, with ε² = 0, is a value x and a tangent v. The result of a computation with it has as
+its tangent the derivative along v. So the steps of a pipeline are differentiated by running them: each
+elementary function has its slope here, and no step needs a formula of its own. Source: baydin2018.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from geometry.arrays import Array, namespace
 
 
 class Dual:
-    """An array and its derivative along a direction, of one shape, dtype and library."""
+    """An array together with its derivative along a direction, of the same shape, dtype and library."""
 
     __array_ufunc__ = None  # so that NumPy leaves array · dual to this class
 
@@ -44,7 +44,7 @@ class Dual:
         return Dual(self.value.mT, self.tangent.mT)
 
     def detach(self) -> Array:
-        """The value, as a constant."""
+        """The value alone, as a constant."""
         return self.value
 
     def __getitem__(self, key: Any) -> Dual:
@@ -98,10 +98,10 @@ class Dual:
     def __gt__(self, other: Any) -> Any:
         return self.value > other
 
-    __hash__ = None  # type: ignore[assignment]  # it compares by its numbers, as arrays do
+    __hash__ = None  # type: ignore[assignment]  # compared by its numbers, like an array
 
 
-# Of a function's argument and result, its slope; xp is their library.
+# The slope of each function, from its argument and its result; xp is their library.
 SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
     "abs": lambda xp, x, y: xp.sign(x),
     "floor": lambda xp, x, y: 0 * x,
@@ -118,7 +118,7 @@ SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
     "erf": lambda xp, x, y: 2 / sqrt(pi) * xp.exp(-x * x),
     "erfc": lambda xp, x, y: -2 / sqrt(pi) * xp.exp(-x * x),
 }
-SPECIAL = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # NumPy has none of its own
+SPECIAL = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # NumPy lacks these
 LINEAR = ("astype", "reshape", "sum", "take")  # functions whose tangent is their value at the tangent
 
 
@@ -179,7 +179,7 @@ def parts(x: Any) -> tuple[Any, Any]:
 
 
 def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
-    """An elementary function of a dual array, by its slope; of a plain one, itself."""
+    """An elementary function of a dual array, by its slope; applied unchanged to a plain array."""
     if not isinstance(x, Dual):
         return function(x)
     y = function(x.value)

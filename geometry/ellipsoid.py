@@ -1,4 +1,4 @@
-"""Gain and shift: the sphere becomes an ellipsoid in diag(γ)U, around β."""
+"""Gain and shift: they map the sphere to an ellipsoid in diag(γ)U, around β."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -20,9 +20,9 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β, where None leaves a step out. Source: naiff2023; projection2025.
+    """Gain, then shift: γ ⊙ x + β; None leaves a step out. Source: naiff2023; projection2025.
 
-    Raises ValueError for a γ or β of another shape than (d,): none is repeated or stretched.
+    Raises ValueError for a γ or β of another shape than (d,): there is no broadcasting.
     """
     x, back = taken(x)
     if gamma is not None:
@@ -33,7 +33,7 @@ def to_ellipsoid(
 def semi_axes(
     gamma: Float[Array, "d"], *, centered: bool = True
 ) -> tuple[Float[Array, "axes"], Float[Array, "axes d"]]:
-    """Semi-axes of the image of LayerNorm, or, not `centered`, of RMSNorm.
+    """The semi-axes of the ellipsoid that LayerNorm, or (not `centered`) RMSNorm, maps points to.
 
     √d times the non-zero singular values of diag(γ)Π (of diag(γ)), descending, and the left
     singular vectors as rows, each up to its sign. There are d−1 axes, and one fewer for every
@@ -44,7 +44,7 @@ def semi_axes(
     xp, d = namespace(gamma), gamma.shape[0]
     rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
     u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
-    # Rounding leaves a zero singular value near d units in the last place of the largest.
+    # Rounding makes a zero singular value about d units in the last place of the largest.
     rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[: min(1, d)]
     axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
     return back(sqrt(d) * s[:axes]), back(u.mT[:axes, :])
@@ -53,8 +53,7 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """Lengths of semi-axes by rank: 0 the longest, −1 the shortest; 0 for those that γ's zeros
-    flatten.
+    """Lengths of semi-axes by rank: 0 is the longest, −1 the shortest; 0 for those that zeros of γ flatten.
 
     Without a decomposition, for any d: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two
     neighbours of γ², and bisection finds it. Not `centered`, the lengths are √d·|γ|. Source: G. H. Golub,
@@ -65,7 +64,7 @@ def lengths(
     if not centered:
         return np.sqrt(d * squares[::-1][list(ranks)])
     low, high = squares[:-1][::-1][list(ranks)], squares[1:][::-1][list(ranks)]
-    with np.errstate(all="ignore"):  # at a zero of γ, and where two are the same
+    with np.errstate(all="ignore"):  # divisions by 0 at zeros of γ and at equal entries
         for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
             above = np.sum(1 / (squares - middle[:, None]), axis=-1) > 0
@@ -74,7 +73,7 @@ def lengths(
 
 
 def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
-    """The number of semi-axes shorter than a fraction of the longest, not counting the direction of 1/γ."""
+    """How many semi-axes are shorter than a fraction of the longest, not counting the direction of 1/γ."""
     squares = np.asarray(gamma, dtype=np.float64) ** 2
     if not squares.any():
         return len(squares) - centered
@@ -101,7 +100,7 @@ def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
 
 
 def _gain(gamma):
-    """γ as numbers to decompose, and the way back; linear algebra knows no type wider than float64."""
+    """γ as numbers to decompose, and the cast back; linear algebra has no dtype wider than float64."""
     gamma, dtype = real(gamma, axes=1), real(gamma).dtype
     if len(gamma.shape) > 1:
         raise ValueError(f"gamma is one vector, shape (d,): got {tuple(gamma.shape)}")
@@ -111,9 +110,10 @@ def _gain(gamma):
 
 
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
-    """The principal diameters of an ellipsoid: its middle and images of orthonormal radii → ends, gaps (NaN).
+    """The principal diameters of an ellipsoid, from its centre and the images of orthonormal radii: ends,
+    gaps (NaN).
 
-    With the radii as rows of M, the rows of UᵀM (UΣVᵀ = M) are the semi-axes: Uᵀ turns the frame, M maps it.
+    With the radii as rows of M = UΣVᵀ, the rows of UᵀM are the semi-axes: Uᵀ turns the frame, M maps it.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

@@ -1,4 +1,4 @@
-"""Arrays whose entries a slider moves: constant, affine in parameters, or along a track."""
+"""Arrays that depend on parameters: constant, affine in parameters, or interpolated along a track."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,19 @@ Params = Mapping[str, Any]  # numbers, or arrays without axes
 class Track:
     """Arrays at strictly increasing parameter values: `at` (T,), `values` (T, *shape).
 
-    Such as the weights of a network along its training. Raises ValueError if the values of
-    `at` are none or do not increase, or if `values` has another length.
+    For example the weights of a network during its training.
+
+    Raises
+    ------
+    ValueError
+        If `at` is empty or does not increase, or `values` has another length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> track = Track(np.array([0.0, 10.0]), np.array([[0.0, 0.0], [1.0, 2.0]]))
+    >>> track.value(5.0, x=np.zeros(2))
+    array([0.5, 1. ])
     """
 
     at: Numbers
@@ -34,7 +45,9 @@ class Track:
             )
 
     def value(self, t: Any, *, x: Array) -> Array:
-        """Linear between two neighbours in `at`, the end values outside; an array like x."""
+        """The array at a parameter value, as an array like x: linear between neighbours in `at`, constant
+        outside.
+        """
         after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
         if after in (0, self.at.size):
             return like(self.values[max(after - 1, 0), ...], x)
@@ -45,10 +58,21 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """base + Σ params[name]·terms[name] + Σ tracks[name] at params[name].
+    """An array that depends on parameters: base + Σ params[name]·terms[name] + Σ tracks[name] at
+    params[name].
 
-    `base`, each term, and each track's values at one parameter value have one shape; else ValueError.
-    Numbers and nested lists become float64; a tensor stays itself, and so does its gradient.
+    `base`, each term, and each track's values at one parameter value have the same shape. Numbers and nested
+    lists become float64; a tensor stays a tensor, with its gradient.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> Entries([1.0, 1.0], {"t": [0.0, 1.0]}).value({"t": 3.0})
+    array([1., 4.])
     """
 
     base: Numbers
@@ -69,7 +93,7 @@ class Entries:
 
     @classmethod
     def of(cls, value: Any) -> "Entries":
-        """`value` itself if it is Entries, else constant entries."""
+        """`value` itself if it is Entries, otherwise constant entries."""
         return value if isinstance(value, cls) else cls(value)
 
     @property
@@ -78,13 +102,13 @@ class Entries:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names that `value` needs."""
+        """The names of the parameters that `value` needs."""
         return frozenset(self.terms) | frozenset(self.tracks)
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The array at these parameters, in the library, dtype and device of x (of the base).
+        """The array at these parameters, in the library, dtype and device of x (without x, of the base).
 
-        Further names in `params` are ignored: they belong to other entries of the same scene.
+        Other names in `params` are ignored: they belong to other entries of the same scene.
         Raises ValueError if a name is missing.
         """
         params, x = params or {}, self.base if x is None else x
@@ -102,10 +126,10 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Of:
-    """The points of another cloud as a matrix: a row for each point, or, transposed, a column.
+    """The points of another cloud as a matrix: one row, or (transposed) one column, for each point.
 
     `Affine(Of(keys))` gives the scores ⟨x, key⟩; `Affine(Of(values, transposed=True))` the sum of the values
-    with x for weights. `source` has a `name`, `points`, `stages(params)`, their `widths` and `parameters`, as
+    with weights x. `source` has a `name`, `points`, `stages(params)`, their `widths` and `parameters`, like
     `components.language.cloud.Cloud`. stage: one of its stages; None is the last. Source: design.md.
     """
 

@@ -1,8 +1,8 @@
-"""Which of many keys attention can select, all at once: quick proofs first, a linear programme for the rest.
+"""Which of many keys attention can select: quick proofs first, a linear programme for the rest.
 
-A query q scores the key k by ⟨q, k⟩. A key is unbeaten if some query gives it the highest score; keys in
-one place share it. Else it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0,
-Σ pᵢ = 1. `selection` has the certificate of a single key.
+A query q gives the key k the score ⟨q, k⟩. A key is unbeaten if some query gives it the highest score; equal
+keys share it. Otherwise it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0, Σ
+pᵢ = 1. `selection` has the certificate of a single key.
 """
 
 import numpy as np
@@ -13,22 +13,26 @@ from scipy.spatial import cKDTree
 from geometry.selection import checked
 
 Array = np.ndarray
-ROUNDING = 8 * np.finfo(float).eps  # of the size of keys: on a line, an end and what is nearer to it are one
-COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5  # the same on a sphere, where scores differ by its square
-LEAD_TOLERANCE = 1e-9  # a lead, or a distance from an average to the key, that is no more is rounding
-MAX_NEWTON_STEPS = 30  # what is undecided by then lies on an edge: the linear programme decides
-CURVATURE_FLOOR = 1e-12  # of the mean curvature: keeps it solvable where keys lie in a flat
-MAX_NEWTON_STEP = 8.0  # of one step, in units of the spread of scores: far away the quadratic is no guide
+# relative to the size of keys: on a line, keys nearer than this are one place
+ROUNDING = 8 * np.finfo(float).eps
+# the same on a sphere, where scores differ by the square of the distance
+COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5
+LEAD_TOLERANCE = 1e-9  # margins of scores, and distances from an average to a key, up to this are rounding
+MAX_NEWTON_STEPS = 30  # keys undecided by then lie on an edge; the linear programme decides
+# relative to the mean curvature; keeps the system solvable if the keys lie in a subspace
+CURVATURE_FLOOR = 1e-12
+# limit of a step, in units of the spread of scores, beyond which the quadratic model is wrong
+MAX_NEWTON_STEP = 8.0
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """Whether some query gives each key the highest score, alone or with copies of it.
+    """For each key, whether some query gives it the highest score, alone or shared with copies of it.
 
-    On a line its two ends have one. Else three tries, each with a proof. The key itself is a query, so is its
-    way from the mean of all. Newton's method on the convex L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that
-    selects h, or at its minimum softmax weights that average the others to h. What both leave open, HiGHS
-    decides.
-    Raises ValueError unless the keys are finite numbers (n, d).
+    On a line, the two ends are unbeaten. Otherwise three methods follow, each with a proof. The key itself,
+    and its difference from the mean of all keys, are tried as queries. Newton's method on the convex function
+    L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or, at its minimum, softmax weights with which
+    the others average to h. The linear programming solver HiGHS decides the rest. Raises ValueError unless
+    the keys are finite numbers (n, d).
     """
     keys = checked(keys)
     if not len(keys):
@@ -36,7 +40,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     if keys.shape[1] == 1:
         ends = np.array([keys.min(), keys.max()])
         return np.any(np.abs(keys - ends) <= ROUNDING * np.abs(ends).max(), axis=-1)
-    # a power of two, which rounds nothing: what ties goes on doing so
+    # a power of two, so that nothing is rounded and ties stay ties
     keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
     copy_of = np.arange(len(keys))
     for i, j in sorted(cKDTree(keys).query_pairs(COPY_DISTANCE)):
@@ -46,7 +50,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """`unbeaten` for distinct keys whose size is 1/2 to 1."""
+    """`unbeaten` for distinct keys of size 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
@@ -59,7 +63,7 @@ def _distinct(keys: Array) -> Array:
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The score margin (n,) of each key over all others under its own query."""
+    """The score margin (n,) of each key over all others when it is its own query."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)
@@ -67,7 +71,7 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """For each key in ks: whether a selecting query was found, or an average of others that equals it."""
+    """For each key in ks, which was found: a selecting query, or an average of the others that equals it."""
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
     for _ in range(MAX_NEWTON_STEPS):
@@ -76,7 +80,7 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
             break
         own, at = keys[ks[open_]], q[open_]
         scores = at @ keys.T - np.sum(at * own, axis=-1, keepdims=True)
-        scores[np.arange(len(open_)), ks[open_]] = -np.inf  # the others only
+        scores[np.arange(len(open_)), ks[open_]] = -np.inf  # exclude the key itself
         highest = scores.max(axis=-1)
         won[open_] = highest < -LEAD_TOLERANCE * np.linalg.norm(at, axis=-1)
         p = np.exp(scores - highest[:, None])
@@ -88,7 +92,9 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton's steps (m, d), none of which lifts a score by more than MAX_NEWTON_STEP over the mean score."""
+    """Newton steps (m, d), scaled so that none raises a score by more than MAX_NEWTON_STEP over the mean
+    score.
+    """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
     curvature = (p @ squares).reshape(-1, d, d) - mean[:, :, None] * mean[:, None, :]
@@ -99,7 +105,9 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether a query selects the key k, by HiGHS: the largest lead m ≤ q·(h − kᵢ) over all |qⱼ| ≤ 1."""
+    """Whether a query selects the key k, by HiGHS: the largest margin m ≤ q·(h − kᵢ) over all queries |qⱼ| ≤
+    1.
+    """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])
     aim, bounds = np.append(np.zeros(d), -1.0), [(-1, 1)] * d + [(None, None)]

@@ -1,10 +1,11 @@
 """Injectivity of a ReLU layer x ↦ max(Wx + b, 0) on a circle or sphere around the origin.
 
-Two points have one image just if the same neurons are on at both, with the same values there. So a piece on
-which the same are on, those with the weights W_A, keeps its points apart if the rank of W_A is that of the
-space; it goes to one point if the rank is 0; in between, points that differ by what W_A does not see meet.
-Coordinates are orthonormal ones of the surface's space: x (N, n), W (m, n), n = 2 for a circle.
-Source: symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
+Two points have the same image exactly if the same neurons are active at both, with the same values. On a
+piece with the active weights W_A, all points have different images if the rank of W_A is the dimension of the
+space; all have the same image if the rank is 0; in between, points that differ by a vector of W_A's null
+space share their image. Points are in orthonormal coordinates of the surface's space: x (N, n), W (m, n), n =
+2 for a circle. Source: symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022),
+lemma 1.
 """
 
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from jaxtyping import Bool, Float, Int
 
 Array = np.ndarray
 
-FATES = ("apart", "shared", "collapsed")  # of a point: no other has its image; some have; its whole piece
+# no other point has its image; some other points have; its whole piece has
+FATES = "apart", "shared", "collapsed"
 APART, SHARED, COLLAPSED = range(3)
-WEIGHT_TOLERANCE = 1e-9  # of the largest weights: what is less is rounding
+WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller ones are rounding errors
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,10 @@ class Arc:
 
 
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """(N,): APART, SHARED or COLLAPSED for each point of a sphere around the origin.
+    """The fate (N,) of each point of a sphere around the origin: APART, SHARED or COLLAPSED.
 
-    Exact where at most one direction of a piece is unseen: points that share are mirror images then. Where
-    more are, but not all, whole circles meet, and each point counts as SHARED.
+    Exact where the null space of a piece has at most one dimension: points that share an image are then
+    mirror images. If it has more, but not all, whole circles share an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
@@ -48,7 +50,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """(N,): the rank of the active neurons' weights at each point."""
+    """The rank (N,) of the active neurons' weights at each point."""
     counts = np.zeros(len(x), dtype=int)
     for _, here, seen in _pieces(W, b, x):
         counts[here] = len(seen)
@@ -56,7 +58,7 @@ def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
-    """An orthonormal basis (rank, n) of the span of rows (k, n); lengths up to `least` count as 0."""
+    """An orthonormal basis (rank, n) of the span of rows (k, n). Lengths up to `least` count as 0."""
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
     while len(left) and len(basis) < rows.shape[1]:
@@ -85,14 +87,14 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The pieces of a circle, one after another."""
+    """The pieces of a circle, in order."""
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
     return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]
 
 
 def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
-    """(3,): the exact fractions of a circle that are APART, SHARED and COLLAPSED."""
+    """The exact fractions (3,) of a circle that are APART, SHARED and COLLAPSED."""
     lengths = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:
@@ -111,7 +113,7 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
-    """How many sign patterns points (N, m) have, and the entropy of their shares in bits."""
+    """The number of different sign patterns of points (N, m), and the entropy of their frequencies (bits)."""
     _, counts = np.unique(on, axis=0, return_counts=True)
     return len(counts), entropy(counts / counts.sum())
 
@@ -123,7 +125,7 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """For each sign pattern: the pattern, the mask of its points, and a basis of its neurons' weights."""
+    """For each sign pattern: the pattern, the mask of its points, and a basis of its active weights."""
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
         yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))
@@ -134,7 +136,7 @@ def _on(W, b, radius, angle):
 
 
 def _overlap(arc, start, length):
-    """How much of an arc lies on another."""
+    """The length of the part of one arc that lies on another."""
     shift = (start - arc.start) % (2 * np.pi)
     turns = ((shift - 2 * np.pi, shift - 2 * np.pi + length), (shift, shift + length))
     return sum(max(0.0, min(arc.length, high) - max(0.0, low)) for low, high in turns)

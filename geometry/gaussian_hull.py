@@ -1,7 +1,8 @@
-"""The expected number of hull vertices of n Gaussian points, exact, in up to 20 dimensions.
+"""The expected number of vertices of the convex hull of n Gaussian points, exactly, in up to 20 dimensions.
 
-The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices that
-is projected on a random d-dimensional subspace. So their number is a sum of products of two of its angles.
+The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices,
+projected onto a random d-dimensional subspace. So their number is a sum of products of two angles of the
+simplex.
 
 Sources: B. Efron, The convex hull of a random set of points (1965), for d = 2, 3; F. Affentranger and
 R. Schneider, Random projections of regular simplices (1992); Z. Kabluchko and D. Zaporozhets, Absorption
@@ -13,15 +14,12 @@ from functools import cache, lru_cache
 import numpy as np
 from scipy import special
 
-QUADRATURE_REACH, QUADRATURE_NODES = (
-    40.0,
-    4001,
-)  # of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
+# of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
+QUADRATURE_REACH, QUADRATURE_NODES = 40.0, 4001
 QUADRATURE_POINTS = np.linspace(-QUADRATURE_REACH, QUADRATURE_REACH, QUADRATURE_NODES)
 QUADRATURE_STEP = 2 * QUADRATURE_REACH / (QUADRATURE_NODES - 1)
-MAX_DIMENSION = (
-    20  # dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
-)
+# dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
+MAX_DIMENSION = 20
 NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 
 
@@ -41,20 +39,23 @@ def expected_vertices(n: int, d: int) -> float:
 
 
 def unselectable_share(n: int, d: int) -> float:
-    """The expected fraction of n Gaussian keys that no query selects: those inside the hull."""
+    """The expected fraction of n Gaussian keys that no query selects, because they are inside the hull."""
     return 1 - expected_vertices(n, d) / n
 
 
 @lru_cache(4096)
 def external(m: int, n: int) -> float:
-    """Angle outside a regular simplex with n vertices at a face of m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0, 1/m)."""
+    """The external angle of a regular simplex with n vertices at a face with m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0,
+    1/m).
+    """
     f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * QUADRATURE_POINTS**2 / 2)
     return float(QUADRATURE_STEP * np.sum(NORMAL_CDF ** (n - m) * f))
 
 
 @cache
 def internal(m: int) -> float:
-    """The internal angle at a vertex of a regular simplex with m, as a part of the whole: 1, 1/2, 1/6, …
+    """The internal angle at a vertex of a regular simplex with m vertices, as a fraction of the sphere: 1,
+    1/2, 1/6, …
 
     E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 + i/√(2π) ∫₀ʸ exp(t²/2) dt.
     """

@@ -1,24 +1,26 @@
-"""The convex hull of points: its vertices, its boundary for drawing, and what lies inside. By Qhull.
+"""The convex hull of points: its vertices, its boundary for drawing, and the points inside. Computed by
+Qhull.
 
-Points may be doubled, in a line, in a plane, or one: all is asked in the smallest flat that holds them.
+Points may coincide, or lie on a line or in a plane: everything is computed in the smallest affine subspace
+that contains them.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # whose rooms are loaded when they are asked for
+import scipy  # its submodules are imported when they are used
 from jaxtyping import Bool, Float, Int
 
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-FLATNESS_TOLERANCE = 1e-10  # of the size of the cloud: what is thinner is rounding
+FLATNESS_TOLERANCE = 1e-10  # relative to the size of the cloud; thinner directions are rounding errors
 
 
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
-    """Indices, ascending, of the points that are no convex combination of the other distinct points.
+    """Indices, ascending, of the points that are not a convex combination of the other distinct points.
 
-    Of doubled points all copies count. Raises ValueError unless the points are finite numbers (n, d).
+    All copies of a point count. Raises ValueError unless the points are finite numbers (n, d).
     """
     distinct, copy_of = np.unique(_checked(points), axis=0, return_inverse=True)
     if not len(distinct):
@@ -27,7 +29,9 @@ def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
 
 
 def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
-    """The vertices of a hull in the plane, counterclockwise, one copy of each; fewer than three of a line."""
+    """The vertices of a hull in the plane, counterclockwise, one of each; fewer than three if the points are
+    collinear.
+    """
     points = _checked(points, d=2)
     _, first = np.unique(points, axis=0, return_index=True)
     corners = np.intersect1d(vertices(points), first)
@@ -36,9 +40,10 @@ def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
 
 
 def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
-    """Points to join for a drawing of the hull, −1 between pieces: a segment, a closed polygon, or its edges.
+    """The indices of points to join in a drawing of the hull, −1 between pieces: a segment, a polygon, or all
+    edges.
 
-    For points in at most three dimensions; none for a single place.
+    For points in at most three dimensions; empty if all points coincide.
     """
     points = _checked(points)
     flat = _flat(points) if len(points) else None
@@ -51,14 +56,14 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
         return np.append(around, around[0])
     corners = triangles(flat.coordinates)
     edges = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-    each = edges[edges[:, 0] < edges[:, 1]]  # every edge belongs to two triangles, once in each direction
+    each = edges[edges[:, 0] < edges[:, 1]]  # each edge occurs in two triangles, once in each direction
     return np.column_stack([each, np.full(len(each), -1)]).reshape(-1)
 
 
 def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
-    """Triangles that make up the boundary of a hull in space, counterclockwise as seen from outside.
+    """Triangles of the boundary of a hull in space, counterclockwise as seen from outside.
 
-    Of points in one plane, a fan of their polygon from its first point; of a line, none.
+    For coplanar points, a fan of their polygon from its first point; for collinear points, none.
     """
     points = _checked(points, d=3)
     flat = _flat(points) if len(points) else None
@@ -90,7 +95,9 @@ def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Arr
 
 @dataclass(frozen=True, eq=False)
 class _Flat:
-    """Points as coordinates (n, r) in the flat of r dimensions that holds them; what counts as rounding."""
+    """Points as coordinates (n, r) in the r-dimensional affine subspace that contains them; the rounding
+    tolerance.
+    """
 
     origin: Array
     basis: Array
@@ -115,7 +122,9 @@ def _flat(points: Array) -> _Flat:
 
 
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
-    """Unit normals (F, r), offsets (F,), and the points on them: inside is where normals·x + offsets ≤ 0."""
+    """Unit normals (F, r), offsets (F,), and the points of each face; a point is inside if normals·x +
+    offsets ≤ 0.
+    """
     x, r = flat.coordinates, flat.dimension
     if r == 0:
         return np.zeros((0, 0)), np.zeros(0), np.arange(len(x))
@@ -127,12 +136,14 @@ def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
 
 
 def _corners(flat: _Flat) -> Array:
-    """Where the faces through a point have normals in all directions; on an edge, say, one is missing."""
+    """The points whose faces have normals that span all directions, so that they are vertices, not inside an
+    edge.
+    """
     normals, offsets, candidates = _faces(flat)
     on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding
-    independent = 1e-7  # sine between normals: two faces that meet flatter are one
+    independent = 1e-7  # sine between normals; faces that meet at a smaller angle are one face
     faces, full = on.sum(axis=-1), np.zeros(len(on), dtype=bool)
-    for count in np.unique(faces):  # points with as many, at once
+    for count in np.unique(faces):  # all points with equally many faces at once
         some = faces == count
         own = np.nonzero(on[some])[1].reshape(some.sum(), count)
         full[some] = np.linalg.matrix_rank(normals[own], tol=independent) == flat.dimension

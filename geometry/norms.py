@@ -1,9 +1,8 @@
-"""The norms of deep learning, each made of centring, normalising, and gain and shift.
+"""Normalisation layers, as compositions of centring, normalising, gain and shift.
 
-They agree with `torch.nn.functional`. Vectors are on the last axis. What an input may be: see `arrays`.
-Each raises ValueError for a γ or β without just one number for each coordinate, and for an ε that is not one
-number, 0 or more.
-Source: projection2025, section 16.
+They agree with `torch.nn.functional`. Vectors are on the last axis; `arrays` says which inputs are accepted.
+All raise ValueError for a γ or β without exactly one number for each coordinate, and for an ε that is not
+one number ≥ 0. Source: projection2025, section 16.
 """
 
 from math import sqrt
@@ -24,10 +23,40 @@ def layer_norm(
     eps: Scalar = 1e-5,
     convention: str = "pytorch",
 ) -> Float[Array, "*batch d"]:
-    """γ ⊙ Πx/√(σ² + ε) + β, with σ² = ‖Πx‖²/d.
+    """Layer normalisation: γ ⊙ Πx/√(σ² + ε) + β, with the variance σ² = ‖Πx‖²/d of each point's coordinates.
 
-    `convention="std"` divides by σ + ε, `"bare"` by √(σ² + ε/d); see `to_sphere`.
-    A constant vector goes to β. Raises ValueError for another convention.
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    gamma : array (d,), optional
+        Gain γ; without it 1.
+    beta : array (d,), optional
+        Shift β; without it 0.
+    eps : float
+        ε ≥ 0.
+    convention : {"pytorch", "std", "bare"}
+        Where ε is: "pytorch" divides by √(σ² + ε), "std" by σ + ε, "bare" by √(σ² + ε/d). See `to_sphere`.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points, in the library and dtype of x. A constant vector gives β.
+
+    Raises
+    ------
+    ValueError
+        If γ or β has another shape, ε is negative, or the convention is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layer_norm(np.array([5.0, 8.0, 2.0]), eps=0).round(3)
+    array([ 0.   ,  1.225, -1.225])
+
+    References
+    ----------
+    projection2025, section 16.
     """
     check_convention(convention)
     x, back = taken(x)
@@ -43,7 +72,39 @@ def rms_norm(
     eps: Scalar = 1e-5,
     convention: str = "pytorch",
 ) -> Float[Array, "*batch d"]:
-    """γ ⊙ x/√(mean(x²) + ε): no centring, no shift. Conventions and errors as in `layer_norm`."""
+    """Root mean square normalisation: γ ⊙ x/√(mean(x²) + ε), without centring and shift.
+
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    gamma : array (d,), optional
+        Gain γ; without it 1.
+    eps : float
+        ε ≥ 0.
+    convention : {"pytorch", "std", "bare"}
+        Where ε is, as in `layer_norm`.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points, in the library and dtype of x.
+
+    Raises
+    ------
+    ValueError
+        If γ has another shape, ε is negative, or the convention is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rms_norm(np.array([3.0, 4.0]), eps=0).round(3)
+    array([0.849, 1.131])
+
+    References
+    ----------
+    projection2025, section 16.
+    """
     x, back = taken(x)
     x = to_sphere(x, radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
     return back(to_ellipsoid(x, gamma=gamma))
@@ -57,9 +118,38 @@ def group_norm(
     beta: Float[Array, "d"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch d"]:
-    """LayerNorm on each of `groups` equal blocks of axes: a product of spheres; then γ ⊙ · + β.
+    """Group normalisation: LayerNorm on each of `groups` equal blocks of coordinates, then gain and shift.
 
-    Raises ValueError if `groups` is no whole number, or d no multiple of it.
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    groups : int
+        Number of blocks; a divisor of d.
+    gamma, beta : array (d,), optional
+        Gain γ and shift β.
+    eps : float
+        ε ≥ 0.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points. Without gain and shift they lie on a product of spheres.
+
+    Raises
+    ------
+    ValueError
+        If `groups` is not a whole number or does not divide d; otherwise as in `layer_norm`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_norm(np.array([1.0, 3.0, 10.0, 30.0]), groups=2, eps=0)
+    array([-1.,  1., -1.,  1.])
+
+    References
+    ----------
+    projection2025, section 16.
     """
     x, back = taken(x)
     groups = whole(groups, "groups")
@@ -77,9 +167,9 @@ def batch_norm(
     beta: Float[Array, "d"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch n d"]:
-    """LayerNorm of each feature across the n points: it centres and scales the cloud, not a point.
+    """Batch normalisation in training: LayerNorm of each feature across the n points of the cloud.
 
-    The statistics are those of this cloud, as in training.
+    It centres and scales the cloud, not a point, with the statistics of this cloud.
     """
     x, back = taken(x, axes=2)
     return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
@@ -92,16 +182,18 @@ def instance_norm(
     beta: Float[Array, "channels"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch channels positions"]:
-    """LayerNorm of each channel across its positions; gain and shift belong to the channel."""
+    """Instance normalisation: LayerNorm of each channel across its positions; γ and β have one entry per
+    channel.
+    """
     return batch_norm(real(x, axes=2).mT, gamma=gamma, beta=beta, eps=eps).mT
 
 
 def weight_norm(
     v: Float[Array, "*batch d"], *, g: Scalar | Float[Array, "*batch"]
 ) -> Float[Array, "*batch d"]:
-    """g·v/‖v‖: a weight vector as a length g and a direction.
+    """Weight normalisation: g·v/‖v‖, a weight vector with length g and the direction of v.
 
-    Raises ValueError unless g is one number, or one a vector.
+    Raises ValueError unless g is one number, or one number for each vector.
     """
     v, back = taken(v)
     g = like(g, v)
@@ -117,7 +209,7 @@ def dyt(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """DyT, γ ⊙ tanh(αx) + β: a squash of every coordinate by itself. No sphere."""
+    """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, coordinate by coordinate, without a division by the length."""
     x, back = taken(x)
     alpha = number(alpha, x, "alpha")
     return back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

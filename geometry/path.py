@@ -1,4 +1,4 @@
-"""How a point moves from one stage to the next. The engine in the browser mirrors this file."""
+"""The path of a point from one stage to the next. The engine in the browser mirrors this file."""
 
 from array_api_compat import device
 from jaxtyping import Float
@@ -9,7 +9,9 @@ from geometry.arrays import Array, like, namespace, taken
 def between(
     a: Float[Array, "*batch m"], b: Float[Array, "*batch n"], f: int | float
 ) -> Float[Array, "*batch k"]:
-    """The point at the fraction f of the way from a to b, (1−f)·a + f·b; the shorter is padded with zeros."""
+    """The point at a fraction f of the way from a to b, a straight line; the shorter one is padded with
+    zeros.
+    """
     a, back = taken(a)
     b = like(taken(b)[0], a)
     k = max(a.shape[-1], b.shape[-1])

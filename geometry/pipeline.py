@@ -1,9 +1,7 @@
-"""The data of a scene: steps, and the pipeline that a cloud goes through.
+"""Pipelines: the steps through which the points of a cloud go.
 
-Its single steps are in `steps`; here are those made of pipelines.
-
-The engine in the browser mirrors this file, `entries` (how parameters move a step) and `path` (how a
-point moves between stages). Source: design.md.
+The single steps are in `steps`; here are those that contain pipelines. The engine in the browser mirrors both
+files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source: design.md.
 """
 
 from collections.abc import Sequence
@@ -40,11 +38,22 @@ JOINS = ("sum", "concat")
 
 @dataclass(frozen=True)
 class Branches:
-    """x through each of several pipelines, and their results added (`join="sum"`) or side by side ("concat").
+    """Several pipelines in parallel: their results are added (`join="sum"`) or put side by side (`"concat"`).
 
-    The empty pipeline is x: a residual is `Branches((Pipeline(()), block))`. Raises ValueError for no branch,
-    another join, and for results of different widths that are to be added.
+    The empty pipeline is the identity: a residual connection is `Branches((Pipeline(()), block))`.
     Source: projection2025; symmetrize2025.
+
+    Raises
+    ------
+    ValueError
+        If there is no branch, the join is unknown, or results of different widths are to be added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> residual = Branches((Pipeline(()), Pipeline((Normalize(),))))
+    >>> residual.apply(np.array([[3.0, 4.0]]), {})
+    array([[3.6, 4.8]])
     """
 
     pipelines: Sequence["Pipeline"]
@@ -82,9 +91,19 @@ class Branches:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Steps in a row.
+    """Steps that are applied one after another.
 
-    Raises ValueError if a step does not take as many coordinates as the one before gives.
+    Raises
+    ------
+    ValueError
+        If a step does not accept as many coordinates as the step before returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centre_and_normalise = Pipeline((Affine(np.eye(2) - 0.5), Normalize()))
+    >>> [points.round(3) for points in centre_and_normalise.stages(np.array([[3.0, 1.0]]), {})]
+    [array([[3., 1.]]), array([[ 1., -1.]]), array([[ 0.707, -0.707]])]
     """
 
     steps: Sequence["Step"]
@@ -94,23 +113,23 @@ class Pipeline:
         self.width(None)
 
     def width(self, d: int | None) -> int | None:
-        """The number of coordinates after the last step where d come in (None: any number)."""
+        """The number of coordinates after the last step, for points of d coordinates (None: any number)."""
         for step in self.steps:
             d = step.width(d)
         return d
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names that `stages` needs in `params`."""
+        """The names of the parameters that `stages` needs."""
         return frozenset().union(*(step.parameters for step in self.steps))
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The clouds whose points its steps see."""
+        """The clouds whose points its steps use."""
         return tuple(source for step in self.steps for source in step.sources)
 
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
-        """The cloud before the first step and after each: `len(steps) + 1` arrays, x first.
+        """The points before the first step and after each: `len(steps) + 1` arrays, the first of which is x.
 
         Raises ValueError if a parameter is missing, or x has another number of coordinates.
         """
@@ -125,10 +144,20 @@ class Pipeline:
 class Derivative:
     """The derivative of a pipeline f along a direction (Jacobian–vector product): (x, v) ↦ (f(x), J_f(x)·v).
 
-    The first half of a point's coordinates is a place x, the second a direction v there, before the step and
-    after it: derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the
-    points of other clouds (`Of`) are constants. Raises ValueError for an odd number of coordinates, and for a
-    pipeline with a `Placed`, which does not depend on x.
+    The first half of a point's coordinates is a place x, the second half a direction v, before and after the
+    step; so derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points
+    of other clouds (`Of`) are constants.
+
+    Raises
+    ------
+    ValueError
+        If the number of coordinates is odd, or the pipeline has a `Placed`, which does not depend on x.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Derivative(Pipeline((Pointwise("abs"),))).apply(np.array([[-2.0, 1.0]]), {})
+    array([[ 2., -1.]])
     """
 
     pipeline: "Pipeline"
@@ -167,7 +196,20 @@ class Orbit:
 
     The first `state` coordinates of point 0 are where it begins. What the other points have beyond as many
     coordinates is the input u_k of their round, such as noise. After `count` rounds, entries without axes,
-    the state stays; the last round is taken in part. Raises ValueError if f does not give a state again.
+    the state stays; the last round is taken in part.
+
+    Raises
+    ------
+    ValueError
+        If f does not give a state again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Orbit(Pipeline([Affine(2 * np.eye(1))]), 1).apply(np.array([[3.0], [0.0], [0.0]]), {})
+    array([[ 3.],
+           [ 6.],
+           [12.]])
     """
 
     pipeline: "Pipeline"

@@ -1,16 +1,19 @@
-"""The plane on which an affine function vanishes, as a disc to be drawn."""
+"""The plane on which an affine function is 0, as a disc that can be drawn."""
 
 import numpy as np
 
 from geometry.arrays import Array
 
-MAX_UPRIGHT_COSINE = 0.95  # of its length: how much of a direction may be upright
-DIRECTION_TOLERANCE = 1e-3  # of a distance: what is less has no direction
-TIE_TOLERANCE = 1e-6  # between coordinates of a unit vector: rounding does not choose the smallest
+MAX_UPRIGHT_COSINE = 0.95  # cosine to the upright axis from which a direction counts as upright
+DIRECTION_TOLERANCE = 1e-3  # relative to a distance; shorter vectors have no direction
+# coordinates of a unit vector that differ by less are equal, so that rounding does not decide
+TIE_TOLERANCE = 1e-6
 
 
 def along(values: Array) -> tuple[float, Array]:
-    """The distance of such a plane from the origin along its unit normal, and that; ∞: no number is 0."""
+    """The distance of such a plane from the origin along its unit normal, and the normal; ∞ if the function
+    has no zero.
+    """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b
     size = float(np.linalg.norm(w))
@@ -18,10 +21,12 @@ def along(values: Array) -> tuple[float, Array]:
 
 
 def disc(values: Array, radius: float, corners: int) -> Array:
-    """The disc that {x : b + ⟨w, x⟩ = 0} cuts from the ball |x| ≤ radius: its middle, then its edge, closed.
+    """The disc in which the plane {x : b + ⟨w, x⟩ = 0} cuts the ball |x| ≤ radius: its centre, then its
+    closed edge.
 
-    values: of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, (1 + d,) with d = 2 or 3;
-    in two dimensions the disc is upright. Gives (corners + 2, 3). A plane that misses the ball is one point.
+    values (1 + d,): b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, d = 2 or 3; in two
+    dimensions the disc is upright. Returns (corners + 2, 3). For a plane that misses the ball, a single
+    point.
     """
     away, normal = along(values)
     away = float(np.clip(away, -radius, radius))
@@ -29,10 +34,11 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 
 
 def edge_on(values: Array, eye: Array) -> Array:
-    """The eye on that plane which is nearest to an eye (3,), as far from the origin: from there it is a line.
+    """The camera position nearest to `eye` (3,), at the same distance from the origin, that sees the plane
+    edge-on.
 
-    An eye upright above the origin knows no up, so one nearly so gives way to a level one. An eye that has
-    none near it, on the normal or nearer to the origin than the plane, stays.
+    A camera straight above the origin has no up direction, so one nearly so is replaced by a level one. A
+    camera that has no such position near it (on the normal, or nearer to the origin than the plane) stays.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal
@@ -46,9 +52,9 @@ def edge_on(values: Array, eye: Array) -> Array:
 
 
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
-    """A disc (2D: a segment) at right angles to `normal` around a point; the point alone for radius 0.
+    """A disc (in 2D a segment) perpendicular to `normal` around a point; the point alone for radius 0.
 
-    The point, then in 2D the ends of a line, (3, 2), in 3D the edge of a disc, closed, (corners + 2, 3).
+    The centre, then in 2D the ends of a line (3, 2), in 3D the closed edge of a disc (corners + 2, 3).
     """
     unit = normal / (float(np.linalg.norm(normal)) or 1.0)
     if len(normal) == 2:

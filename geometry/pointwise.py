@@ -10,11 +10,11 @@ from geometry.arrays import Array, like, namespace, taken
 
 
 def _special(name, function):
-    """A function that the array API lacks: the library's own, or SciPy's."""
+    """A function that the array API lacks: the library's own, else SciPy's."""
 
     def f(x):
         own = getattr(namespace(x), name, None)
-        # SciPy's know no type wider than float64
+        # SciPy's functions have no dtype wider than float64
         return own(x) if own else like(function(np.asarray(x, dtype=np.float64)), x)
 
     return f
@@ -22,7 +22,7 @@ def _special(name, function):
 
 def _entr(x):
     xp = namespace(x)
-    p = xp.where(x <= 0, 1.0, x)  # 1·ln 1 = 0, with no gradient: rounding may fall below 0
+    p = xp.where(x <= 0, 1.0, x)  # 1·ln 1 = 0, with no gradient where rounding gives x ≤ 0
     return -p * xp.log(p)
 
 
@@ -44,7 +44,7 @@ LOG_FLOOR = 1e-12  # lower bound of a logarithm's argument
 
 
 def _cubic(x):
-    """The cubic in GPT-2's tanh approximation of GELU; beyond ±20, where x³ may overflow, its tanh is ±1."""
+    """The cubic in GPT-2's tanh approximation of GELU. Beyond ±20, where x³ may overflow, its tanh is ±1."""
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
 
@@ -76,12 +76,12 @@ def check_function(name: str) -> None:
 
 
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """The named function of every coordinate of x.
+    """Apply the named function to every coordinate of x.
 
     identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
-    max(x, LOG_FLOOR), reciprocal (0 of 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0, else 0,
-    of which entropy is the sum, gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2,
-    which is within 5e-4 of it: GPT-2's. Raises ValueError for another name.
+    max(x, LOG_FLOOR), reciprocal (0 of 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0, else 0
+    (its sum is the entropy), gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2,
+    GPT-2's approximation, which differs from it by less than 5e-4. Raises ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

@@ -1,7 +1,7 @@
-"""Which keys attention can select, and the most that it can ever give each of them.
+"""Which keys attention can select, and the largest attention weight that any query can give each of them.
 
-A query q scores the key k by ⟨q, k⟩. assets/engine/selection.mjs mirrors this file.
-Keys may be doubled, on a line, in a plane, or one; in any dimension.
+A query q gives the key k the score ⟨q, k⟩. Keys may coincide, or lie on a line or in a plane, in any
+dimension. assets/engine/selection.mjs mirrors this file.
 """
 
 from dataclasses import dataclass
@@ -12,24 +12,26 @@ from jaxtyping import Bool, Float
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-LEAD_TOLERANCE = 1e-12  # of the size of the keys: a lead that is smaller is rounding
-CONVERGED_GAIN = 1e-20  # what Newton's next step would gain where it ends
-FULL_STEP_GAIN = 1e-9  # where that is less, a whole step is right, and rounding hides what it gains
-CURVATURE_FLOOR = 1e-12  # of the mean curvature: less is none, in a direction in which the keys do not spread
-WEIGHT_FLOOR = 1e-10  # less is what is left of 0: on the edge of a hull the most even weights are a limit
-MAX_NEWTON_STEPS = 100  # never reached: on the edge of a hull each gains a factor e, elsewhere it squares
+LEAD_TOLERANCE = 1e-12  # relative to the size of the keys; smaller margins are rounding errors
+CONVERGED_GAIN = 1e-20  # Newton's method ends when the next step would gain less
+FULL_STEP_GAIN = 1e-9  # below this, a full step is taken, because rounding hides its gain
+# relative to the mean curvature; less counts as none: the keys do not vary in that direction
+CURVATURE_FLOOR = 1e-12
+WEIGHT_FLOOR = 1e-10  # smaller weights count as 0: on the edge of a hull the most even weights are a limit
+# never reached: on the edge of a hull each step gains a factor e, elsewhere convergence is quadratic
+MAX_NEWTON_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What attention can give one key h, and why.
+    """A proof of how much attention one key h can get.
 
-    margin: the distance from h to the convex hull of the other keys; above 0, some query selects h.
-    query: where it does, the unit vector q that leads by most, min ⟨q, h − kᵢ⟩ = margin; else the query that
-    gives h its largest weight (on a face of the hull that is a limit: a query that comes near it).
-    weights: (n,), the most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 where
-    h can be selected. largest: the supremum of its softmax weight over all queries, 1/(1 + e^H) with the
-    entropy H = −Σ pᵢ log pᵢ; 1 where h can be selected.
+    margin: the distance from h to the convex hull of the other keys; above 0, some query selects h. query: if
+    h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin; otherwise the
+    query that gives h its largest weight (on a face of the hull, a query near that limit). weights (n,): the
+    most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 if h can be selected.
+    largest: the supremum of its softmax weight over all queries, 1/(1 + e^H) with the entropy H = −Σ pᵢ log
+    pᵢ; 1 if h can be selected.
     """
 
     margin: float
@@ -39,10 +41,10 @@ class Certificate:
 
 
 def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
-    """The certificate of the key k: a query that selects it, or weights with which others average to it.
+    """The certificate of key k: a query that selects it, or weights with which the others average to it.
 
-    Raises ValueError unless the keys are finite numbers (n, d).
-    By Farkas' lemma exactly one of the two exists.
+    By Farkas' lemma exactly one of the two exists. Raises ValueError unless the keys are finite numbers (n,
+    d).
     """
     keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
@@ -58,15 +60,16 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
 
 
 def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """Whether some query gives a key a higher score than every other: it is no convex combination of them.
+    """For each key, whether some query gives it a higher score than every other: it is no convex combination
+    of them.
 
-    Of doubled keys none leads, nor does a key between two others.
+    Keys that coincide with another one, or lie between two others, are not selectable.
     """
     return margins(keys) > 0
 
 
 def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The distance of each key to the convex hull of the others; ∞ for a key that is alone."""
+    """The distance of each key to the convex hull of the others; ∞ for a single key."""
     keys, leads = checked(keys), []
     for k, key in enumerate(keys):
         away = np.delete(keys, k, axis=0) - key
@@ -81,16 +84,16 @@ def largest_weights(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
 
 
 def largest_weight(p: Float[Array, " n"]) -> float:
-    """1/(1 + e^H) of weights p that sum to 1; their entropy is H = −Σ pᵢ log pᵢ."""
+    """1/(1 + e^H) for weights p that sum to 1, with their entropy H = −Σ pᵢ log pᵢ."""
     some = p[p > 0]
     return float(1 / (1 + np.exp(-np.sum(some * np.log(some)))))
 
 
 def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
-    """The point of a convex hull nearest to the origin (Wolfe's algorithm); far away for no points.
+    """The point of a convex hull nearest to the origin (Wolfe's algorithm); infinitely far for no points.
 
-    A few points that span it are kept; one that is nearer in that direction joins them, and those go that
-    would count less than nothing. Source: P. Wolfe, Finding the nearest point in a polytope (1976).
+    A few points that span it are kept. A point that is nearer in its direction joins them, and points whose
+    weight would be negative leave. Source: P. Wolfe, Finding the nearest point in a polytope (1976).
     """
     if not len(points):
         return np.full(points.shape[1], np.inf)
@@ -112,7 +115,7 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """Wolfe's corral: the points around the nearest point of their affine hull, and its weights on them."""
+    """Wolfe's corral: the points whose affine hull contains the nearest point, and its weights on them."""
     while True:
         if len(kept) == 1:
             return kept, np.ones(1)
@@ -130,10 +133,12 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 
 
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
-    """For points that surround the origin: the p of maximal entropy with Σ pᵢ·pointᵢ = 0, and its query.
+    """For points that surround the origin: the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, and their
+    query.
 
     p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's
-    method; L(q) = H(p). On the edge of the hull it is a limit, to which q comes as near as numbers do.
+    method; L(q) = H(p). On the edge of the hull it is a limit, which q approaches as far as the numbers
+    allow.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]

@@ -1,4 +1,4 @@
-"""A shear: linear in space, not linear on a curved surface; as a map, and as steps that parameters move."""
+"""Shear: linear in space, but not linear on a curved surface; as a map, and as steps of a pipeline."""
 
 import numpy as np
 from array_api_compat import device
@@ -9,9 +9,36 @@ from geometry.pipeline import Affine, Entries, Pointwise
 
 
 def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2) -> Float[Array, "*batch d"]:
-    """Slide every point along one axis by s times its coordinate on another: x + s·x_by·e_onto.
+    """Move every point along one axis by s times its coordinate on another: x + s·x_by·e_onto.
 
-    Raises ValueError unless `onto` and `by` are two different axes of x. Source: symmetrize2025, addendum 11.
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    s : float
+        Strength of the shear.
+    onto, by : int
+        The axis along which points move, and the axis whose coordinate decides how far.
+
+    Returns
+    -------
+    array (*batch, d)
+        The sheared points.
+
+    Raises
+    ------
+    ValueError
+        If `onto` and `by` are not two different axes of x.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shear(np.array([1.0, 0.0, 2.0]), s=0.5, onto=0, by=2)
+    array([2., 0., 2.])
+
+    References
+    ----------
+    symmetrize2025, addendum 11.
     """
     x, back = taken(x)
     xp, d = namespace(x), x.shape[-1]
@@ -24,9 +51,10 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 def sheared_shadow(
     x: Float[Array, "*batch"], y: Float[Array, "*batch"], *, s: Scalar, radius: Scalar
 ) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
-    """Where the sheared sphere x² + y² + z² = r² casts the points above and below (x, y).
+    """The shadows of the sheared sphere x² + y² + z² = r² on the plane z = 0: of the points above and below
+    (x, y).
 
-    (x ± s·√(r² − x² − y²), y): the upper hemisphere first. NaN outside the disc.
+    They are (x ± s·√(r² − x² − y²), y), the upper hemisphere first; NaN outside the disc.
     Source: symmetrize2025, addendum 11.
     """
     given = real(x)
@@ -34,7 +62,7 @@ def sheared_shadow(
     xp, y, r = namespace(x), like(y, x), number(radius, x, "radius")
     unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
     square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
-    # On the rim the three squares cancel; what remains is rounding of what was given, of either sign.
+    # On the rim the three squares cancel; the rest is the rounding error of the inputs, of either sign.
     rim = xp.abs(square) <= 4 * xp.finfo(given.dtype).eps
     root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
     z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
@@ -43,13 +71,17 @@ def sheared_shadow(
 
 
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
-    """`shear` of points of d coordinates as a step, by the parameter named `s`; ValueError as there."""
+    """`shear` of points with d coordinates as a step; `s` is the name of its parameter. ValueError as in
+    `shear`.
+    """
     slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
     return Affine(Entries(np.eye(d), {s: slide.T}))
 
 
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
-    """Points (u, v, h) of the unit sphere for `shadow_steps`: (ρ, sign of h, u, v), ρ = √(u² + v²)."""
+    """Points (u, v, h) of the unit sphere as `shadow_steps` takes them: (ρ, sign of h, u, v), with ρ = √(u² +
+    v²).
+    """
     return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
 
 

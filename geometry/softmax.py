@@ -11,10 +11,40 @@ from geometry.arrays import Array, Scalar, constant, namespace, taken
 def softmax(
     x: Float[Array, "*batch n d"], *, temperature: Scalar = 1.0, causal: bool = False
 ) -> Float[Array, "*batch n d"]:
-    """exp(xᵢ/T) / Σⱼ exp(xⱼ/T), with the largest xⱼ taken off first; T = 0 is the limit, the argmax.
+    """Softmax over the coordinates of each point: exp(xᵢ/T) / Σⱼ exp(xⱼ/T).
 
-    Several largest share the argmax evenly. causal: the point k sees its first k + 1 coordinates alone, the
-    others become 0. Raises ValueError for a temperature below 0. Source: brody2023, section 3.
+    The largest coordinate is subtracted first, so nothing overflows.
+
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points, such as the scores of attention.
+    temperature : float
+        T ≥ 0. T = 0 is the limit, the argmax; several largest coordinates share it evenly.
+    causal : bool
+        Apply the causal mask: point k uses only its first k + 1 coordinates; the others become 0.
+
+    Returns
+    -------
+    array (*batch, d)
+        Weights ≥ 0 that sum to 1 for each point.
+
+    Raises
+    ------
+    ValueError
+        If the temperature is negative or not one number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softmax(np.array([0.0, np.log(3.0)])).round(3)
+    array([0.25, 0.75])
+    >>> softmax(np.array([1.0, 2.0, 2.0]), temperature=0)
+    array([0. , 0.5, 0.5])
+
+    References
+    ----------
+    brody2023, section 3.
     """
     x, back = taken(x, axes=2 if causal else 1)
     xp = namespace(x)
@@ -25,7 +55,7 @@ def softmax(
     seen = xp.tril(xp.ones(x.shape[-2:], dtype=xp.bool, device=device(x))) if causal else None
 
     def hidden(y, value):
-        """y with a fill value where the causal mask hides it."""
+        """y with a fill value where the causal mask hides a coordinate."""
         return y if seen is None else xp.where(seen, y, value)
 
     below = hidden(x - xp.max(hidden(x, -inf), axis=-1, keepdims=True), 0.0)  # at most 0: nothing overflows

@@ -1,4 +1,4 @@
-"""Normalising: the radial map onto a sphere. Every norm divides here and nowhere else."""
+"""Normalisation to a sphere: the radial map x ↦ R·x/‖x‖. All norms divide here and nowhere else."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -20,7 +20,7 @@ def to_sphere(
     convention: str = "bare",
     groups: Groups | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Move x along its own direction to the sphere of radius R (inside it where ε > 0).
+    """Move each point along its direction to the sphere of radius R (inside it where ε > 0).
 
     | convention | formula | with R = √n |
     | --- | --- | --- |
@@ -28,15 +28,45 @@ def to_sphere(
     | `"pytorch"` | R·x/√(‖x‖² + nε) | x/√(mean(x²) + ε) |
     | `"std"` | R·x/(‖x‖ + ε√n) | x/(√mean(x²) + ε) |
 
-    Each of the `groups`, disjoint tuples of coordinates, is normalised on its own, with its own
-    number n of coordinates; a coordinate in no group passes unchanged; None is one group of all.
-    ε is in squared units of x, but for `"std"` in units of x. The zero vector goes to the zero
-    vector, also for ε = 0, and its gradient is finite. No size of x overflows. Beside an infinite coordinate,
-    which becomes NaN, the others become 0.
+    The zero vector stays zero, also for ε = 0, and its gradient is finite. Vectors of any size are accepted
+    without overflow. Beside an infinite coordinate, which becomes NaN, the others become 0.
 
-    Raises ValueError for an unknown convention, for a radius or ε that is not one number, for a negative
-    ε, and for groups that overlap or leave the axis.
-    Source: naiff2023 ("std"), winsor2022 ("bare").
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    radius : float
+        R.
+    eps : float
+        ε ≥ 0, in squared units of x; for "std" in units of x.
+    convention : {"bare", "pytorch", "std"}
+        The formula, see above.
+    groups : sequence of tuples of int, optional
+        Disjoint groups of coordinates. Each is normalised on its own, with its own number n of coordinates;
+        coordinates in no group stay unchanged. None: one group of all coordinates.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points, in the library and dtype of x.
+
+    Raises
+    ------
+    ValueError
+        If the convention is unknown, the radius or ε is not one number, ε is negative, or groups overlap or
+        name a coordinate that does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> to_sphere(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+    >>> to_sphere(np.array([3.0, 4.0]), eps=11.0)
+    array([0.5       , 0.66666667])
+
+    References
+    ----------
+    naiff2023 ("std"), winsor2022 ("bare").
     """
     check_convention(convention)
     x, back = taken(x)
@@ -45,20 +75,49 @@ def to_sphere(
 
 
 def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:
-    """The activation u_ε(x) = x/√(‖x‖² + ε). Source: winsor2022."""
+    """The activation u_ε(x) = x/√(‖x‖² + ε): a vector divided by its length, made safe by ε.
+
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    eps : float
+        ε ≥ 0.
+
+    Returns
+    -------
+    array (*batch, d)
+        Points inside the unit sphere, or on it for ε = 0.
+
+    Raises
+    ------
+    ValueError
+        If ε is negative or not one number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> u_eps(np.array([3.0, 4.0]), eps=0)
+    array([0.6, 0.8])
+
+    References
+    ----------
+    winsor2022.
+    """
     return to_sphere(x, eps=eps)
 
 
 def check_convention(convention: str) -> None:
-    """Raise ValueError for a name that is not a convention."""
+    """Raise ValueError for an unknown convention for ε."""
     if convention not in CONVENTIONS:
         raise ValueError(f"no convention {convention!r}: take one of {CONVENTIONS}")
 
 
 def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
-    """All coordinates of the groups in a row; d is the length of the axis, where it is known.
+    """Check groups of coordinates, and return all their coordinates in one list.
 
-    Raises ValueError if a group is empty, if two overlap, or if one leaves the axis.
+    d is the number of coordinates, if known. Raises ValueError if a group is empty, two overlap, or one names
+    a coordinate that does not exist.
     """
     order = tuple(i for group in groups for i in group)
     if not all(groups) or len(set(order)) < len(order):
@@ -69,7 +128,7 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 
 
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
-    """`to_sphere` of arrays in one dtype. ε may be negative where no divisor is."""
+    """`to_sphere` for arrays of one dtype. A negative ε is allowed where no divisor is."""
     if groups is None:
         return on_sphere(x, radius, eps, convention)
     xp, d = namespace(x), x.shape[-1]
@@ -85,7 +144,7 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
-    """`to_sphere` of checked arrays, one group; x may be in units (*batch, 1) of its own, ε never is."""
+    """`to_sphere` for checked arrays and one group; x may be in units (*batch, 1) of its own, ε never is."""
     xp, n = namespace(x), x.shape[-1]
     if not n:
         return x
@@ -93,7 +152,7 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
     inside = eps * {"bare": 1, "pytorch": n, "std": 0}[convention]
     if units is not None:
         outside, inside = outside / units, inside / units / units
-    # In units of the largest number nothing overflows in the square. The result does not
+    # In units of the largest coordinate no square overflows. The result does not
     # depend on the unit, so neither does its gradient.
     unit = xp.maximum(constant(outside), xp.sqrt(constant(inside)))
     unit = _positive(xp.maximum(xp.max(xp.abs(constant(x)), axis=-1, keepdims=True), unit))
@@ -104,16 +163,16 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
     root = xp.sqrt(square + lift)
     if convention == "std":
         root = root + outside / unit - xp.where(outside > 0, lift, 0 * lift)
-    return x * (radius / root)  # one division a point, not one a coordinate
+    return x * (radius / root)  # one division per point, not one per coordinate
 
 
 def _positive(x):
-    """x, with 1 in place of 0, infinity and NaN."""
+    """x with 1 in place of 0, infinity and NaN."""
     xp = namespace(x)
     return xp.where((x > 0) & (x < inf), x, 1.0)
 
 
 def take(x: Array, indices: Sequence[int]) -> Array:
-    """The named coordinates (*batch, n) of points (*batch, d), in their order."""
+    """The given coordinates (*batch, n) of points (*batch, d), in the given order."""
     xp = namespace(x)
     return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

@@ -23,13 +23,22 @@ from geometry.sphere import Groups, check_convention, check_groups, on_spheres, 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """x ↦ A·x + b, with A (m, d) and b (m,) or None. Raises ValueError for other shapes.
+    """The affine map x ↦ A·x + b.
 
-    Axes before these, say of many networks at once, are A's and b's alike: A (*batch, m, d) and b (*batch, m)
-    send points (N, d), or (*batch, N, d), to (*batch, N, m).
+    A has the shape (m, d), b (m,) or None. With leading axes, such as one for many networks, A (*batch, m, d)
+    and b (*batch, m) map points (N, d) or (*batch, N, d) to (*batch, N, m). If all rows of A sum to 0 up to
+    rounding, as for centring, a constant vector is mapped to b exactly, unless A requires a gradient.
 
-    Where all rows of A sum to 0 up to rounding, as for centring, a constant vector goes to b exactly; not
-    where A itself is learned, a tensor that requires a gradient.
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Affine(np.array([[1.0, 1.0], [0.0, 2.0]])).apply(np.array([[1.0, 3.0]]), {})
+    array([[4., 6.]])
     """
 
     A: Entries | Of | Numbers
@@ -60,10 +69,11 @@ class Affine:
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
         if self._levels if self._constant else _levels(A):
-            x = x - x[..., :1]  # the same product; rounding would give a constant vector a direction
+            # the product is the same, but rounding no longer gives a constant vector a direction
+            x = x - x[..., :1]
         if len(A.shape) == 2:
             return back(x @ A.mT if b is None else x @ A.mT + b)
-        y = A @ x.mT  # points stay the fastest axis in memory: three times the speed of all that follows
+        y = A @ x.mT  # keeps points the fastest axis in memory, which makes later steps three times as fast
         return back((y if b is None else y + b[..., None]).mT)
 
     @cached_property
@@ -81,17 +91,27 @@ class Affine:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The clouds whose points it sees."""
+        """The clouds whose points the matrix contains."""
         return (self.A.source,) if isinstance(self.A, Of) else ()
 
 
 @dataclass(frozen=True, eq=False)
 class Normalize:
-    """x ↦ to_sphere(x), with the same options; `radius` and `eps` are entries without axes.
+    """Normalisation to a sphere: `to_sphere` with the same options; `radius` and `eps` may depend on
+    parameters.
 
-    An ε that parameters drive may be negative where ‖x‖ + ε√n is not; then it is a divisor like any other.
+    If parameters make ε negative, it is used as it is while ‖x‖ + ε√n is positive.
 
-    Raises ValueError for another shape or convention, a constant ε below 0, and groups that overlap.
+    Raises
+    ------
+    ValueError
+        If `radius` or `eps` has axes, a constant ε is negative, the convention is unknown, or groups overlap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Normalize().apply(np.array([[3.0, 4.0]]), {})
+    array([[0.6, 0.8]])
     """
 
     radius: Entries | Numbers = 1.0
@@ -131,7 +151,15 @@ class Normalize:
 
 @dataclass(frozen=True)
 class Pointwise:
-    """x ↦ f(xᵢ) for every coordinate, f by its name in `pointwise.FUNCTIONS`, else ValueError."""
+    """A function applied to every coordinate, by its name in `pointwise.FUNCTIONS`. ValueError for another
+    name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Pointwise("relu").apply(np.array([[-1.0, 2.0]]), {})
+    array([[0., 2.]])
+    """
 
     function: str
     parameters: ClassVar[frozenset[str]] = frozenset()
@@ -149,10 +177,21 @@ class Pointwise:
 
 @dataclass(frozen=True)
 class Product:
-    """x ↦ the product of its coordinates of each group, one number for each; a group of one passes it on.
+    """The products of the coordinates of each group, one number per group; a group of one coordinate passes
+    it on.
 
-    With an `Affine` that adds: dot products, squares, a direction times a length. Raises ValueError for no
-    group, an empty one, and a coordinate that is not there.
+    With an `Affine` that adds them: dot products, squares, a direction times a length.
+
+    Raises
+    ------
+    ValueError
+        If there are no groups, a group is empty, or a coordinate does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Product(((0, 1), (2,))).apply(np.array([[2.0, 3.0, 5.0]]), {})
+    array([[6., 5.]])
     """
 
     groups: Sequence[Sequence[int]]
@@ -175,7 +214,7 @@ class Product:
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         x, back = taken(x)
         self.width(x.shape[-1])
-        if len({len(group) for group in self.groups}) == 1:  # all at once
+        if len({len(group) for group in self.groups}) == 1:  # equal sizes: all groups at once
             return back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
         each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
         return back(beside(each))
@@ -183,11 +222,21 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """x ↦ exp(xᵢ/T) / Σⱼ exp(xⱼ/T) over the coordinates; T = 0 is the argmax, which several may share.
+    """Softmax over the coordinates of each point, as `geometry.softmax`; the temperature may depend on
+    parameters.
 
-    causal: the point k sees its first k + 1 coordinates alone, the others become 0. The temperature is
-    entries without axes. Raises ValueError for another shape, and for a temperature below 0.
-    Source: brody2023.
+    causal: point k uses only its first k + 1 coordinates; the others become 0. Source: brody2023.
+
+    Raises
+    ------
+    ValueError
+        If the temperature has axes, or is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Softmax().apply(np.array([[0.0, np.log(3.0)]]), {}).round(3)
+    array([[0.25, 0.75]])
     """
 
     temperature: Entries | Numbers = 1.0
@@ -213,7 +262,9 @@ class Softmax:
 
 @dataclass(frozen=True)
 class Placed:
-    """Point k ↦ the parameters whose names are `names[k]`, one for each of its new coordinates."""
+    """Place each point by parameters: the coordinates of point k are the parameters with the names
+    `names[k]`.
+    """
 
     names: Sequence[Sequence[str]]
     sources: ClassVar[tuple[Any, ...]] = ()

@@ -1,4 +1,6 @@
-"""Stretch and fold: u_ε as an activation function along the first coordinate."""
+"""Stretch and fold: normalisation after a scaling or a shift of the first coordinate, as activation
+functions.
+"""
 
 from jaxtyping import Float
 
@@ -7,9 +9,36 @@ from geometry.sphere import on_sphere
 
 
 def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
-    """Scale the first coordinate, then normalise: u_ε(t·x₁, x₂, …); near sign(x₁) for large t.
+    """Scale the first coordinate, then normalise: u_ε(t·x₁, x₂, …). For large t near sign(x₁).
 
-    Source: winsor2022.
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    t : float
+        Factor of the first coordinate.
+    eps : float
+        ε ≥ 0, as in `u_eps`.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points.
+
+    Raises
+    ------
+    ValueError
+        If t or ε is not one number, or ε is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stretch(np.array([1.0, 4.0]), t=3.0, eps=0)
+    array([0.6, 0.8])
+
+    References
+    ----------
+    winsor2022.
     """
     x, back = taken(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
@@ -17,11 +46,40 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
 
 
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
-    """Move along the first axis, then normalise: u_ε(x + t·e₁).
+    """Shift along the first axis, then normalise: u_ε(x + t·e₁).
 
-    For t > 1 both ends ±e₁ go to e₁ and what is between stays behind: near |x₁| on the sphere.
+    For t > 1 both ends ±e₁ of the sphere go to e₁ and the points between stay behind: the first coordinate of
+    points on the sphere behaves like |x₁|.
 
-    Source: winsor2022.
+    Parameters
+    ----------
+    x : array (*batch, d)
+        Points.
+    t : float
+        Shift along the first axis.
+    eps : float
+        ε ≥ 0, as in `u_eps`.
+
+    Returns
+    -------
+    array (*batch, d)
+        The normalised points.
+
+    Raises
+    ------
+    ValueError
+        If t or ε is not one number, or ε is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fold(np.array([[1.0, 0.0], [-1.0, 0.0]]), t=2.0, eps=0)
+    array([[1., 0.],
+           [1., 0.]])
+
+    References
+    ----------
+    winsor2022.
     """
     x, back = taken(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
@@ -29,7 +87,7 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
 
 def _units(t, x):
-    """A scale in which neither t·x nor t + x overflows."""
+    """Scale factors with which neither t·x nor t + x overflows."""
     t = constant(number(t, x, "t"))
     size = namespace(x).abs(t)
     return namespace(x).where(size > 1, size, 1.0)

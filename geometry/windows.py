@@ -1,11 +1,11 @@
-"""Windows over axes: how much of each axis a head sees. Source: symmetrize2025, section 5.4."""
+"""Windows over axes: how much of each axis an attention head sees. Source: symmetrize2025, section 5.4."""
 
 import numpy as np
 from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """∫ 1 over [−1, t]: each axis wholly or not."""
+    """∫ 1 over [−1, t]: a head sees an axis wholly or not at all."""
     return np.clip(t, -1, 1) + 1
 
 
@@ -29,11 +29,11 @@ def windows(
 ) -> Float[np.ndarray, "heads n"]:
     """The share of each axis that each head sees; the shares of an axis sum to 1.
 
-    The axes 1 … d stand in a ring. A window stands over the middle of its head's block of d/heads axes, as
-    wide as that for overlap 0, and twice as wide for 1, when it ends over the middles of its neighbours. An
-    axis has what is over it, from ½ before to ½ after. So overlap 0 is the cut of multi-head attention
-    whatever the shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], or heads that do
-    not divide d.
+    The axes 1 … d form a ring. The window of a head is centred over its block of d/heads axes. It is as wide
+    as the block for overlap 0, and twice as wide for overlap 1, when it ends over the centres of its
+    neighbours. An axis gets the part of the window over it, from ½ before to ½ after. So overlap 0 is the
+    split of multi-head attention, whatever the shape. Raises ValueError for an unknown shape, an overlap
+    outside [0, 1], or heads that do not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"
@@ -41,7 +41,7 @@ def windows(
     block = d / heads
     half = block / 2 * (1 + overlap)
     middles = block * (np.arange(heads) + 1 / 2) + 1 / 2
-    turns = d * np.arange(-2, 3)  # the ring around, as far as any place between its ends can see
+    turns = d * np.arange(-2, 3)  # the copies of the ring that a window can reach
     off = np.asarray(at, float)[:, None] - middles[:, None, None] + turns
     over = (SHAPES[shape]((off + 1 / 2) / half) - SHAPES[shape]((off - 1 / 2) / half)).sum(-1)
     return over / over.sum(0)
