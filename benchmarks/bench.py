@@ -1,9 +1,9 @@
-"""Figures side by side with what a user would do otherwise; prints Markdown tables. `make bench`.
+"""Measure Normscape beside the usual alternatives, and print the tables of docs/benchmarks.md. `make bench`.
 
-Script is CPU time of JavaScript on the main thread, drawing calls included, one update a frame: for what runs
-within the frame the browser's own count; for ways that go on in timers and messages (†) a trace of all their
-JavaScript, which by itself costs about half a millisecond a frame. Medians of several rounds. Software WebGL
-takes most of the time from a slider to the frame on the screen, for every way alike.
+Script is the CPU time of JavaScript on the main thread for one update, drawing calls included; there is one
+update a frame. For code that runs within the frame it is the browser's own count; for methods that also run
+in timers and messages (†) a trace of all their JavaScript, which itself costs about 0.5 ms a frame. Medians
+of several rounds. Software WebGL takes most of the time from a slider to the picture, for every method alike.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tools.ports import free
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
-LOADED = 5000  # ms after the last request: what comes once the figure moves
-REST = 1000  # ms before a round: what settles after the one before is no frame
+LOADED = 5000  # ms to wait after the last request, for code that runs once the figure can move
+REST = 1000  # ms of rest before a round, so that the settling of the previous one is not counted
 WAYS = {
     "ours": "Normscape",
     "restyle": "`Plotly.restyle`",
@@ -53,7 +53,7 @@ LARGE = [
     ("heads", "heads=4&overlap=1", "overlap"),
     ("drift", "window=256&layer=4", ""),
     ("model", "beside=start", ""),
-]  # scenes at their largest, where that is costly, and the slider that is moved, in place of the progress
+]  # largest settings of costly scenes, and the slider that moves instead of the progress
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
 )
@@ -79,7 +79,7 @@ CLICK = """async () => { const p = normscape.players[0], { live } = p, start = p
 
 @contextlib.contextmanager
 def serving(*command: str, cwd: Path = ROOT) -> Iterator[str]:
-    """The base URL of a server of the tree in `cwd`, started with a port of its own in place of PORT."""
+    """The base URL of a server of the checkout in `cwd`, with a free port in place of PORT."""
     port = str(free())
     words = [port if word == "PORT" else word for word in command]
     process = subprocess.Popen(
@@ -110,7 +110,7 @@ def script(page: Page, way: str, run: Callable[[], Any]) -> float:
 
 
 def counted(page: Page, run: Callable[[], Any]) -> float:
-    """Milliseconds of script that a run adds to the browser's count."""
+    """Milliseconds of script that the browser counts during a run."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.wait_for_timeout(REST)
@@ -125,7 +125,7 @@ def counted(page: Page, run: Callable[[], Any]) -> float:
 
 
 def traced(page: Page, run: Callable[[], Any]) -> float:
-    """Milliseconds of the outermost traced events that run JavaScript, on the thread with most of them."""
+    """Milliseconds of the outermost traced events that run JavaScript, on the busiest thread."""
     browser = page.context.browser
     assert browser
     browser.start_tracing(page=page, categories=["devtools.timeline"])
@@ -144,7 +144,8 @@ def traced(page: Page, run: Callable[[], Any]) -> float:
 
 
 def opened(browser: Browser, url: str, ready: str) -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)  # IMPORT has a blob:
+    # IMPORT uses a blob: address
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
     page.goto(url)
     page.wait_for_function(ready, timeout=120_000)
     page.wait_for_timeout(1000)
@@ -154,9 +155,9 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each way: script milliseconds a frame, milliseconds from slider to drawn frame.
+    """For each method: script in ms per frame, and ms from slider to drawn frame.
 
-    slider: the parameter that moves in place of the progress, for ours alone.
+    slider: the parameter that moves instead of the progress (only Normscape).
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
@@ -183,9 +184,9 @@ def clientside(browser: Browser, n: int) -> tuple[float, float]:
 def first_load(
     browser: Browser, base: str, path: str, *, after: str = "", scripts: bool = True
 ) -> tuple[int, float, float]:
-    """Requests, kilobytes as they came over the wire, and milliseconds to the first paint, of a first visit.
+    """Requests, kilobytes as transferred, and ms to the first paint, of a first visit.
 
-    after: another page, where the reader comes from. scripts: without them, what is there before any script.
+    after: another page from which the reader comes. scripts: False to disable scripts.
     """
     page = browser.new_context().new_page()
     if after:
@@ -201,7 +202,7 @@ def first_load(
     page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     page.context.close()
-    sizes = [size for size in sizes if size]  # a file that the browser has is no request
+    sizes = [size for size in sizes if size]  # files from the browser's cache are not requests
     return len(sizes), sum(sizes) / 1000, paint
 
 
@@ -224,7 +225,7 @@ def start() -> float:
 
 
 def lines(slug: str) -> int:
-    """Lines of Python in the folder of a scene, without empty ones, comments and docstrings."""
+    """Lines of Python in the folder of a scene, without empty lines, comments and docstrings."""
     found = (path.read_text("utf-8") for path in (ROOT / "components" / "scenes" / slug).glob("*.py"))
     code = "\n".join(re.sub(r'"""[\s\S]*?"""', "", text) for text in found).splitlines()
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in code)

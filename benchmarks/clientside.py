@@ -1,6 +1,6 @@
-"""The rival: a Dash application whose clientside callback returns the figure.
+"""The alternative: a Dash application whose clientside callback returns the figure.
 
-Positions are ready, nothing is computed.
+The positions are precomputed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""From the address to a figure that moves, cold, beside an earlier commit: `python -m benchmarks.living`.
+"""Time from the address to a movable figure, cold, compared with an earlier commit: `python -m
+benchmarks.living`.
 
-Each page is opened in a browser of its own. As soon as a figure can move it is moved; what counts is when
-the graphics process has drawn that. Both trees are measured in turn, so that what else the machine does
-falls on both; the fastest of several rounds is printed, with the machine's load: on a busy machine only
-the ratio means something.
+Each page is opened in a new browser. As soon as a figure can move, it is moved; the time ends when the
+graphics process has drawn that. Both checkouts are measured alternately, so that other load affects both; the
+fastest of several rounds is printed, with the machine's load. On a busy machine only the ratio is meaningful.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.bench import ROOT, serving
 from tools.browser import ARGUMENTS, find
 
-BEFORE = "14b2568"  # the last commit that drew each page by React first, and all panels before any moved
+# the last commit in which React drew each page first, and all panels before any could move
+BEFORE = "14b2568"
 PATHS = ("/layernorm", "/spiral", "/embed/shear")
 PATIENCE = 180_000  # milliseconds
 WATCH = """(() => {
@@ -49,7 +50,7 @@ WATCH = """(() => {
 
 @contextmanager
 def tree(commit: str) -> Iterator[Path]:
-    """The files of a commit, with what this tree has installed."""
+    """The files of a commit, with the installed packages of this checkout."""
     with tempfile.TemporaryDirectory() as above:
         folder = Path(above) / "before"
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, commit], cwd=ROOT, check=True)
@@ -61,7 +62,7 @@ def tree(commit: str) -> Iterator[Path]:
 
 
 def living(browser: Browser, url: str) -> tuple[float, float]:
-    """Seconds from the address to a moved figure, and to the question for its recipe."""
+    """Seconds from the address to a moved figure, and to the request of its recipe."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(WATCH)
     with page.expect_console_message(lambda m: m.text.startswith("living"), timeout=PATIENCE) as said:

@@ -1,11 +1,11 @@
-"""A lecture hall opens a scene, then everybody plays; another opens the gallery, all at once, of a server
-that has just started: what that asks of the server. `make load`; Markdown.
+"""Load test: 300 viewers open a scene at once and play with it; others open the gallery. `make load`; prints
+Markdown.
 
-The viewers are coroutines of this process, each with a connection of its own; the server is `python app.py`
-on loopback, alone and behind nginx as in compose.yaml. All share one machine: the times are upper bounds.
-Then the same hall at benchmarks/naive_dash.py, where each tick of a slider is a request.
+The viewers are coroutines of this process, each with its own connection; the server is `python app.py` on
+loopback, alone and behind nginx as in compose.yaml. All share one machine, so the times are upper bounds.
+Then the same viewers use benchmarks/naive_dash.py, where each tick of a slider is a request.
 
-Each server takes the hall twice, without a restart: a cache fills the first time, a leak grows again.
+Each server is measured twice without a restart: a cache fills in the first round; a leak grows in both.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from tools.nginx import nginx
 from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
-ARRIVING, PLAYING = 10.0, 8.0  # seconds in which all come; seconds that each plays
-TICKS = 10  # of a slider that is dragged, a second
-PATIENCE = 60  # seconds that a viewer waits for an answer
-SEEDS = 5  # different recipes that the hall asks for after it has played
+ARRIVING, PLAYING = 10.0, 8.0  # seconds within which all arrive; seconds for which each plays
+TICKS = 10  # slider events a second while dragging
+PATIENCE = 60  # seconds that a viewer waits for a response
+SEEDS = 5  # different recipes that the viewers request afterwards
 KINDS = "gzip, deflate, br, zstd"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
@@ -47,7 +47,7 @@ IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
 
 @dataclass
 class Hall:
-    """What the viewers have seen: seconds of each answer and each visit, what went wrong, ticks of a hand."""
+    """Measurements of all viewers: seconds of each response and each visit, errors, and slider ticks."""
 
     port: int
     took: list[float] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Hall:
 
 
 class Viewer:
-    """A browser, as the server sees it: one connection, opened again when the server has closed it."""
+    """A browser as the server sees it: one connection, reopened if the server has closed it."""
 
     line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -74,7 +74,7 @@ class Viewer:
                 except (asyncio.IncompleteReadError, ConnectionError):
                     if not known:
                         raise
-                    self.leave()  # the server lets idle connections go
+                    self.leave()  # the server closes idle connections
                     status = await self._asked(path, body)
         except (OSError, EOFError, TimeoutError, LookupError) as error:
             self.leave()
@@ -147,7 +147,7 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 
 
 def asked(out: str, prop: str, given: dict) -> str:
-    """The body of a callback with one input and one output."""
+    """The request body of a Dash callback with one input and one output."""
     return json.dumps(
         {
             "output": f"{out}.{prop}",
@@ -159,14 +159,15 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The files that a browser fetches for a page: those that it names, and what their modules import."""
+    """The files that a browser fetches for a page: those that it names, and the imports of its modules."""
 
     def text(path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    found = [link for link in named if not link.startswith(("/still/", "/card/"))]  # a theme has half of them
+    # each theme uses half of the pictures
+    found = [link for link in named if not link.startswith(("/still/", "/card/"))]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
             imports = [urljoin(link.partition("?")[0], name) for name in IMPORT.findall(text(link))]
@@ -181,7 +182,7 @@ Server = list[psutil.Process]
 
 @contextlib.contextmanager
 def serving(command: list[str], *, proxied: bool = False) -> Iterator[tuple[int, Server]]:
-    """A server: its port and processes; proxied: behind nginx."""
+    """Start a server: its port and processes; proxied: behind nginx."""
     port = free()
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen(
@@ -211,10 +212,10 @@ def visited(
     proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
-    """What a hall measures that visits a server; a small visit before warms it up, uncounted, unless all
-    come at once.
+    """Measure a server while many viewers visit it, after a small uncounted visit that warms it up.
 
-    paths: pages whose files the act is given. seconds, processor: of all rounds; memory: before the first and
+    If all come at once, there is no warm-up. paths: pages whose files are passed to the viewers' function.
+    Returned seconds and processor time are those of all rounds; memory is measured before the first round and
     after each.
     """
     with serving(command, proxied=proxied) as (port, server):
@@ -247,12 +248,12 @@ async def crowd(
 
 
 def memory(server: Server) -> list[str]:
-    """Megabytes of each process, and its threads."""
+    """Megabytes of each process, and its number of threads."""
     return [f"{each.memory_info().rss / 2**20:.1f} ({each.num_threads()})" for each in server]
 
 
 def processor(server: Server) -> float:
-    """Seconds that the processes have computed."""
+    """CPU seconds that the processes have used."""
     return sum(sum(each.cpu_times()[:2]) for each in server)
 
 

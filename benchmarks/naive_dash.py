@@ -1,4 +1,6 @@
-"""LayerNorm as a page of Dash: each tick of the slider asks for the whole figure (benchmarks/load.py)."""
+"""LayerNorm as a usual Dash page: each tick of the slider requests the whole figure (for
+benchmarks/load.py).
+"""
 
 import dash
 import numpy as np
@@ -20,7 +22,9 @@ AXES = {name: {"range": [-4, 4], "autorange": False} for name in ("xaxis", "yaxi
 
 
 def figure(gamma: float) -> go.Figure:
-    """The points, the plane they fall onto and the ellipse they land on, for a gain of the first axis."""
+    """The points, the plane onto which they fall and the ellipse on which they land, for a gain of the first
+    axis.
+    """
     gain = np.array([gamma, 1.0, 1.0])
     landed, plane = layer_norm(CLOUD, gamma=gain), 3 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]) @ U
     traces = [

@@ -1,10 +1,9 @@
-"""What each patch to Plotly gains: `python -m benchmarks.patches`.
+"""Measure the gain of each patch to Plotly: `python -m benchmarks.patches`.
 
-A page with the patch and a page without it (`#without=` in its address) are measured in turn, each in
-a browser of its own. Printed: processor time of the page's scripts (until it is open, of its process),
-processor time of all processes of the browser (most of it is WebGL in software), and time on the clock,
-which includes waits and means something only on a quiet machine. Medians, and of the gain in each pair the
-median and the quartiles.
+A page with the patch and one without it (`#without=` in its address) are measured alternately, each in a new
+browser. Printed are the CPU time of the page's scripts (of its process, until the page is open), the CPU time
+of all processes of the browser (mostly software WebGL), and the wall time, which includes waiting and is
+meaningful only on a quiet machine: medians, and for the gain in each pair the median and the quartiles.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ACTS = {
 }
 FRAME_PATHS = ("/octants", "/layernorm?n=2000")
 LIVING_PATHS = ("/layernorm", "/spiral")
-# What each patch was made for.
+# For each patch, the case that it was made for.
 CASES = {
     "buffers": ("a frame", FRAME_PATHS),
     "redraw": ("a frame", FRAME_PATHS),
@@ -48,7 +47,9 @@ Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 def cost(
     browser: Browser, act: Callable[[], object], count: int = 1, script: Callable[[], float] | None = None
 ) -> Cost:
-    """What an act costs, divided by `count`. script: seconds of script so far, where there is a page."""
+    """The cost of an action, divided by `count`. script: returns the script seconds so far, if there is a
+    page.
+    """
     session = browser.new_browser_cdp_session()
 
     def used() -> dict[int, tuple[str, float]]:
@@ -64,7 +65,7 @@ def cost(
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """A function that measures once; what it needs is open by then, and closed with the stack."""
+    """A function that measures one round; everything it needs is opened first, and closed with the stack."""
 
     def launched() -> Browser:
         return stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))

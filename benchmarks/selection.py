@@ -1,7 +1,8 @@
-"""Which of many keys can be selected: a linear programme for each, against ours; prints a table of CPU time.
+"""Which of many keys can be selected: a linear programme per key, compared with ours; prints a table of CPU
+times.
 
-The same Gaussian sets, one after the other in one process, and the same answers; the programmes are HiGHS's.
-Qhull, where its hull is not too large, gives them too. `.venv/bin/python -m benchmarks.selection`
+Both get the same Gaussian sets, one after another in one process, and give the same answers; HiGHS solves the
+programmes. Qhull answers too, if its hull is not too large. `.venv/bin/python -m benchmarks.selection`
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from geometry import fates, hull
 from geometry.clouds import gaussian
 
 SIZES = ((50, 4), (200, 4), (100, 8), (500, 8))
-ROUNDS = 3  # sets of each size
-MAX_DIMENSION = 5  # dimensions of a hull
+ROUNDS = 3  # sets of keys of each size
+MAX_DIMENSION = 5  # largest dimension for Qhull
 
 
 def programmes(keys: np.ndarray) -> np.ndarray:
@@ -29,7 +30,7 @@ def by_hull(keys: np.ndarray) -> np.ndarray:
 
 
 def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[float, list[np.ndarray]]:
-    """The median of milliseconds a set, and what was found."""
+    """The median time for a set in milliseconds, and the results."""
     times, found = [], []
     for seed in range(ROUNDS):
         keys, start = gaussian(n, d, seed=seed), process_time()

@@ -1,7 +1,7 @@
-"""Networks trained many seeds at once, against a plain loop over modules; prints a Markdown table.
+"""Training many seeds at once, compared with a plain loop over modules; prints a Markdown table.
 
-Both train the same networks of u_ε from the same weights on the same spiral, one after the other in one
-process, in the same float32, with Adam on the full batch. `.venv/bin/python -m benchmarks.training`
+Both train the same networks of u_ε from the same weights on the same spiral, one after another in one
+process, in float32, with Adam on the full batch. `.venv/bin/python -m benchmarks.training`
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEEDS, STEPS, ROUNDS, LR = 32, 100, 3, 0.01
 
 
 class Unit(nn.Module):
-    """u_ε as one would write it."""
+    """u_ε as a plain `nn.Module`."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x / torch.sqrt(x.square().sum(-1, keepdim=True) + NETWORK.eps)
@@ -43,7 +43,7 @@ def module(seed: int) -> nn.Sequential:
 
 
 def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """The losses (S,) after so many steps of each network on its own."""
+    """The losses (S,) after so many steps, training each network on its own."""
     x, y = torch.from_numpy(data.points), torch.from_numpy(data.labels).float()
     out = []
     for model in map(module, range(seeds)):
@@ -58,7 +58,7 @@ def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
 
 
 def batched(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """The same losses, all networks at once."""
+    """The same losses, training all networks at once."""
     return trained(NETWORK, data, seeds=seeds, steps=steps, lr=LR).loss[:, -1]
 
 

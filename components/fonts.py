@@ -1,10 +1,11 @@
-"""The typefaces of pages and figures: npm fetches them, tools/fonts.mjs cuts them to what we write.
+"""The fonts of pages and figures: npm fetches them, tools/fonts.mjs reduces them to the characters that we
+use.
 
 Text is Source Sans 3: drawn for interfaces, open at small sizes, with all weights in one file, figures of
-one width, and Greek. It is set 7 % larger than it calls itself: so its letters are as high and its lines as
-long as those of Arial and its kin, which stand in for it until it comes, and nothing moves. Mathematics is
-STIX Two Math: its MATH table says where bars, roots and indices stand, and its letters are as high as the
-text's. Both are under the SIL Open Font License 1.1. Where there was no npm, the system's stand in.
+equal width, and Greek. It is set at 107 % of its nominal size: its letters are then as high and its lines as
+long as those of Arial, which is shown until it is loaded, so nothing moves. Mathematics is STIX Two Math: its
+MATH table places bars, roots and indices, and its letters are as high as the text's. Both are under the SIL
+Open Font License 1.1. Without npm, the system's fonts are used.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from functools import cache
 from learning import shipped
 
 FOLDER = shipped.folder("node_modules") / ".fonts"
-TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"  # their own names are for whole faces
+# not the fonts' own names, which belong to the complete fonts
+TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"
 OTHERS = "Arial, Liberation Sans, Roboto, system-ui, sans-serif"
-STACK = f"{TEXT}, {OTHERS}"  # of figures
-STILL = '.embed:has(.views[aria-busy="true"])'  # in somebody's page the typefaces come when the figure lives
-SIGNS = (  # that the text has not
+STACK = f"{TEXT}, {OTHERS}"  # font family of figures
+# in other people's pages, fonts are loaded when the figure is ready
+STILL = '.embed:has(.views[aria-busy="true"])'
+SIGNS = (  # characters that the text font lacks
     "U+2034, U+203E, U+21A6, U+2207-2208, U+2217-2218, U+2223-2228, U+2295-2299, U+22A4-22A5, U+22C5, U+22EF,"
     " U+27C2, U+1D7CE-1D7D7"
 )
 ADJUSTED = "size-adjust: 107%; ascent-override: 93%; descent-override: 22%; line-gap-override: 0%"
-# family, file, and the rest. The last is what the text lacks
+# family, file, and other properties. The last has the characters that the text font lacks
 FACES = (
     (TEXT, "text", f"font-weight: 400 700; {ADJUSTED}"),
     (TEXT, "italic", f"font-style: italic; {ADJUSTED}"),
@@ -41,7 +44,7 @@ NOTICE = (
 
 @cache
 def files() -> dict[str, bytes]:
-    """Name, with a fingerprint, of each file there is → its bytes, woff2."""
+    """The font files that exist: file name with a fingerprint → bytes, in WOFF2."""
     found = {}
     for face in dict.fromkeys(file for _, file, _ in FACES):
         path = FOLDER / f"{face}.woff2"
@@ -52,12 +55,12 @@ def files() -> dict[str, bytes]:
 
 
 def named(face: str) -> str | None:
-    """The file of a face, if it is there."""
+    """The file name of a font, if it exists."""
     return next((name for name in files() if name.startswith(f"{face}-")), None)
 
 
 def css(address: Callable[[str], str]) -> str:
-    """The faces that are there, and which are used where. address: of a file, by its name."""
+    """The style sheet of the fonts that exist. address: returns the address of a file."""
     faces = [
         f'@font-face {{ font-family: "{family}"; src: url("{address(name)}") format("woff2");'
         f" font-display: swap; {rest} }}"
@@ -70,10 +73,10 @@ def css(address: Callable[[str], str]) -> str:
 
 
 def beside(name: str) -> str:
-    """Where a file is, for a style sheet beside `lib`."""
+    """The address of a font file for a style sheet beside `lib`."""
     return f"lib/{name}"
 
 
 def inside(name: str) -> str:
-    """A file as an address that holds it."""
+    """A font file as a data URL."""
     return f"data:font/woff2;base64,{base64.b64encode(files()[name]).decode()}"

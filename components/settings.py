@@ -1,16 +1,20 @@
-"""What an administrator sets in the environment; checked here, before the first request.
+"""Settings from environment variables, checked before the first request.
 
-NORMSCAPE_PREFIX   the path at which a proxy shows the explorer, say /normscape/; it may strip it or not
-TRUSTED_PROXIES    how many proxies in front set X-Forwarded-For, -Proto and -Host; by default none, and then
-                   all who come through a proxy share one client's budget (components/web/budget.py).
-                   Each must set all three: what it does not set it may pass on from anybody
-HOSTS              the names of the explorer, say teach.example,.school.example (with a dot: all below it);
-                   others get 400, but for /healthz; by default any will do
-BIND               where to listen, 127.0.0.1:8050 by default; IPv6 in brackets, say [::1]:8050
-LOG_LEVEL          with debug, an error comes with its whole traceback instead of one line
-SECRET_KEY         signs what a browser must not forge; the same for all replicas of the web server
-REDIS_URL          where jobs are queued for other machines, and trained runs kept; needs a SECRET_KEY
-CACHE_DIR          the folder where trained runs are kept without Redis; by default in the user's cache
+NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/; the proxy may strip
+it
+                   or not
+TRUSTED_PROXIES    the number of proxies in front that set X-Forwarded-For, -Proto and -Host; 0 by default.
+With 0,
+                   all clients behind a proxy share one budget (components/web/budget.py). Each proxy must set
+                   all three headers: a header that it does not set could come from anyone
+HOSTS              the host names of the explorer, such as teach.example,.school.example (a leading dot: and
+all
+                   below it); other hosts get 400, except for /healthz; by default any host is accepted
+BIND               the address to listen on, 127.0.0.1:8050 by default; IPv6 in brackets, such as [::1]:8050
+LOG_LEVEL          with debug, errors are logged with their whole tracebacks instead of one line SECRET_KEY
+the key that signs cookies; the same for all replicas of the web server REDIS_URL          the Redis that
+queues trainings for other machines, and stores trained runs; needs a SECRET_KEY CACHE_DIR          the folder
+for trained runs without Redis; by default in the user's cache
 """
 
 from __future__ import annotations
@@ -24,14 +28,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-SHORTEST_KEY, FEWEST = 16, 8  # characters, and different ones; what has less can be guessed
+SHORTEST_KEY, FEWEST = 16, 8  # characters, and different characters; shorter keys could be guessed
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
-PATIENCE = 2.0  # seconds for an answer of Redis
+PATIENCE = 2.0  # seconds to wait for an answer of Redis
 
 
 class WrongSetting(ValueError):
-    """A setting that cannot be; says in one line which, and what would do."""
+    """An invalid setting; the message says in one line which, and what would be valid."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Settings:
 
 
 def read(environment: Mapping[str, str]) -> Settings:
-    """The settings of an environment; an empty variable counts as none. Raises WrongSetting."""
+    """The settings of an environment; empty variables count as missing. Raises WrongSetting."""
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
         proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
@@ -53,7 +57,7 @@ def read(environment: Mapping[str, str]) -> Settings:
 
 
 def reach(environment: Mapping[str, str]) -> None:
-    """Try what the settings name, once, before the first request. Raises WrongSetting."""
+    """Try to reach Redis or the cache folder once, before the first request. Raises WrongSetting."""
     if url := redis_url(environment):
         _reach_redis(url)
     else:
@@ -71,7 +75,9 @@ def _reach_folder(folder: Path) -> None:
 
 
 def _reach_redis(url: str) -> None:
-    """A server that is away may come; one that refuses us never will."""
+    """Try Redis once. One that cannot be reached yet may come later; one that refuses us is a wrong
+    setting.
+    """
     try:
         import redis
     except ImportError:
@@ -85,7 +91,7 @@ def _reach_redis(url: str) -> None:
 
 
 def redis_url(environment: Mapping[str, str]) -> str:
-    """Where Redis is, "" for nowhere. Raises WrongSetting."""
+    """The address of Redis; "" if there is none. Raises WrongSetting."""
     url = environment.get("REDIS_URL") or ""
     if url and not re.match(r"(redis|rediss|unix)://\S+$", url):
         raise WrongSetting("REDIS_URL is not an address like redis://host:6379/0")
@@ -93,7 +99,7 @@ def redis_url(environment: Mapping[str, str]) -> str:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for what is kept on disk; it need not be there yet."""
+    """The folder for data on disk; it need not exist yet."""
     home = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(environment.get("CACHE_DIR") or f"{home}/normscape").expanduser().absolute()
 
@@ -135,7 +141,7 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _key(text: str, *, several: bool) -> str:
-    """The key; without one a random key of this process, which no other process knows."""
+    """The secret key; if none is set, a random one, which no other process knows."""
     if several and not text:
         raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")
     if text and len(text) < SHORTEST_KEY:

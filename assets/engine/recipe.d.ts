@@ -6,7 +6,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 /** The head of an arrow, as geometry/arrows.py says; 0: none. */
 export type Arrow = { length: number; width: number; least: number; steep: number };
 
-/** One display coordinate: ⟨weights, point⟩ + offset, at the current progress or at a fixed stage. */
+/** A display coordinate: ⟨weights, point⟩ + offset, of the current points or of a fixed stage. */
 export interface Row {
   weights: number[] | Entries;
   stage: number | null;
@@ -14,19 +14,19 @@ export interface Row {
   over: Row | null;
 }
 
-/** The largest softmax weight that any query can give a point as a key among the cloud's points. */
+/** The largest attention weight that any query can give each point, as a key among the cloud's points. */
 export interface LargestWeight {
   kind: "largestweight";
   stage: number | null;
 }
 
-/** The softmax weight of a point among the cloud's points, whose scores are the row. */
+/** The softmax over the cloud's points of the scores that a row gives. */
 export interface SoftmaxWeight {
   kind: "softmaxweight";
   row: Row;
 }
 
-/** The angle of a point, now, to the line along 1: 0 to 90 degrees; 90 at the origin. */
+/** The current angle of each point to the line along 1, from 0 to 90 degrees; 90 at the origin. */
 export interface Angle {
   kind: "angle";
 }
@@ -40,7 +40,7 @@ export interface Color {
   title: string;
 }
 
-/** A number that a slider moves. `scale="log"`: the slider is even in log10 of the value. */
+/** A number that a slider moves. `scale="log"`: the slider is linear in log10 of the value. */
 export interface Parameter {
   name: string;
   label: string;
@@ -57,7 +57,7 @@ export interface Parameter {
   vector: boolean;
 }
 
-/** How a parameter zooms the axes of a view: at each of its `stops`, that rise; straight between them. */
+/** How a parameter zooms the axes of a view: at each of its increasing `stops`, linear between them. */
 export interface Wider {
   parameter: string;
   log: boolean;
@@ -65,7 +65,7 @@ export interface Wider {
   zooms: number[][][];
 }
 
-/** Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points */
+/** Numbers of the followed point at every stage. */
 export interface Table {
   cloud: string;
   ideal: string;
@@ -73,7 +73,7 @@ export interface Table {
   columns: string[];
 }
 
-/** A table of words and numbers that do not move. abouts: what each row is, by a click. */
+/** A table of words and numbers that do not change. abouts: an explanation of each row, opened by */
 export interface Facts {
   title: string;
   columns: string[];
@@ -81,7 +81,7 @@ export interface Facts {
   abouts: string[];
 }
 
-/** A panel with layers and fixed axes; `ranges` is one (low, high) a display axis; none: they are */
+/** A panel of marks with axes. */
 export interface View {
   name: string;
   title: string;
@@ -127,32 +127,32 @@ export interface Choose {
   numbers: Packed;
 }
 
-/** A click follows the point, and opens what it stands for. */
+/** A click follows the point, and opens a scene for it. */
 export interface Open {
   kind: "open";
   links: string[];
 }
 
-/** In a 2D view the hand takes hold of the first point, and sets these parameters to its x and y. */
+/** Dragging the first point, in a 2D view, sets two parameters to its x and y. */
 export interface Drag {
   kind: "drag";
   x: string;
   y: string;
 }
 
-/** The same, for the pointer's angle around the origin, in degrees. */
+/** Dragging the first point, in a 2D view, sets a parameter to its angle around the origin, in degrees. */
 export interface Turn {
   kind: "turn";
   angle: string;
 }
 
-/** In a 2D view the hand takes hold of any point and sets its own two parameters to its x and y. */
+/** Dragging any point, in a 2D view, sets its own two parameters to its x and y. */
 export interface Carry {
   kind: "carry";
   names: string[][];
 }
 
-/** A click sets the clock to where the point's span begins, and runs it to its end, to show what happens. */
+/** A click sets the clock to the beginning of the point's span, and plays it to its end. */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -160,33 +160,33 @@ export interface Replay {
   progress: Packed;
 }
 
-/** The point whose row is the largest now; the first of several. */
+/** The point with the largest current value of a row; the first of several. */
 export interface Highest {
   kind: "highest";
   row: Row;
 }
 
-/** The corners of the convex hull of where the points are now. */
+/** The vertices of the convex hull of the current points. */
 export interface OnHull {
   kind: "onhull";
 }
 
-/** The points that are no corner of it. */
+/** The points that are not vertices of the convex hull. */
 export interface Inside {
   kind: "inside";
 }
 
-/** The points that, as keys, some query scores higher than every other. */
+/** The points that, as keys, get a higher score than every other from some query. */
 export interface Selectable {
   kind: "selectable";
 }
 
-/** The points that no query does: combinations of the others, doubled ones too. In any dimension. */
+/** The points that no query selects: convex combinations of the others, and copies, in any dimension. */
 export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points of one fate after max(x, 0): "apart", no other point of their sphere has their image; */
+/** The points of one fate after max(x, 0): "apart" (no other point of their sphere has their image), */
 export interface Gated {
   kind: "gated";
   fate: string;

@@ -1,7 +1,7 @@
 """Thumbnails of the gallery's cards: the first view of a recipe as SVG, cropped, still or animated.
 
-In motion it is a flip-book: a group for each run of frames in which a mark stays as it is, shown in its time
-by a style sheet. So no script is needed, and what rests is drawn once.
+The animation is a flip-book: a style sheet shows, for each run of frames in which a mark does not move, its
+group at its time. So no script is needed, and unmoving marks are drawn once.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from components.language.link import State
 from components.language.recipe import Recipe
 
 WIDTH, HEIGHT = 320, 240
-EDGE_PX = 6  # pixels between what is drawn and the edge
+EDGE_PX = 6  # pixels between the drawing and the edge
 MAX_POINTS_AT_REST, MAX_POINTS_MOVING = 300, 120  # points of a mark, at rest and in motion
-FRAMES_PER_RUN = 24  # about so many in a run
+FRAMES_PER_RUN = 24  # approximate frames of an animation
 FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # seconds of a frame; how much longer the last one stays
 Box = tuple[float, float, float, float]  # left, top, width, height
 
@@ -42,7 +42,7 @@ def card(recipe: Recipe, state: State) -> str:
 
 
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
-    """The first view of a state: what an SVG shows of its paper, and the shapes."""
+    """The first view of a state: the size of its paper, and its shapes in SVG."""
     size, box, (drawn,) = _run(recipe, [state])
     return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 
@@ -80,11 +80,11 @@ def eased(last: int) -> np.ndarray:
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The paper of the first view, the box on it, and what is drawn in each state, as large as fits."""
+    """The first view's paper, its box, and the shapes of each state, as large as fits."""
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
     whole = [seen(view, state, moment(recipe, state), size) for state in states]
-    for _ in range(2):  # once to see how large it comes out
+    for _ in range(2):  # the first pass measures its size
         run = whole
         if view.dims == 3:
             zoom = fitting([each.flat for drawn in run for each in drawn], size)
@@ -97,7 +97,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 
 
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
-    """The bounding box of everything drawn, in the aspect ratio of a card."""
+    """The bounding box of everything drawn, extended to the aspect ratio of a card."""
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
     low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX
     wide, tall = high - low
@@ -119,7 +119,7 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
 
 def _shown(first: int, end: int, count: int) -> str:
-    """The style of what is seen from one frame to another; what is in the last frame stays for the rest."""
+    """The style that shows a group from one frame to another; the last frame's groups stay to the end."""
     whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
     a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100
     name = f"f{first}-{end}"

@@ -1,4 +1,4 @@
-"""Clusters of coinciding points in a view, and their counts. As assets/engine/crowds.mjs."""
+"""Places of a view where points coincide, with their counts; as assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of the points that the view shows, the fullest first: each where the top mark
-    shows it, and none that is picked out. Those of a place share it in their cloud's space, too."""
+    """(place, count, cloud) of coinciding points that the view shows, the fullest first.
+
+    The place is where the top mark shows them; selected points do not count. The points also coincide in
+    their cloud's space.
+    """
     taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
     for mark in reversed(view.layers):

@@ -1,7 +1,8 @@
 """Depth cues of 3D views (size, halo, fading), shared by assets/painter/plotly/depth.mjs and still pictures.
 
-A point is as large as a ball would be, relative to the middle of the axes; beyond it, it fades into the
-paper; a halo of the paper's colour parts it from what is behind; and a translucent mesh veils that.
+A point has the size of a ball in perspective, relative to the centre of the axes. Beyond the centre it fades
+into the background; a halo in the background's colour separates it from objects behind it; and translucent
+meshes veil objects behind them.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import numpy as np
 
 Array = np.ndarray
 
-MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # clip, in distances of the middle
-MAX_COLOUR_LOSS = 0.5  # of its colour, that the farthest point loses
-FADE_DEPTH = 0.35  # of the distance of the middle: how far beyond it that is
-HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # pixels; of the radius of its point at most
-HALO_PAPER_FRACTION = 0.6  # all paper would hide points in a dense row
-VEIL_COLOUR_LOSS = 0.3  # of the colour of what is behind a translucent surface: each takes so much away
-POINT_LIFT = 0.012  # of its distance, towards the eye: the surface that a point lies on does not cut it
+MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # limits, relative to the distance of the centre
+MAX_COLOUR_LOSS = 0.5  # share of its colour that the farthest point loses
+FADE_DEPTH = 0.35  # how far beyond the centre that is, relative to its distance
+HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # in pixels; its limit relative to the point's radius
+HALO_PAPER_FRACTION = 0.6  # less than 1, so that points in a dense row stay visible
+VEIL_COLOUR_LOSS = 0.3  # share of its colour that an object loses behind each translucent surface
+# shift towards the camera, relative to the distance, so that its own surface does not cut a point
+POINT_LIFT = 0.012
 
-# what the painter is told, with the layout of a 3D view
+# sent to the painter with the layout of a 3D view
 TOLD = {
     "fade": MAX_COLOUR_LOSS,
     "over": FADE_DEPTH,
@@ -33,7 +35,7 @@ TOLD = {
 
 
 def size(away: Array) -> Array:
-    """Relative marker size by distance from the eye (1 at the middle of the axes)."""
+    """The size of a marker by its distance from the camera, relative to the centre of the axes."""
     return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
 
@@ -43,10 +45,10 @@ def halo(radius: float) -> float:
 
 
 def strength(away: Array) -> Array:
-    """The fraction of a point's colour that fading leaves."""
+    """The share of a point's colour that fading leaves."""
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
 
 def veil(opacity: float) -> float:
-    """The colour that a translucent surface takes from what is behind it."""
+    """The colour that objects lose behind a translucent surface."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

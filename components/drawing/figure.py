@@ -1,7 +1,7 @@
 """Plotly figures of recipes, at any parameters and progress. All traces are made here.
 
-`templates` are the traces and layout of one view without positions: the browser's painter fills in what the
-engine computes. `figure` fills them here. Colours stay `var(--role)` in templates.
+`templates` are the traces and the layout of a view without positions, which the browser's painter fills in;
+`figure` fills them in here. Colours in templates are `var(--role)`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from components.language.recipe import Recipe, View
 
 THINNER = 0.5  # WebGL draws lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # of what folds: light would find no one side
-# An axis without anything; of one that is not `visible` Plotly makes meshes of its letter and its numbers.
+FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # for surfaces that fold, whose lit side would change
+# An empty axis. (Plotly builds meshes for the labels of an axis even if it is not `visible`.)
 OFF = ("showbackground", "showgrid", "showline", "showspikes", "showticklabels", "zeroline", "autorange")
 BARE = dict.fromkeys(OFF, False) | {
     "title": {"text": ""},
@@ -43,11 +43,11 @@ BARE = dict.fromkeys(OFF, False) | {
     "tickvals": [],
     "type": "linear",
 }
-MAX_CIRCLE_MARKERS = 1500  # above this many, markers are squares: a third of the vertices of circles
+MAX_CIRCLE_MARKERS = 1500  # with more markers, squares are drawn, which have a third of a circle's vertices
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
-    """Traces (one a layer, in order) and layout of a view, positions left out."""
+    """The traces (one per mark, in order) and the layout of a view, without positions."""
     return {
         "data": [_trace(recipe, view, mark) for mark in view.layers],
         "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
@@ -97,7 +97,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """The browser paints it under the axes; `figure` makes it a heat map."""
+    """A field of colour: the browser paints it under the axes, `figure` makes it a heat map."""
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
 
@@ -157,7 +157,8 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "ticks": "outside" if view.axes else "",
             "tickcolor": "var(--rule)",
             "nticks": 6,
-            "tickformat": "~s" if max(pair) >= 1000 else "",  # 2k: steps of a training stand side by side
+            # 2k, so that labels of training steps fit side by side
+            "tickformat": "~s" if max(pair) >= 1000 else "",
         }
         for pair, title in zip(view.ranges, view.axes or ("", ""), strict=True)
     ]
@@ -166,7 +167,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
         axes[0] |= {"constrain": "domain"}
         axes[1] |= {"constrain": "domain"}
     margin = {"l": 60, "r": 12, "t": 10, "b": 44} if view.axes else {"l": 8, "r": 8, "t": 8, "b": 8}
-    if view.axes and not any(view.axes):  # numbers alone
+    if view.axes and not any(view.axes):  # tick labels without titles
         margin = {"l": 36, "r": 12, "t": 8, "b": 26}
     return _base_layout() | {"xaxis": axes[0], "yaxis": axes[1], "margin": margin, "dragmode": False}
 
@@ -231,7 +232,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
 
 
 def document(recipe: Recipe) -> dict[str, Any]:
-    """The recipe as JSON data with each view's templates in it: what the browser's player needs."""
+    """The recipe as JSON data with the templates of each view: the input of the browser's player."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
         sent |= {"figure": templates(recipe, view), "wide": view.wide}

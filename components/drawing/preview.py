@@ -1,8 +1,8 @@
 """Link previews (Open Graph images): a PNG with the title beside the first view of a state.
 
-Networks show pictures of 1200 × 630 pixels, and no SVG. resvg paints them: a wheel of 1.4 MB for each system,
-which needs no browser and no other library. It knows no custom properties, so that colours are put in here,
-and reads no WOFF2: `tools/fonts.mjs` writes faces for it, without which the system's stand in.
+Social networks show pictures of 1200 × 630 pixels, and no SVG. resvg draws them: a wheel of 1.4 MB, which
+needs no browser and no other library. It does not support custom properties, so colours are inserted here,
+nor WOFF2: `tools/fonts.mjs` writes fonts for it; without them it uses the system's.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from components.language.recipe import Recipe
 
 WIDTH, HEIGHT = 1200, 630
 FONT_FILES = sorted(fonts.FOLDER.glob("preview-*.ttf"))
-FONT_FAMILY = "SourceSans3VF"  # as the face of text calls itself
-LEFT, COLUMN = 64, 500  # pixels: where words begin, and the room that they have
-CHARACTER_WIDTH_EM = 0.53  # of its height: how wide a letter of a title is, or less
-TITLE_SIZES_PX = (76, 68, 60, 52)  # pixels of a title's letters, the largest that leaves so many lines
+FONT_FAMILY = "SourceSans3VF"  # the name inside the font file
+LEFT, COLUMN = 64, 500  # pixels: left edge and width of the text
+CHARACTER_WIDTH_EM = 0.53  # upper bound of a title character's width, relative to the font size
+TITLE_SIZES_PX = (76, 68, 60, 52)  # font sizes of a title; the largest that fits is used
 MAX_TITLE_LINES = 5
 PICTURE = (590, 24, 586, 582)  # left, top, width, height
 COLOR = re.compile(r"var\(--([\w-]+)\)")
@@ -41,7 +41,7 @@ def png(recipe: Recipe, state: State, title: str) -> bytes:
 
 
 def svg(recipe: Recipe, state: State, title: str) -> str:
-    """Title and first view, in the colours of the state's theme, the light one unless it says dark."""
+    """Title and first view as SVG, in the colours of the state's theme (light unless it is dark)."""
     (x, y, w, h), shapes = first_view(recipe, state)
     left, top, width, height = PICTURE
     place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
@@ -56,7 +56,7 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
 
 
 def _words(title: str) -> str:
-    """The wrapped title, vertically centred, below the name of the explorer."""
+    """The wrapped title, vertically centred, below the name Normscape."""
     size, lines = _set(title)
     step = 1.14 * size
     first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3

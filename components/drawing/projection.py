@@ -13,14 +13,14 @@ Array = np.ndarray
 Size = tuple[float, float]  # width and height, pixels
 
 MARGIN_PX = 24  # pixels around the axes of a 2D view, both sides together
-EDGE_PX = 12  # pixels that a 3D view keeps free where nobody has chosen its camera
-MIN_SHRINK = 0.6  # of its size: a point farther out than that is cut off rather
-TOUCHING_FRACTION = 1e-3  # of a distance: what is no farther behind a surface than this lies on it
-POINTS_PER_BATCH = 32  # points, compared with all triangles: what is between stays in near memory
+EDGE_PX = 12  # pixels that a 3D view keeps free with its default camera
+MIN_SHRINK = 0.6  # smallest scale; points still farther out are cut off
+TOUCHING_FRACTION = 1e-3  # relative to a distance; points less far behind a surface lie on it
+POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enough for the processor's cache
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels that a view fills of its box: for a 2D view its axes."""
+    """The size in pixels that a view takes of its box: for a 2D view, its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -30,7 +30,7 @@ def paper(view: View, box: Size) -> Size:
 
 
 def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
-    """Pixels around the middle, downwards, and distance from the eye (0 for a 2D view)."""
+    """Pixels relative to the centre (downwards), and distances from the camera (0 for a 2D view)."""
     flat, depth = on_paper(view, points, camera)
     half = np.array(size if view.dims == 2 else [min(size)] * 2) / 2
     return flat * half * [1, -1], depth
@@ -43,7 +43,7 @@ def fitting(pixels: Sequence[Array], size: Size) -> float:
 
 
 def middle(view: View, camera: Sequence[float]) -> float:
-    """How far the middle of a 3D view's axes is from the eye; 1 for a 2D view."""
+    """The distance of the centre of a 3D view's axes from the camera; 1 for a 2D view."""
     center = np.mean(view.ranges, axis=1, dtype=float)[None]
     return float(project(view, center, camera, (1.0, 1.0))[1][0]) if view.dims == 3 else 1.0
 
@@ -51,11 +51,12 @@ def middle(view: View, camera: Sequence[float]) -> float:
 def layers(
     pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
-    """The number of triangles in front of each point: corners (F, 3, 2) in pixels, depths (F, 3)."""
+    """The number of triangles in front of each point; corners (F, 3, 2) in pixels, depths (F, 3)."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
-    # What is linear on paper, by its weights of x, y and 1: where a point is between a and the two other
+    # Functions that are linear on paper, by their coefficients of x, y and 1: barycentric coordinates of a
+    # point between a and the other
     # corners, and 1/distance.
     along_u = np.stack([v[:, 1], -v[:, 0], a[:, 1] * v[:, 0] - a[:, 0] * v[:, 1]]) / area
     along_v = np.stack([-u[:, 1], u[:, 0], a[:, 0] * u[:, 1] - a[:, 1] * u[:, 0]]) / area
@@ -73,5 +74,5 @@ def layers(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """The mask of points that some triangle hides."""
+    """A mask of the points that some triangle hides."""
     return layers(pixels, depth, corners, depths) > 0

@@ -60,7 +60,7 @@ def path(flat: np.ndarray) -> str:
 
 
 def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
-    """Each of four corners (x, y), in whole pixels."""
+    """Path data of quadrangles, each with four corners (x, y), in whole pixels."""
     return short(
         "".join(
             f"M{x} {y}l{p - x} {q - y} {r - p} {s - q} {t - r} {u - s}z"
@@ -70,7 +70,7 @@ def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
 
 
 def triangles(corners: np.ndarray) -> str:
-    """(F, 3, 2) as one path, every triangle turned the same way."""
+    """Path data of triangles (F, 3, 2), all with the same orientation."""
     corners = np.rint(corners).astype(int)
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -80,11 +80,11 @@ def triangles(corners: np.ndarray) -> str:
 
 
 def short(way: str) -> str:
-    """Shorten path data: no space is needed before a sign."""
+    """Shorten path data: no space is needed before a minus sign."""
     return way.replace(" -", "-")
 
 
 def areas(corners: np.ndarray) -> np.ndarray:
-    """Twice the area of each triangle (F, 3, 2); its sign tells how it is turned."""
+    """Twice the signed area of each triangle (F, 3, 2); the sign is its orientation."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

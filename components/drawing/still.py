@@ -1,10 +1,10 @@
-"""Still pictures: a recipe in any state as SVG, for the gallery and browsers without WebGL.
+"""Still pictures: a recipe in any state as SVG, for the gallery and for browsers without WebGL.
 
-The same layers as the figure's, projected by the same camera; what lies farther is drawn first, points as
-`depth` has them. A mesh of one colour is its shadow: all its triangles in one path, turned the same way, so
-that they do not add up. A mesh in the colours of values is convex: its faces that look this way are drawn,
-and if it is solid, no point behind it. A sheet is drawn piece by piece, the nearest last, in larger pieces
-where few points are drawn.
+The marks are those of the figure, projected with the same camera and drawn from back to front, points with
+the cues of `depth`. A mesh of one colour is drawn as its silhouette: all its triangles in one path, with one
+orientation, so that overlaps do not add up. A mesh with colours by value is convex: its front faces are
+drawn, and, if it is solid, hide the points behind. A sheet is drawn in pieces, the nearest last, and in
+larger pieces for thumbnails.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from components.language.recipe import Recipe, View
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
 MAX_SHEET_POINTS = 330  # points of a sheet
-MAX_DRAWN_POINTS = 1500  # points drawn; more would only make the file large
-BLEED_PX = 6  # pixels: half a mark, for one that lies on the edge of its axes
-MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels, of letters: as large as can be without two labels in one place
-OPACITY_STEP = 0.2  # of the strength of faded points: so many at once
-COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: letters of counts, and how far they stand from their place
-CHARACTER_WIDTH_EM = 0.6  # of its height: how wide a letter is, with some room
+MAX_DRAWN_POINTS = 1500  # of a mark; more would only make the file larger
+BLEED_PX = 6  # pixels outside the axes, for half of a marker on their edge
+MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels; labels have the largest size at which none overlap
+OPACITY_STEP = 0.2  # faded points are drawn in groups of similar opacity
+COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: font size of counts, and their distance from their place
+CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with some room
 
 
 def svg(recipe: Recipe, state: State) -> str:
-    """The views side by side; theme "auto" follows the reader's system."""
+    """The views of a state side by side, as an SVG document; theme "auto" follows the reader's system."""
     return _svg(
         recipe,
         state,
@@ -51,7 +51,7 @@ def svg(recipe: Recipe, state: State) -> str:
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
-    """The same inside a page, in the colours of the page, until the figure comes."""
+    """The views of a state as SVG for a page, in the page's colours, shown until the figure is ready."""
     return _svg(recipe, state, "", f'class="poster" role="img" aria-label="{escape(title)}"')
 
 
@@ -68,7 +68,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 
 
 def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int, int, int, int]) -> str:
-    """A view in the middle of its box; nothing leaves it, or a flat view's axes by more than half a mark."""
+    """A view centred in its box, clipped to the box (a 2D view to its axes, with half a marker of margin)."""
     x, y, *room = box
     view = view.at(state.progress, state.params)
     size = paper(view, (room[0], room[1]))
@@ -92,7 +92,7 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """Beside each place that many points share, how many, where no other letters stand."""
+    """The number of points beside each place where many coincide, if no other text is there."""
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
         return ""
@@ -135,7 +135,7 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
 
 
 def style(theme: str) -> str:
-    """The colours of a theme for a picture by itself."""
+    """The style sheet with the colours of a theme, for a picture by itself."""
 
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
@@ -152,7 +152,7 @@ def dressed(picture: str, theme: str) -> str:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A projected mark: pixels, and the distances of its points and of the axes' middle from the eye."""
+    """A projected mark: pixels, and the distances of its points and of the axes' centre from the camera."""
 
     mark: Any
     at: Moment
@@ -181,16 +181,17 @@ class Drawn:
         return len(self.mark.rows) == 3
 
 
-DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}  # higher is on top
+# higher values are drawn on top
+DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "labels": 3}
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
-    """The moment of a state, shared by all views so that its cache is used once."""
+    """The moment of a state; all views share it, and so its cache."""
     return recipe.moment(state.params, state.progress, followed=state.follow)
 
 
 def seen(view: View, state: State, at: Moment, size: Size) -> list[Drawn]:
-    """The marks of a view that are not transparent in a state, in the order in which they are drawn."""
+    """The visible marks of a view in a state, in drawing order."""
     drawn, camera, view = [], state.camera or view.camera, view.at(state.progress, state.params)
     far = middle(view, camera)
     for mark in view.layers:
@@ -207,7 +208,7 @@ def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
 def layers_of(
     recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MAX_DRAWN_POINTS
 ) -> list[str]:
-    """The SVG of each. most: points drawn of one."""
+    """The SVG of each visible mark. most: the largest number of points to draw of one."""
     letters = _letters(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most), each.opacity) for each in drawn]
 
@@ -260,13 +261,13 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _painted(drawn: Drawn) -> str:
-    """A mesh in the colours of its values: terraces too; each is a hair wider, so that no seam shows."""
+    """A mesh with colours by value, as bands; each is a little wider, so that no seams show."""
     front, values, color = drawn.front, drawn.mark.values(drawn.at), drawn.mark.color
     corners, steps = drawn.flat[front], _steps(values, color)[front]
     shades, pieces = _shades(values[front], color), []
     for k in range(shades.min(), shades.max() + 1):
         paint, level = f"var(--{color.scale}-{k})", k - 0.5 if k > shades.min() else -np.inf
-        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next terrace covers the others
+        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next level covers the others
         pieces.append(
             f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
         )
@@ -274,7 +275,7 @@ def _painted(drawn: Drawn) -> str:
 
 
 def _cloth(drawn: Drawn, most: int) -> str:
-    """A sheet as quadrangles of one colour each, drawn back to front (painter's algorithm)."""
+    """A sheet as quadrangles of one colour each, drawn from back to front (painter's algorithm)."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
@@ -294,20 +295,22 @@ def _last(color: Color) -> int:
 
 
 def _steps(values: np.ndarray, color: Color) -> np.ndarray:
-    """Where values are on the colour's scale, from 0 at its first step."""
+    """The positions of values on the colour scale, in steps from its first colour."""
     return _last(color) * (values - color.low) / (color.high - color.low)
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
-    """The step of the colour's scale that each value is nearest to."""
+    """The index of the scale's colour that is nearest to each value."""
     return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """The field as terraces, each shade on all those below it, in units of its cells: so no seam shows."""
-    shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from above
+    """The field as level sets, each colour drawn over all lower ones, in units of its cells, so that no seams
+    show.
+    """
+    shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape
-    dx, dy = size[0] / (wide - 1), size[1] / (high - 1)  # the outermost points are on the edges
+    dx, dy = size[0] / (wide - 1), size[1] / (high - 1)  # the outermost points are on the edges of the axes
     place = f"translate({-size[0] / 2 - dx / 2:.2f} {-size[1] / 2 - dy / 2:.2f}) scale({dx:.4f} {dy:.4f})"
     steps = [
         f'<path fill="var(--{mark.color.scale}-{k})" d="{cells(shades >= k)}"/>'
@@ -317,7 +320,7 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 
 
 def _cells(drawn: Drawn) -> str:
-    """A rectangle around each point of a grid: a step of the scale, and over it part of the next."""
+    """A rectangle around each point of a grid: a colour of the scale, and over it a part of the next."""
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)
@@ -334,7 +337,7 @@ def _cells(drawn: Drawn) -> str:
 
 def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str:
     mark, flat, away = drawn.mark, drawn.flat, drawn.depth
-    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps are points that are not shown now
+    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps: points that are not selected now
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
     for wall in (placed for placed in others if placed.solid):
         front = wall.front

@@ -1,6 +1,6 @@
-"""Validation of recipes: each error is one line with the part, what is wrong, and what would do.
+"""Validation of recipes: each error is one line that names the part, what is wrong, and what would be right.
 
-What a mark, a selection, a hand or a readout needs, its own class says (`check`).
+The `check` of a mark, selection, hand or readout class validates its own fields.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from components.language.scope import MAX_SEEN_POINTS, Scope
 from components.language.text import formula
 from components.theme import ROLES
 
-TEX_COMMAND = re.compile(r"\\[a-zA-Z]+")  # what the converter leaves of a command that it does not know
+TEX_COMMAND = re.compile(r"\\[a-zA-Z]+")  # an unknown TeX command, which the converter leaves as text
 MATHML_LETTER = re.compile(r"<mi>([^<]+)</mi>")
 TEX_CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
 def check(recipe: Recipe) -> None:
-    """Raises WrongRecipe for the first thing that cannot be."""
+    """Check a recipe. Raises WrongRecipe for the first error."""
     _stages(recipe)
     _parameters(recipe)
     names = check_unique("cloud", [c.name for c in recipe.clouds])
@@ -39,7 +39,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """What a mark or readout of a recipe may refer to."""
+    """The names that a mark or readout of a recipe may refer to."""
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 
@@ -103,7 +103,9 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """What its steps see stands before it, and is bounded: no cloud sees itself, and a frame stays quick."""
+    """Check the clouds that a cloud's steps use: they come before it (so none uses itself), and are small
+    enough.
+    """
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:
         if not any(source is c for c in before):
@@ -178,7 +180,7 @@ def _formula(recipe: Recipe) -> None:
         refuse("formula", "its braces do not match", "close each that opens")
     try:
         written = formula(recipe.formula)
-    except Exception as wrong:  # what it raises for braces that do not match is no one type
+    except Exception as wrong:  # unbalanced braces raise exceptions of several types
         refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
     if unknown := TEX_COMMAND.findall(written):
         refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml has")

@@ -1,4 +1,4 @@
-"""Point clouds, and their stages, positions and display coordinates at a moment."""
+"""Point clouds, their stages, and their positions and display coordinates at a moment."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
-MAX_CACHED_NUMBERS = 50_000  # of a cloud's stages, besides those of the last parameters
+# size limit of a cloud's cached stages, not counting those of the last parameters
+MAX_CACHED_NUMBERS = 50_000
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points (N, d). `place` moves them with the parameters before stage 0; `pipeline` with the progress.
+    """Points (N, d) and the maps that move them: `place` depends on parameters only, `pipeline` follows the
+    progress.
 
-    pictures: a small grey picture of each point (N, h, w), 0 to 255, shown where the pointer is.
+    pictures: a small greyscale picture for each point (N, h, w), 0 to 255, shown at the pointer.
     """
 
     name: str
@@ -36,7 +38,7 @@ class Cloud:
     pictures: Array | None = None
 
     def stages(self, params: Params) -> list[Array]:
-        """The cloud before the pipeline and after each of its steps; the last ones are remembered."""
+        """The points before the pipeline and after each of its steps; the most recent results are cached."""
         values = tuple(map(params.get, self._names))
         known = self._lately.get(values)
         if known is None:
@@ -57,17 +59,19 @@ class Cloud:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """Those that move it, or the clouds that its steps see."""
+        """The names of the parameters that move it, or move the clouds that its steps use."""
         return self.place.parameters | self.pipeline.parameters
 
     @property
     def sources(self) -> tuple[Cloud, ...]:
-        """The clouds that its steps see."""
+        """The clouds whose points its steps use."""
         return self.place.sources + self.pipeline.sources
 
     @cached_property
     def widths(self) -> list[int]:
-        """The number of coordinates at each stage. Raises ValueError where a step cannot take it."""
+        """The number of coordinates at each stage. Raises ValueError if a step does not accept the number
+        before it.
+        """
         d = self.points.shape[-1]
         for step in self.place.steps:
             d = step.width(d) or d
@@ -77,7 +81,7 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """Where the points are; a cloud with fewer steps than the recipe rests at its last stage."""
+        """The positions at a progress. A cloud with fewer steps than the recipe stays at its last stage."""
         stages = self.stages(params)
         k, f = divmod(min(progress, len(stages) - 1), 1)
         start, *after = stages[int(k) :]
@@ -86,10 +90,10 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """One display coordinate: ⟨weights, point⟩ + offset, at the current progress or at a fixed stage.
+    """A display coordinate: ⟨weights, point⟩ + offset, of the current points or of a fixed stage.
 
-    The weights are numbers, or entries that parameters move.
-    over: the row that it is divided by, for a central projection (from 4D to 3D stereographic).
+    The weights are numbers, or entries that depend on parameters. over: another row that divides this one,
+    for a central projection, such as the stereographic projection from 4D to 3D.
     """
 
     weights: Sequence[float] | Entries
@@ -98,7 +102,7 @@ class Row:
     over: Row | None = None
 
     def vector(self, params: Params | None) -> Array:
-        """Its weights."""
+        """The weights at given parameters."""
         return self.weights.value(params) if isinstance(self.weights, Entries) else self._fixed
 
     @cached_property
@@ -108,9 +112,10 @@ class Row:
 
 @dataclass(frozen=True)
 class LargestWeight:
-    """The largest softmax weight that any query can give a point as a key among the cloud's points.
+    """The largest attention weight that any query can give each point, as a key among the cloud's points.
 
-    1, or at most 1/2 for a point that is a combination of the others. Now, or at a stage.
+    It is 1, or at most 1/2 for a point that is a convex combination of the others. stage: None for the
+    current points.
     """
 
     stage: int | None = None
@@ -118,27 +123,27 @@ class LargestWeight:
 
 @dataclass(frozen=True)
 class SoftmaxWeight:
-    """The softmax weight of a point among the cloud's points, whose scores are the row."""
+    """The softmax over the cloud's points of the scores that a row gives."""
 
     row: Row
 
 
 @dataclass(frozen=True)
 class Angle:
-    """The angle of a point, now, to the line along 1: 0 to 90 degrees; 90 at the origin."""
+    """The current angle of each point to the line along 1, from 0 to 90 degrees; 90 at the origin."""
 
 
-Measure = Row | LargestWeight | SoftmaxWeight | Angle  # one number for each point
+Measure = Row | LargestWeight | SoftmaxWeight | Angle  # a number for each point
 
 
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
-    """A projection d → 2 or 3, a matrix (k, d), at one stage."""
+    """The rows of a projection matrix (k, d), at one stage."""
     return tuple(Row(tuple(map(float, weights)), stage, over=over) for weights in np.atleast_2d(projection))
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The clouds at some parameters and a progress, with a followed point."""
+    """The clouds at given parameters and progress, with a followed point."""
 
     clouds: Mapping[str, Cloud]
     params: Params
@@ -162,7 +167,7 @@ class Moment:
         return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
 
     def measured(self, cloud: str, measure: Measure) -> Array:
-        """(N,): the number of each point of a cloud."""
+        """The number (N,) of each point of a cloud, by a measure."""
         match measure:
             case LargestWeight(stage):
                 return self.largest(cloud, stage)
@@ -173,14 +178,14 @@ class Moment:
         return self.shown(cloud, (measure,))[:, 0]
 
     def largest(self, cloud: str, stage: int | None = None) -> Array:
-        """(N,): the largest weight that attention can give each point, now or at a stage."""
+        """The largest attention weight (N,) that any query can give each point, now or at a stage."""
         if (cloud, stage) not in self._known:
             keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]
             self._known[cloud, stage] = selection.largest_weights(keys)
         return self._known[cloud, stage]
 
     def certificate(self, cloud: str) -> selection.Certificate:
-        """What attention can give the followed point, and why."""
+        """The proof of how much attention the followed point can get (`geometry.selection.Certificate`)."""
         if cloud not in self._certificates:
             keys = self.now(cloud)
             self._certificates[cloud] = selection.certificate(keys, min(self.followed, len(keys) - 1))
@@ -198,8 +203,10 @@ class Moment:
 def project(
     show: Sequence[Row], points: Array, stages: Sequence[Array] = (), params: Params | None = None
 ) -> Array:
-    """Display coordinates (*batch, N, k) of points, which have been at these stages (none: they have not
-    moved). Missing coordinates count as zero."""
+    """Display coordinates (*batch, N, k) of points. Missing coordinates count as 0.
+
+    stages: the points at each stage, for rows with a fixed stage; without them the points have not moved.
+    """
     row, weights = show[0], [each.vector(params) for each in show]
     if len({(each.stage, id(each.over), len(own)) for each, own in zip(show, weights, strict=True)}) > 1:
         return np.concatenate([project((each,), points, stages, params) for each in show], axis=-1)

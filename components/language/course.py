@@ -1,7 +1,7 @@
 """The course: ordered chapters, each a question with the scenes that answer it.
 
-`texts/course.md` has it all: `## the question`, a sentence about it, and for each scene a line `- slug: the
-sentence that leads to it`. A chapter without scenes is one to come, and is not shown.
+They are in `texts/course.md`: `## the question`, a sentence about it, and for each scene a line `- slug: the
+sentence that leads to it`. A chapter without scenes is planned, and not shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 @dataclass(frozen=True)
 class Step:
-    """A scene in its place. bridge: the sentence that leads to it, as HTML."""
+    """A scene at its place in the course. bridge: the sentence that leads to it, as HTML."""
 
     scene: Scene
     chapter: int
@@ -72,7 +72,7 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
 
 
 def step_of(slug: str) -> Step | None:
-    """Where a scene stands in the course; None for one that has no chapter yet."""
+    """The step of a scene in the course; None if it has no chapter yet."""
     return next((step for step in _all() if step.scene.slug == slug), None)
 
 

@@ -1,4 +1,4 @@
-"""Finish a recipe: check what its scene has written, then frame its views."""
+"""The last step in making a recipe: check what its scene has written, then frame its views."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """The recipe with framed views, ready to be shown. Raises WrongRecipe for what it cannot mean."""
+    """The recipe with framed views, ready to be shown. Raises WrongRecipe if it is invalid."""
     check(recipe)
     clouds, views = framed(recipe)
     return replace(recipe, clouds=clouds, views=views)

@@ -1,4 +1,4 @@
-"""The pages that are not scenes: the title of each, and the scene and state that its picture shows."""
+"""The pages that are not scenes: their titles, and the scene and state of their preview pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOME_STATE = {
     "camera": "0.56,-0.48,0.23,0,0,0.02",
 }
 WORDS_TITLE = "Words and symbols"
-SPHERE_STATE = {"eps": "0", "progress": "3"}  # of the scene of LayerNorm: the points are on the sphere
+SPHERE_STATE = {"eps": "0", "progress": "3"}  # state of the scene `layernorm` with its points on the sphere
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class FrontPage:
 
 @cache
 def front_pages() -> dict[str, FrontPage]:
-    """By the name that the page has in an address; the home page is `home`."""
+    """These pages by their names in addresses; the home page is `home`."""
     told = story()
     opening = told.parts[0]
     return {

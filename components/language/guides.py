@@ -17,7 +17,9 @@ COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
 
 @dataclass(frozen=True)
 class Guide:
-    """slug: its name in an address, and that of its file. lead: the first paragraph, as plain text."""
+    """A guide as HTML. slug: its name in an address, and its file name. lead: the first paragraph, as plain
+    text.
+    """
 
     slug: str
     title: str

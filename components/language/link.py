@@ -1,9 +1,10 @@
-"""The link of a scene, read and written: its state as a query, in which only what is not a default stands.
+"""The link of a scene: its state as a query string, in which only values that differ from the defaults are
+written.
 
-Choices and parameters by name, `progress`, `camera`, `follow`, `theme`; and what makes a teacher's link:
-`controls`, the names of those that are shown (0 for none), and `tour`, the stop to open at. Nothing is
-clamped: what a scene does not have is refused.
-assets/player/link.mjs is the same in the browser: both refuse the same, and write the same to the character.
+It holds choices and parameters by name, `progress`, `camera`, `follow`, `theme`; in a teacher's link also
+`controls`, the names of the visible controls (0 for none), and `tour`, the stop to open at. Invalid values
+are refused, not clamped. assets/player/link.mjs implements the same grammar: both refuse the same links, and
+write the same text.
 """
 
 from __future__ import annotations
@@ -20,21 +21,23 @@ from components.language.recipe import Parameter, Recipe
 from components.language.scene import Choices, Scene, WrongValue
 
 THEMES = ("auto", "light", "dark")
-MAX_CAMERA_DISTANCE = 100.0  # of the camera, in scene units; the scene's cube is 1 wide
-MIN_CAMERA_DISTANCE = 1e-3  # of its eye to what it looks at
+MAX_CAMERA_DISTANCE = 100.0  # in scene units; the scene's cube has side 1
+MIN_CAMERA_DISTANCE = 1e-3  # from the camera to the point that it looks at
 DECIMAL_NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
-)  # as in link.mjs
+)  # the same as in link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
-CAMERA_DECIMALS = Decimal("0.0001")  # of the camera
+CAMERA_DECIMALS = Decimal("0.0001")  # of camera coordinates
 Build = Callable[[Scene, Choices], Recipe]
 
 
 @dataclass(frozen=True)
 class State:
-    """camera: the eye, or the eye and what it looks at; None is the scene's own. theme: "" is the reader's.
+    """A state of a scene.
 
-    controls: the names of those that are shown, None for all. tour: the stop, from 1 on; 0 is none.
+    camera: its position, or its position and the point that it looks at; None is the scene's own. theme: ""
+    is the reader's. controls: the names of the visible ones, None for all. tour: the stop, from 1 on; 0 is
+    none.
     """
 
     scene: Scene
@@ -50,7 +53,7 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A query by name; WrongValue for a name that is given twice."""
+    """A query as a dict; WrongValue for a name that occurs twice."""
     query: dict[str, str] = {}
     for name, text in pairs:
         if name in query:
@@ -63,9 +66,10 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
-    """The state that a query asks for, over the scene's defaults; WrongValue where that cannot be.
+    """The state that a query describes; other values are the scene's defaults. Raises WrongValue.
 
-    build: the recipe for choices. tour: whether what opens has the scene's tour; a figure by itself has none.
+    build: returns the recipe for choices. tour: whether the page has the scene's tour; a figure by itself has
+    none.
     """
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
@@ -82,7 +86,7 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
 
 
 def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
-    """By name: what makes a value of a text, or raises WrongValue."""
+    """For each name, a function that parses its text, or raises WrongValue."""
     controls = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
     own: dict[str, Callable[[str], Any]] = {
         "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
@@ -102,12 +106,12 @@ def last_point(recipe: Recipe) -> int:
 
 
 def _number(text: str) -> float:
-    """NaN unless the text is a plain number."""
+    """The number of a plain decimal text; otherwise NaN."""
     return float(text) if DECIMAL_NUMBER.fullmatch(text) else float("nan")
 
 
 def within(parameter: Parameter, x: float) -> bool:
-    """Whether a parameter can have a value; ε may also be exactly 0 where its slider ends there."""
+    """Whether a value is valid for a parameter; a slider of ε whose range allows it may also be exactly 0."""
     return parameter.min <= x <= parameter.max or (parameter.scale == "log" and x == 0)
 
 
@@ -167,7 +171,7 @@ def _controls(known: Sequence[str], text: str) -> tuple[str, ...] | None:
 
 
 def write(state: State) -> str:
-    """The query of a state, with its ?; "" where nothing differs from the defaults."""
+    """The query of a state, beginning with ?; "" if nothing differs from the defaults."""
     recipe, query = state.recipe, _others(state.scene, state.choices)
     for p in recipe.parameters:
         query |= _put(p.name, state.params[p.name], p.value, partial(within, p))
@@ -183,7 +187,9 @@ def write(state: State) -> str:
 
 
 def key(scene: Scene, choices: Choices) -> str:
-    """The choices that are no defaults, as a query: by it a page finds recipes (assets/player/source.mjs)."""
+    """The choices that differ from the defaults, as a query: the key of a recipe
+    (assets/player/source.mjs).
+    """
     return _encoded(_others(scene, choices))
 
 
@@ -192,12 +198,12 @@ def _others(scene: Scene, choices: Choices) -> dict[str, str]:
 
 
 def _encoded(query: Mapping[str, str], safe: str = "") -> str:
-    """As URLSearchParams writes it."""
+    """Text encoded as by URLSearchParams of browsers."""
     return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
 
 
 def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
-    """Five digits, unless they are a value that cannot be: those of the largest may be more than it."""
+    """A parameter's value with five digits, or more if five would leave its range."""
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:
         return {}
@@ -205,7 +211,9 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
-    """Four decimals, or all where the eye would be too near with four; nothing if no link may have it."""
+    """Camera coordinates with four decimals, or all if four would bring it too near; nothing if no link may
+    have it.
+    """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))
     found = next(filter(_is_camera, short), None)

@@ -1,6 +1,6 @@
-"""A recipe as it travels: plain data, ready for `json.dumps`; arrays as Plotly packs them, and halves.
+"""A recipe as plain data for `json.dumps`, with arrays in Plotly's format, and in half precision where exact.
 
-That is `{dtype, shape, bdata}`, base64, little endian.
+An array is `{dtype, shape, bdata}`: base64, little endian.
 """
 
 import base64
@@ -29,7 +29,7 @@ from geometry import (
 )
 
 HALF_MAX = float(np.finfo(np.float16).max)
-JSON_SCALARS = {str, int, float, bool}  # what JSON has
+JSON_SCALARS = {str, int, float, bool}  # types that JSON has
 UNION_FIELDS = (
     Affine
     | Normalize
@@ -51,12 +51,13 @@ UNION_FIELDS = (
 
 
 def packed(value: Any) -> Any:
-    """Data classes as objects under their fields' names; those of several kinds with their `kind`.
+    """Dataclasses as dicts of their fields, with their `kind` where several classes are possible.
 
-    Points and colour values travel in single precision, which is enough to draw; entries as they are.
+    Points and colour values are sent in single precision, which is enough for drawing; entries keep theirs.
     """
     match value:
-        case None | str() | int() | float() if not isinstance(value, np.generic):  # most of all
+        # the most frequent case first
+        case None | str() | int() | float() if not isinstance(value, np.generic):
             return value
         case Row():
             return _fields(value)
@@ -90,9 +91,9 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """Its fields, what draws it, and numbers that the browser needs to draw it the same way."""
+    """The fields of a mark, its primitive, and numbers that the browser needs to draw it in the same way."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
-    del every["guide"]  # by then the view is framed
+    del every["guide"]  # no longer needed: the view is framed
     if isinstance(mark, Stroke):
         every["pattern"] = list(DASHES[mark.dash])
     if every.get("arrow"):
@@ -101,9 +102,9 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:
-    """`{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, grey in 8.
+    """An array as `{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, greyscale in 8.
 
-    Numbers in single precision travel in half where none of them loses anything, as weights of our films.
+    Numbers in single precision are sent in half precision if none changes, such as the weights of our films.
     """
     real = "f8" if array.dtype != np.float32 else "f2" if _are_half(array) else "f4"
     kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
@@ -112,7 +113,7 @@ def pack(array: np.ndarray) -> dict[str, Any]:
 
 
 def _are_half(array: np.ndarray) -> bool:
-    """Whether half precision has all of these numbers, each finite."""
+    """Whether half precision represents all of these numbers exactly, each finite."""
     return bool((np.abs(array) <= HALF_MAX).all() and np.array_equal(array.astype(np.float16), array))
 
 

@@ -1,4 +1,4 @@
-"""Readouts: numbers and texts beside the picture. Each is one class, and a function in numbers.mjs."""
+"""Readouts: numbers and texts beside the picture. Each is a class, with a function in numbers.mjs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from components.language.scope import Scope
 
 @dataclass(frozen=True)
 class Readout:
-    """What all readouts have."""
+    """The base class of readouts."""
 
     label: str
 
     def check(self, scope: Scope) -> None:
-        """Refuse what it cannot mean in a recipe."""
+        """Refuse invalid fields. Raises WrongRecipe."""
         raise NotImplementedError
 
 
@@ -50,7 +50,7 @@ class Residual(Readout):
 
 @dataclass(frozen=True)
 class Number(CloudReadout):
-    """One number of one point of a cloud, in some digits after the point; None: as many as fit."""
+    """A number of one point of a cloud. digits: after the decimal point; None: as many as fit."""
 
     row: Measure
     index: int | Followed = 0
@@ -67,7 +67,7 @@ class Number(CloudReadout):
 
 @dataclass(frozen=True)
 class Mean(CloudReadout):
-    """The mean over a cloud's points of one number."""
+    """The mean of a number over a cloud's points."""
 
     row: Measure
     unit: str = ""
@@ -94,7 +94,9 @@ class Largest(CloudReadout):
 
 @dataclass(frozen=True)
 class Count(CloudReadout):
-    """How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many."""
+    """How many of a cloud's points a mark with this `only` shows, now or at a stage, and how many
+    there are.
+    """
 
     only: Counted | Highest
     stage: int | None = None
@@ -108,12 +110,16 @@ class Count(CloudReadout):
 
 @dataclass(frozen=True)
 class Lengths(CloudReadout):
-    """Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`."""
+    """The lengths of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in
+    `SemiAxes`.
+    """
 
 
 @dataclass(frozen=True)
 class Accuracy(CloudReadout):
-    """The share of points that a threshold on a row, or the best, puts in the right one of two `classes`."""
+    """The share of points of two `classes` that a threshold on a row, given or the best, classifies
+    correctly.
+    """
 
     row: Row
     classes: Array
@@ -128,8 +134,10 @@ class Accuracy(CloudReadout):
 
 @dataclass(frozen=True)
 class Letters(CloudReadout):
-    """The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now
-    or at a stage, is marked in it, which the label names; a click follows a letter's point."""
+    """The labels of a cloud's points as a text beside the picture; a click follows a letter's point.
+
+    The points that a mark with this `only` shows, now or at a stage, are marked in it, as its label says.
+    """
 
     only: Counted | Highest
     stage: int | None = None
@@ -146,9 +154,9 @@ class Letters(CloudReadout):
 
 @dataclass(frozen=True)
 class Fate(Readout):
-    """Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it.
+    """Whether the followed point can be selected as a key, and the margin of the best query of length 1.
 
-    Or else how many others average to it, and the largest weight that it can get.
+    If it cannot: how many other points average to it, and the largest weight that it can get.
     """
 
     keys: str
@@ -159,7 +167,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class Zeros(CloudReadout):
-    """How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many."""
+    """How many coordinates of a point are exactly 0 at a stage, on average over a cloud, and of how many."""
 
     stage: int
 
@@ -171,8 +179,9 @@ class Zeros(CloudReadout):
 
 @dataclass(frozen=True)
 class Patterns(CloudReadout):
-    """How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their
-    shares in bits."""
+    """The number of sign patterns of a cloud's points at a stage (0 counts as −), and the entropy of their
+    shares in bits.
+    """
 
     stage: int
 
@@ -184,8 +193,11 @@ class Patterns(CloudReadout):
 
 @dataclass(frozen=True)
 class Ranks(CloudReadout):
-    """What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the
-    neurons see that are on. before, basis: as in `Gated`."""
+    """The shares of a cloud's points in pieces of each rank after max(x, 0), the rank of the active neurons'
+    weights.
+
+    before, basis: as in `Gated`.
+    """
 
     before: int
     basis: Array
@@ -198,8 +210,10 @@ class Ranks(CloudReadout):
 
 @dataclass(frozen=True)
 class Pieces(CloudReadout):
-    """Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever
-    points are shown. before, basis: as in `Gated`, with n = 2."""
+    """The number of arcs into which the signs after a step divide a circle around the origin, exactly.
+
+    It does not depend on the points that are shown. before, basis: as in `Gated`, with n = 2.
+    """
 
     before: int
     basis: Array

@@ -1,8 +1,8 @@
 """A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
 
-Scenes write recipes; `components.language.finish` checks and frames them before they are shown. Whoever holds
-a finished recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser. The
-words are those of docs/design.md; `components.language.packing` is the form in which it travels.
+Scenes write recipes; `components.language.finish` checks and frames them before they are shown. Any program
+with a finished recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser.
+docs/design.md explains the terms; `components.language.packing` is the form in which recipes are sent.
 """
 
 from __future__ import annotations
@@ -59,16 +59,17 @@ __all__ = [
 ]
 
 WIDE_ASPECT = 1.5  # width over height: a first view at least this wide takes the whole width of the figure
-COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # that a table can have
+COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # possible columns of a table
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a slider moves. `scale="log"`: the slider is even in log10 of the value.
+    """A number that a slider moves. `scale="log"`: the slider is linear in log10 of the value.
 
-    symbol: the letter of the formula by which a hand moves it, too; those of one letter go together.
-    quiet: it has no slider; a hand on the figure moves it. folded: its slider stands with what is folded away
-    at the start. vector: its group is one vector, whose components stand in one row."""
+    symbol: the letter of the formula that can be dragged to change it; parameters of one letter change
+    together. quiet: it has no slider, and is changed in the figure. folded: its slider is folded away at the
+    start. vector: its group is one vector, whose components share a row of controls.
+    """
 
     name: str
     label: str
@@ -86,16 +87,17 @@ class Parameter:
 
 
 def identity_zoom(dims: int) -> tuple[float, ...]:
-    """Scale 1 and no offset along each axis."""
+    """The zoom that changes nothing: scale 1, no offset along each axis."""
     return (1.0,) + (0.0,) * dims
 
 
 @dataclass(frozen=True)
 class Wider:
-    """How a parameter zooms the axes of a view: at each of its `stops`, that rise; straight between them.
+    """How a parameter zooms the axes of a view: at each of its increasing `stops`, linear between them.
 
-    log: whether straight in its logarithm. zooms: for each stop and stage the scale of the axes, relative to
-    where they are else, and the offset of their middle along each axis."""
+    log: linear in the logarithm of the parameter. zooms: for each stop and stage, the scale of the axes
+    relative to the usual ones, and the offset of their centre along each axis.
+    """
 
     parameter: str
     log: bool
@@ -103,9 +105,9 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
-        """(stages, 1 + dims): scale and offsets at this value of the parameter."""
+        """The scale and offsets (stages, 1 + dims) at a value of the parameter."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
-        if self.log:  # below the smallest is a notch for 0
+        if self.log:  # below the smallest value is a notch for 0
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
         place = float(np.interp(value, stops, range(len(rows))))
         k = min(int(place), len(rows) - 2)
@@ -114,20 +116,19 @@ class Wider:
 
 @dataclass(frozen=True)
 class View:
-    """A panel with layers and fixed axes; `ranges` is one (low, high) a display axis; none: they are
-    computed from what the view shows (`components.language.framing`), and of `camera` counts the direction.
+    """A panel of marks with axes.
 
-    One view is full, two stand side by side; of three the first is large. With a `strip` the last is small:
-    the second of two narrow, the third of three low.
-    rows: how many strips stand one over another in it; a telephone gives each of them room.
-    camera: its eye, or its eye and what it looks at, in units of the cube's side.
-    axes: what stands at the sides, with numbers; none: no numbers.
-    edge: a cloud as of a `Disc`; a button turns the camera until that plane is seen edge on.
-    zooms: how many times as wide as `ranges` the axes are at each stage, and how far their middle is moved
-    along each; none where they stay.
-    reaching: whether they follow a slider, too, that moves points out, as found in `wider`; of several the
-    widest counts. Else what a slider moves far leaves the picture, and all else keeps its size.
-    between: values of sliders where it is framed as at their ends; narrower, too, where little is left.
+    ranges: one (low, high) for each display axis. None: they are computed from what the view shows
+    (`components.language.framing`), and only the direction of `camera` is used. One view fills the figure,
+    two are side by side; of three the first is large. With `strip` the last is small: the second of two
+    narrow, the third of three low. rows: how many strips are stacked in it; a phone gives each of them room.
+    camera: its position, or its position and the point that it looks at, in units of the cube's side. axes:
+    titles of the axes, with tick labels; none: no tick labels. edge: a cloud as of a `Disc`; a button turns
+    the camera until that plane is seen edge-on. zooms: the scale of the axes at each stage, relative to
+    `ranges`, and the offset of their centre along each axis; none if they stay. reaching: whether the axes
+    also follow sliders that move points out, by `wider`; of several the widest counts. Otherwise such points
+    leave the picture, and everything else keeps its size. between: slider values at which the view is framed
+    as at slider ends, and also narrower if little is left.
     """
 
     name: str
@@ -147,8 +148,11 @@ class View:
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
-        """The view with its axes as they are then: between two stages they move evenly, widen in the first
-        half of the way, and narrow in the second. Without parameters as with the defaults."""
+        """The view with its axes at a moment.
+
+        Between two stages the axes widen in the first half of the way, or narrow in the second half.
+        Without parameters, as with the defaults.
+        """
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
             return self
@@ -164,7 +168,7 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """The view with axes so many times as wide, and their middle moved along each; they stay there."""
+        """The view with axes scaled by a factor, and their centre moved along each axis; without zooms."""
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
@@ -172,7 +176,9 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether it has the whole width, as the first of several: what it shows is not as high as wide."""
+        """Whether, as the first of several views, it takes the whole width: its content is wider than
+        high.
+        """
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
@@ -181,8 +187,11 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers of the followed point at every stage. `ideal`: the cloud whose stages are the surfaces' points
-    (the distance is that to this point: to the image at ε = 0). first: what it is at stage 0, if not that."""
+    """Numbers of the followed point at every stage.
+
+    ideal: the cloud whose stages are points of the surfaces (the distance is that to this point, the image at
+    ε = 0). first: the name of stage 0, if not the usual one.
+    """
 
     cloud: str
     ideal: str = ""
@@ -192,7 +201,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """A table of words and numbers that do not move. abouts: what each row is, by a click."""
+    """A table of words and numbers that do not change. abouts: an explanation of each row, opened by
+    a click.
+    """
 
     title: str
     columns: Sequence[str]
@@ -202,11 +213,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One scene for one set of choices, as plain data.
+    r"""One scene for one set of choices, as plain data.
 
-    formula: LaTeX; a piece in \\class{stage-k}{…} is marked at k. A long one goes on in a new line at
-    \\quad or \\allowbreak.
-    clock: a parameter that runs by itself, such as the step of a training: a second scrubber.
+    formula: LaTeX. A piece in \class{stage-k}{…} is highlighted at stage k; a long formula may break at
+    \quad or \allowbreak.
+    clock: a parameter that can play by itself, such as the training step; it gets a second scrubber.
     """
 
     stages: Sequence[str]
@@ -235,7 +246,9 @@ class Recipe:
         return {c.name: c.at(params, progress) for c in self.clouds}
 
     def layer_points(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:
-        """A mark's points (M, k) in display coordinates, in drawing order, gaps NaN; as in marks.mjs."""
+        """The points (M, k) of a mark in display coordinates, in drawing order, with gaps (NaN); as in
+        marks.mjs.
+        """
         return layer.points(self.moment(params, progress, followed=followed))
 
     def layer_values(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:

@@ -1,4 +1,4 @@
-"""Refusals: what is wrong with a recipe, in one line: the part, what is wrong, what would do."""
+"""Errors in recipes, in one line: the part, what is wrong, and what would be right."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-MAX_NAMES_SHOWN = 6  # names in a message, the likeliest first
+MAX_NAMES_SHOWN = 6  # names in a message, the most similar first
 
 
 class WrongRecipe(ValueError):
-    """A recipe that cannot be shown."""
+    """A recipe that is invalid."""
 
 
 def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
@@ -22,7 +22,7 @@ def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
 
 
 def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
-    """Refuse a name that is none of these."""
+    """Refuse a name that is not one of the known names."""
     if name in names:
         return
     many = len(names) > MAX_NAMES_SHOWN
@@ -33,7 +33,7 @@ def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> Non
 
 
 def check_unique(kind: str, names: Sequence[str]) -> list[str]:
-    """Refuse a name that two things have; else the names."""
+    """Refuse a name that occurs twice; returns the names."""
     for name, count in Counter(names).items():
         if count > 1:
             refuse(f"{kind} {name!r}", f"there are {count} of this name", "a name is one thing")
@@ -55,6 +55,6 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
 
 
 def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
-    """Refuse a sequence that has not one entry for each of something."""
+    """Refuse a sequence that does not have one entry for each of something."""
     if len(found) != count:
         refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

@@ -1,4 +1,4 @@
-"""A scene: choices, a function choices → recipe, and a text with its title. Each folder of scenes/ is one."""
+"""A scene: choices, a function from choices to a recipe, and a text. Each folder of scenes/ contains one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def did_you_mean(slug: str) -> str:
 
 
 class WrongValue(ValueError):
-    """A choice, parameter or state that the scene does not have; says which and what would do."""
+    """A choice, parameter or state that the scene does not have; the message says which, and what is
+    allowed.
+    """
 
     def __init__(self, parameter: str, error: str, allowed: Any) -> None:
         super().__init__(error)
@@ -43,7 +45,7 @@ class WrongValue(ValueError):
 
 
 def whole(name: str, text: str, low: int, high: int) -> int:
-    """The whole number of a text, digits alone. Raises WrongValue."""
+    """The whole number of a text of digits. Raises WrongValue."""
     allowed = {"min": low, "max": high, "whole": True}
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
@@ -66,8 +68,8 @@ def short(name: str, text: str, longest: int) -> str:
 class Choice:
     """A choice of one of `options` (value → label).
 
-    when: shown only where another choice has one of some values. folded: it stands with what is folded away
-    at the start. All kinds of choices have both.
+    when: shown only if another choice has one of some values. folded: its control is folded away at the
+    start. All kinds of choices have both.
     """
 
     name: str
@@ -102,7 +104,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text of the user's own, of at most `longest` characters; the scene may raise `WrongValue`."""
+    """A text that the reader types, of at most `longest` characters; the scene may raise `WrongValue`."""
 
     name: str
     label: str
@@ -118,7 +120,8 @@ class Typed:
 @dataclass(frozen=True)
 class Sentence:
     """A line of free text that is not blank, of at most `longest` characters; the scene may raise
-    `WrongValue`."""
+    `WrongValue`.
+    """
 
     name: str
     label: str
@@ -155,9 +158,11 @@ class Several:
 
 @dataclass(frozen=True)
 class Result:
-    """What was computed from other choices: a text that stands for it, "" for none; no control of its own.
+    """A result that was computed from other choices, such as a trained network: a text that names it, "" for
+    none.
 
-    of: the names of those choices. In the browser a change of one of them gives the result up.
+    It has no control of its own. of: the names of those choices; in the browser, changing one drops the
+    result.
     """
 
     name: str
@@ -173,8 +178,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Picked:
-    """A whole number, such as a seed, of what was trained: offered where a click can set it,
-    too. of: as in `Result`."""
+    """A whole number of a trained result, such as its seed, with a control where a click can set it too.
+
+    of: as in `Result`.
+    """
 
     name: str
     label: str
@@ -199,7 +206,9 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """What a reader has opened: the choice that names it, its key there, and how its bytes are read."""
+    """Data that a reader has opened: the choice that names it, its key in that choice, and the function that
+    parses it.
+    """
 
     choice: str
     key: str
@@ -208,7 +217,8 @@ class Stored:
 
 @dataclass(frozen=True)
 class Training:
-    """How a scene is trained: `task`, what to train for some choices; `films`, those shipped that may do.
+    """How a scene is trained: `task` returns what to train for some choices; `films`, the shipped films that
+    may fit.
 
     The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
     """
@@ -223,10 +233,10 @@ def no_files(choices: Choices) -> Sequence[File | Stored]:
 
 @dataclass(frozen=True)
 class Scene:
-    """What a folder of scenes/ has: `package` is its name for Python, its last word the slug.
+    """The contents of a folder of scenes/. `package` is its Python name, whose last part is the slug.
 
-    `build`, a pure function, gets the choices; then a film, if it is trained; then what its `files` say.
-    The title and the lead, a sentence or two, are the first lines of the text, the `text.md` beside it.
+    `build`, a pure function, receives the choices; then a film, if the scene is trained; then the contents of
+    its `files`. The title and the lead are the first lines of `text.md` beside it.
     """
 
     package: str
@@ -237,7 +247,7 @@ class Scene:
     files: Callable[[Choices], Sequence[File | Stored]] = no_files
 
     def private(self, texts: Mapping[str, Any]) -> bool:
-        """Whether choices name what a reader has trained or opened, which no cache keeps."""
+        """Whether choices name data that a reader has trained or opened, which must not be cached."""
         return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 
     @property
@@ -265,7 +275,9 @@ class Scene:
         return Path(__file__).parents[1] / "scenes" / self.slug / "text.md"
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Choices from texts (a query), else defaults; WrongValue for a name or value that it has not."""
+        """Choices from the texts of a query, otherwise their defaults; WrongValue for an unknown name or
+        value.
+        """
         names = [c.name for c in self.choices]
         for name in texts:
             if name not in names:
@@ -288,6 +300,6 @@ def scenes() -> dict[str, Scene]:
     found = [
         import_module(f"{package.__name__}.{m.name}").SCENE
         for m in pkgutil.iter_modules(package.__path__)
-        if m.ispkg  # what scenes share stands beside them
+        if m.ispkg  # modules are shared by several scenes
     ]
     return {scene.slug: scene for scene in sorted(found, key=lambda s: (s.order, s.slug))}

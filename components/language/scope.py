@@ -1,4 +1,4 @@
-"""Name scope of a validation: the clouds, parameters and stages that one part of a recipe may refer to."""
+"""The names that one part of a recipe may refer to during validation: clouds, parameters and stages."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from components.language.refusal import check_finite, check_indices, check_known
 from geometry import Affine
 from geometry.entries import Entries
 
-MAX_SEEN_POINTS = 512  # that each point of another cloud sees, and of a hull: all are compared in each frame
-MAX_NEURONS = 52  # whose signs the browser keeps in one number
-MAX_KEYS = 256  # each of which is compared with all others in each frame
+MAX_SEEN_POINTS = 512  # of a cloud used as a matrix, and of a hull: all are compared in each frame
+MAX_NEURONS = 52  # the browser keeps their signs in one number
+MAX_KEYS = 256  # each is compared with all others in each frame
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a mark or readout may refer to. Each method refuses, in a line that begins with `where`.
+    """The names that a mark or readout may refer to. Each method refuses an error in a line that begins with
+    `where`.
 
-    stages: how many the recipe has. dims: of the view of a mark. clock: the ends of the parameter that runs
-    by itself, if there is one.
+    stages: their number in the recipe. dims: of the view of a mark. clock: the ends of the parameter that
+    plays by itself, if there is one.
     """
 
     where: str
@@ -40,7 +41,7 @@ class Scope:
         check_known(self.where, kind, name, names)
 
     def cloud(self, name: str) -> Cloud:
-        """The cloud of a name."""
+        """The cloud with this name, or refuse it."""
         self.known("cloud", name, [c.name for c in self.clouds])
         return next(c for c in self.clouds if c.name == name)
 
@@ -59,7 +60,7 @@ class Scope:
             self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
 
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
-        """A row has weights for points that have that many coordinates; space: else those of the cloud."""
+        """Refuse a row whose weights do not fit the number of coordinates: `space`, or that of the cloud."""
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):
             count = row.weights.shape[0]
@@ -91,13 +92,13 @@ class Scope:
                 pass
 
     def keys(self, cloud: Cloud) -> None:
-        """Attention compares each key with all others in each frame."""
+        """Refuse a cloud with too many keys: attention compares each key with all others in each frame."""
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
             self.refuse(f"{cloud.name!r} has {n} points", f"attention is shown between 1 to {MAX_KEYS} keys")
 
     def hull(self, cloud: Cloud) -> None:
-        """The browser's hull is of at most three dimensions, and made anew in each frame."""
+        """Refuse a cloud whose hull the browser cannot compute in each frame: at most three dimensions."""
         n = len(cloud.points)
         if max(cloud.widths) > 3:
             self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "a hull is of at most 3")
@@ -105,7 +106,9 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"a hull is of at most {MAX_SEEN_POINTS}")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
-        """An Affine with its own numbers, and orthonormal directions of the space before it."""
+        """Refuse a layer whose step is not an Affine with constant numbers, or whose basis is not
+        orthonormal.
+        """
         steps = cloud.pipeline.steps
         affine = [
             k for k, step in enumerate(steps) if isinstance(step, Affine) and isinstance(step.A, Entries)

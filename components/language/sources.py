@@ -1,4 +1,4 @@
-"""The sources, each cited once in full: `texts/sources.md` has them by key, `### brody2023`."""
+"""The bibliography: `texts/sources.md` has each source in full by its key, such as `### brody2023`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ SOURCES_FILE = Path(__file__).parents[1] / "texts/sources.md"
 
 @cache
 def sources() -> dict[str, str]:
-    """Key → authors, title, venue, year and address, as HTML."""
+    """For each key: authors, title, venue, year and address, as HTML."""
     return {key: line(body) for key, body in parts(SOURCES_FILE.read_text("utf-8"), "###")[1]}

@@ -1,8 +1,8 @@
-"""The story: one long text, and figures that follow it.
+"""The story: one long text, with figures that follow it.
 
-`texts/story.md` begins with a title, a lead and what comes before the first figure. Each `## part` has a line
-`@ slug name=value …`, its figure and what that shows first; later lines `@ name=value …` are what it shows
-beside the paragraphs below them, where all that they do not name stays.
+`texts/story.md` begins with a title, a lead and the text before the first figure. Each `## part` has a line
+`@ slug name=value …`: its figure and the figure's first state. Later lines `@ name=value …` change the state
+beside the paragraphs below them; values that they do not name stay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATE_LINE = re.compile(r"^@ ?(.*)$", re.M)
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """Paragraphs, as HTML, and what the figure beside them shows."""
+    """Paragraphs, as HTML, and the state of the figure beside them."""
 
     state: dict[str, str]
     html: str
@@ -47,7 +47,7 @@ def story() -> Story:
 
 
 def read(text: str) -> Story:
-    """Raises ValueError for a part without a figure."""
+    """Parse the story. Raises ValueError for a part without a figure."""
     first, told = parts(text, "##")
     title, lead, before = first.strip().split("\n\n", 2)
     return Story(title.removeprefix("# "), lead, markdown(before), tuple(_part(*each) for each in told))

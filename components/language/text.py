@@ -1,12 +1,13 @@
-"""The text of a scene: Markdown beside it → HTML, with formulas as MathML, its tour and its questions.
+"""The text of a scene: Markdown → HTML, with formulas as MathML, its tour and its questions.
 
-`# title` stands first, and the lead under it, as plain text. `## A tour` holds a `### stop` each; a stop's
+It begins with `# title` and the lead, as plain text. `## A tour` contains a `### stop` for each stop, whose
 first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
-after it ask for a guess before the stop is shown. `## Questions` holds a `### question` each, and its answer
-under it. `## Sources` holds keys of texts/sources.md, with commas. All other sections are the prose. There a
-line `@ stage=centre` over a paragraph says what stage it is about, by its name, or by its number where names
-are not alone: `@ stage=centre | 3`. Of stages that a recipe has not, nothing is said in it. What few readers
-need is folded away between the lines `<details>`, `<summary>its title</summary>` and `</details>`.
+after it ask the reader for a guess before the stop is shown. `## Questions` contains a `### question` each,
+with its answer below. `## Sources` contains keys of texts/sources.md, separated by commas. All other sections
+are prose. There, a line `@ stage=centre` above a paragraph names the stage that it explains, by its name, or
+by its number where names are not unique: `@ stage=centre | 3`. Stages that the recipe does not have are
+ignored. Details for few readers are folded away between the lines `<details>`, `<summary>title</summary>` and
+`</details>`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-# ⊙ or + first or last in a piece that has a class
+# ⊙, + or = at the beginning or end of a piece with a class
 MATHML_EDGE_SPACE = re.compile(
     r'(?P<first><mrow class="[^"]*">)?<mo>(?P<sign>&#x(?:02299|0002B|0003D);)</mo>(?(first)|(?=</mrow>))'
 )
 TEX_SPACE = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
 MATHML_BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
-# What is raised, a root, a fraction: one that holds no other.
+# Superscripts, roots and fractions that contain no other.
 MATHML_POWER = re.compile(
     r"(<m[ino][^>]*>[^<]*</m[ino]>|<mrow>(?:(?!<mrow|<msqrt).)*?</mrow>)</msu(?:p|bsup)>"
 )
@@ -39,9 +40,10 @@ MATHML_FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
 SUPERSCRIPTS = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
-MAX_CACHED_FORMULAS = 100  # formulas: a scene's choices have few
-MOST_ANSWERS = 9  # a digit each
-STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)  # a line that names stages, and its paragraph
+MAX_CACHED_FORMULAS = 100  # a scene's choices have few
+MOST_ANSWERS = 9  # one digit key for each
+# a line that names stages, and the paragraph below it
+STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Stop:
     html: str
     question: str = ""
     answers: tuple[str, ...] = ()
-    right: int = 0  # which of the answers
+    right: int = 0  # index of the right answer
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,15 @@ class Text:
     sources: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
-        """What the player shows one by one; all else stands on the page."""
+        """The parts that the player shows one by one; all others are in the page."""
         return {"tour": [vars(stop) for stop in self.tour]}
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
 
-    An operator at the edge of such a piece stands between two things all the same, with room on both
-    sides; ⟨ and ⟩ are brackets; | and ‖ are as high as a letter, and close to it.
+    An operator at the edge of such a piece gets the spacing of an infix operator; ⟨ and ⟩ are brackets; | and
+    ‖ are as high as a letter, and close to it.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
@@ -81,7 +83,9 @@ def mathml(latex: str, *, display: str = "inline") -> str:
 
 @lru_cache(MAX_CACHED_FORMULAS)
 def formula(latex: str) -> str:
-    r"""LaTeX → MathML of its `pieces`, between which a line may end; what goes on is of class `on`."""
+    r"""LaTeX → MathML of its `pieces`, between which a line may break; continued pieces have the
+    class `on`.
+    """
     found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
     return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
 
@@ -109,9 +113,9 @@ def markdown(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Markdown → HTML, in which a paragraph that names stages is a `div` that says which.
+    """Markdown → HTML, in which a paragraph that names stages is a `div` with these stages.
 
-    Raises ValueError for a line '@ …' that does not name any.
+    Raises ValueError for a line '@ …' that names none.
     """
     before, *rest = STAGE_PASSAGE.split(text)
     found = (
@@ -133,12 +137,12 @@ def _passage(named: str, words: str, after: str) -> str:
 
 
 def line(text: str) -> str:
-    """Markdown that is one line → HTML without a paragraph."""
+    """One line of Markdown → HTML without a paragraph."""
     return _markdown().renderInline(text)
 
 
 def plain(html: str) -> str:
-    """HTML as text. Pieces of a formula stay together, blocks are apart: x²/√(σ² + ε)."""
+    """HTML as text, with formulas written out, such as x²/√(σ² + ε); blocks are separated by spaces."""
     blocks, before = re.sub(r"</(?:p|h2|li|td|th|summary)>", " ", html), ""
     while blocks != before:
         before = blocks
@@ -153,7 +157,7 @@ def _told(html: str) -> str:
 
 
 def _raised(told: str) -> str:
-    """A superscript in Unicode digits, where there are any."""
+    """A superscript, in Unicode digits if possible."""
     if re.fullmatch("[−+0-9]+|′", told):
         return told.translate(SUPERSCRIPTS)
     return f"^{_one(told)}"
@@ -192,7 +196,7 @@ def _stop(title: str, body: str) -> Stop:
 
 
 def _guess(body: str) -> tuple[str, list[str], str]:
-    """The question that a stop asks first, "" for none; its answers; and the words after it."""
+    """The question that a stop asks first ("" for none), its answers, and the text after it."""
     first, *lines = body.strip().split("\n")
     if not first.startswith("? "):
         return "", [], body
@@ -211,7 +215,7 @@ def heading(path: Path) -> tuple[str, str]:
 
 @cache
 def read(path: Path) -> Text:
-    """What stands under the lead of a `text.md`."""
+    """The text of a `text.md` below its lead."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())

@@ -1,7 +1,7 @@
 """Glossary: words and symbols, linked at their first use in a text.
 
-`texts/words.md` holds them in sections. Each is a `### name`, a line `@ id scene: fragments`, and what it
-means. The scene, which may be missing, is where it is shown; texts are searched for the fragments, if any.
+`texts/words.md` contains sections. Each entry is a `### name`, a line `@ id scene: fragments`, and its
+meaning. The optional scene shows it; texts are searched for the optional fragments.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from components.language.text import line, markdown, parts
 WORDS_FILE = Path(__file__).parents[1] / "texts/words.md"
 HTML_TAG = re.compile(r"<[^>]+>")
 ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
-# What is whole, as a heading, a summary, a link or a formula; other tags. What stands between them is text.
+# Elements that are not searched (headings, summaries, links, formulas, tables); other tags. The rest is text.
 HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary)\b.*?</\2>|<[^>]+>)', re.S)
 
 
 @dataclass(frozen=True)
 class Word:
-    """name, meaning: HTML. scene: a slug, or "". found: fragments of texts, as HTML."""
+    """An entry of the glossary.
+
+    name, meaning: HTML. scene: a slug, or "". found: fragments of texts that link to it, as HTML.
+    """
 
     id: str
     name: str
@@ -34,7 +37,7 @@ class Word:
 
 @cache
 def sections() -> dict[str, tuple[Word, ...]]:
-    """The words by the title of their section. Raises ValueError for one without its line."""
+    """The entries by the title of their section. Raises ValueError for an entry without its line."""
     told = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
     return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
 
@@ -44,7 +47,7 @@ def _word(name: str, body: str) -> Word:
     head = ENTRY_HEAD.fullmatch(first)
     if head is None:
         raise ValueError(f"the word {name!r} begins with a line '@ id scene: fragments'")
-    # a comma parts two fragments, unless it stands in a formula
+    # commas separate fragments, except inside a formula
     fragments = re.findall(r"\s*(\$[^$]+\$|[^,$]+)(?:,|$)", head[3])
     return Word(
         head[1], line(name), markdown(meaning), head[2] or "", tuple(line(each) for each in fragments)
@@ -52,8 +55,8 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str) -> str:
-    """A text with a link to `page`, the page of words, where each is used first."""
-    pieces = re.split(HTML_PIECES, html)  # text, what is whole, the name of its tag, text, …
+    """A text with links to `page`, the glossary, where each word is first used."""
+    pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]
     for word in (word for some in sections().values() for word in some):
         _link(word, texts, tags, page)
@@ -74,6 +77,6 @@ def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
 
 def _anchor(word: Word, inner: str, page: str) -> str:
     name = ""
-    if inner.startswith("<"):  # a formula has no name of its own
+    if inner.startswith("<"):  # a formula needs a name for screen readers
         name = f'aria-label="{escape(unescape(HTML_TAG.sub("", inner)))}, {word.id}" '
     return f'<a {name}class="word" href="{escape(page)}#{word.id}">{inner}</a>'

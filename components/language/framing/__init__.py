@@ -1,13 +1,13 @@
-"""Framing: the ranges of a view's axes, computed from what the view shows, in one place for all scenes.
+"""Framing: computes the ranges of a view's axes from what the view shows, for all scenes.
 
-A view without `ranges` is framed when its recipe is finished (`components.language.finish`). What is seen at
-first is whole, and in the middle. There is more room where the other stages and the ends of the sliders need
-it, as long as the sphere or circle (without one: what is seen at first) keeps `MIN_SPHERE_FRACTION` of the
-smaller side of the panel. A plane that is much wider than high gets axes as wide as the whole stage
-(`View.wide`). A stage of a 3D view, or of a plane that is `reaching`, that shows more is seen from farther
-away, and one that would be small from nearer, it alone: the axes are wider or narrower there, around the
-middle of what it shows (`View.zooms`). So they are where a slider moves something out of a view that is
-`reaching` (`View.wider`). Guides decide nothing.
+A view without `ranges` is framed when its recipe is finished (`components.language.finish`). Everything
+visible as the scene opens is wholly inside the picture, and centred. The axes leave room for the other stages
+and the ends of the sliders as long as the sphere or circle (without one: what is visible at first) keeps
+`MIN_SPHERE_FRACTION` of the smaller side of the panel. A 2D view that is much wider than high gets axes as
+wide as the whole figure (`View.wide`). A stage of a 3D view, or of a `reaching` 2D view, that needs more room
+is seen from farther away, and a small one from nearer: its axes are wider or narrower, around the centre of
+what it shows (`View.zooms`). The same happens where a slider moves something out of a `reaching` view
+(`View.wider`). Guides do not count.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from components.language.recipe import Recipe, View
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
-    """The clouds and views of a recipe: views without ranges get them, and guides that leave these are
-    shortened. 3D views are on one scale, each in its middle."""
+    """The clouds and views of a recipe, with ranges for views without them, and shortened guides.
+
+    All 3D views share one scale; each is centred.
+    """
     shown, clouds = ShownPoints(recipe), {cloud.name: cloud for cloud in recipe.clouds}
     boxes = _boxes(shown)
     views = [_placed(view, *boxes[view.name]) if view.name in boxes else view for view in recipe.views]
@@ -49,14 +51,14 @@ def _boxes(shown: ShownPoints) -> dict[str, Box]:
 
 
 def _placed(view: View, center: Array, half: Array) -> View:
-    """The view with axes that show a box."""
+    """The view with the axes of a box."""
     larger = BOX_TO_PICTURE if view.dims == 3 else 1
     ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))
     return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """The views with what moves their axes: at stages, all 3D views alike, and by sliders."""
+    """The views with their zooms: at stages (the same for all 3D views), and by sliders."""
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]
     zooms: dict[str, tuple[tuple[float, ...], ...]] = {}

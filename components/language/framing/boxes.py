@@ -1,4 +1,4 @@
-"""The first frame: the axes that show what is seen at first, and leave room for what comes later."""
+"""The ranges of axes as a scene opens: they hold what is visible at first, with room for what comes later."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from components.language.recipe import WIDE_ASPECT
 from geometry.perspective import MIN_EYE_DISTANCE
 
 Array = np.ndarray
-Box = tuple[Array, Array]  # its middle, and half of each side, in display coordinates
+Box = tuple[Array, Array]  # centre, and half of each side, in display coordinates
 
-MAX_FIRST_FRACTION = 0.94  # of the panel's smaller side: what is seen at first
-MIN_SPHERE_FRACTION = 0.66  # of the panel's smaller side: a sphere or circle, where the first frame allows it
+MAX_FIRST_FRACTION = 0.94  # share of the panel's smaller side that the content may take at first
+# least share of the panel's smaller side for a sphere or circle, if the first frame allows it
+MIN_SPHERE_FRACTION = 0.66
 WIDE_PANEL_ASPECT = 2.3  # width over height of a panel that has the whole width of the figure
-WIDE_SPHERE_FRACTION = 0.8  # of the height of such a panel: a sphere or circle
-CENTRING_ITERATIONS = 12  # each leaves less than a third of the error
-COINCIDENT = 1e-9  # of their distance from 0: points that are so near one another are one point
+WIDE_SPHERE_FRACTION = 0.8  # share of the height of such a panel for a sphere or circle
+CENTRING_ITERATIONS = 12  # each iteration leaves less than a third of the error
+COINCIDENT = 1e-9  # relative to their distance from 0: points nearer than this are one point
 
 
 def box_in_plane(extent: ViewExtent) -> Box:
-    """The box of a 2D view: a square; or, of what is much wider than high, as high as a sphere or circle has
-    to be large."""
+    """The box of a 2D view: a square; or, for content much wider than high, one as high as its sphere or
+    circle needs.
+    """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION
     diameter = min(float(np.ptp(sphere, axis=0).max()) for sphere in extent.spheres)
@@ -45,8 +47,8 @@ def box_in_plane(extent: ViewExtent) -> Box:
 
 
 def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
-    """The boxes of 3D views, which share one scale and one eye, in a direction from their middles."""
-    basis = extents[0].basis  # all below is in its coordinates
+    """The boxes of 3D views, which share one scale and one camera direction from their centres."""
+    basis = extents[0].basis  # everything below is in the coordinates of this basis
     firsts = [extent.first @ basis.T for extent in extents]
     half = max(_half_for(first, MAX_FIRST_FRACTION) for first in firsts)
     largest = min(
@@ -59,19 +61,19 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
                 break
             met.append(points @ basis.T)
             half = max(half, min(largest, _half_needed(met[-1], center)))
-        center = _middle(first, half)  # a little elsewhere, now that the box is larger
+        center = _middle(first, half)  # the centre changes a little in the larger box
         half = max(half, min(largest, max((_half_needed(points, center) for points in met), default=0)))
     return [(_middle(first, half) @ basis, np.full(3, half)) for first in firsts]
 
 
 def _on_paper(points: Array, center: Array, half: float) -> Array:
-    """(N, 2) positions on paper whose sides are at −1 and 1, of points in the coordinates of the eye."""
+    """Positions (N, 2) on paper with sides at −1 and 1, for points in the coordinates of the camera."""
     near = (points - center) / half
     return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], MIN_EYE_DISTANCE))
 
 
 def _middle(points: Array, half: float) -> Array:
-    """(3,): the middle of a box of a given half side for which points are in the middle of the paper."""
+    """The centre (3,) of a box of a given half side with which points are centred on the paper."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -80,14 +82,14 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of a box in which points take a fraction of the paper; 1 for one point."""
+    """Half the side of a box in which points take a given fraction of the paper; 1 for a single point."""
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE
 
 
 def _half_needed(points: Array, center: Array) -> float:
-    """Half the side of a box around a middle in which points stay within the first frame."""
+    """Half the side of a box around a centre with which points stay within the first frame."""
     off = points - center
     far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]
     return float(far.max(initial=0)) / EYE_DISTANCE

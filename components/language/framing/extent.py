@@ -1,4 +1,6 @@
-"""The extent of a view: few points that stand for all that it shows at first, later, and of its sphere."""
+"""The extent of a view: a few points that stand for everything that it shows at first, later, and of its
+sphere.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,17 @@ from components.language.recipe import View
 
 Array = np.ndarray
 
-SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that a frame keeps large
-MIN_VISIBLE_OPACITY = 0.1  # below it a sphere is only hinted at, and has no claim to be large
+SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that the framing keeps large
+MIN_VISIBLE_OPACITY = 0.1  # fainter spheres are not kept large
 DIRECTION_COUNT = 200  # directions; the farthest point in each stands for all points
 DIRECTION_INDICES = np.arange(DIRECTION_COUNT)
-POINTS_PER_PRODUCT = 200  # points: NumPy computes so small a matrix product in one thread, and in cache
+POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thread and the processor's cache
 
 
 class ViewExtent:
-    """What a view shows, as few points: at first, at any time, and of its sphere or circle."""
+    """A small set of points that decides the ranges of a view: visible at first, at any time, or on its
+    sphere.
+    """
 
     def __init__(self, shown: ShownPoints, view: View) -> None:
         self.shown, self.recipe = shown, shown.recipe
@@ -32,31 +36,31 @@ class ViewExtent:
 
     @cached_property
     def basis(self) -> Array:
-        """(3, 3): the coordinates of the eye of a 3D view."""
+        """The basis (3, 3) of the camera of a 3D view."""
         return eye_basis(self.away)
 
     @cached_property
     def first(self) -> Array:
-        """All that is seen at first; without any points the ends of a unit box."""
+        """Points that are visible as the scene opens; if there are none, the ends of a unit box."""
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """Its spheres and circles; without any, what is seen at first."""
+        """Points of its spheres and circles; without any, those visible at first."""
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:
-        """All that is seen at a stage, with the sliders as they are, and with the labels of points."""
+        """Points that are visible at a stage, with the default sliders, and with labels."""
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """Points, their ways, and the sphere or circle, at a stage with the sliders elsewhere."""
+        """Points, their trails, and the sphere or circle, at a stage with other slider values."""
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)
 
     def spheres_at(self, progress: float) -> Array:
-        """The spheres and circles that are seen at a stage."""
+        """Points of the spheres and circles that are visible at a stage."""
         seen = [
             mark
             for mark in self.marks
@@ -65,7 +69,9 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """What is seen at the other stages; then, unless axes follow, at the end of each slider."""
+        """Points visible at the other stages, and, unless axes follow the sliders, at the ends of each
+        slider.
+        """
         defaults = self.recipe.defaults
         for progress in self._moments():
             yield self._points(defaults, progress)
@@ -75,7 +81,7 @@ class ViewExtent:
                     yield self._points(defaults | {p.name: end}, progress)
 
     def _visible(self, progress: float) -> list[Mark]:
-        """The marks, without guides, that are seen at a stage."""
+        """The marks that are visible at a stage, without guides."""
         return self.shown.memoised(
             lambda: [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0],
             "visible",
@@ -84,7 +90,7 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """What they show, each array once."""
+        """The arrays of points that the marks show, each array once."""
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 
@@ -94,13 +100,15 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """whole: every mark, else those that hold the others; labels: labels too."""
+        """Points of marks. whole: of every mark, otherwise of those that enclose others; labels: also of
+        labels.
+        """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """A sphere or circle at the first of its moments; no points for any other mark."""
+        """The points of a sphere or circle at the first of these moments; none for other marks."""
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)

@@ -1,4 +1,4 @@
-"""Guides: axes, planes and their names, shortened where they would leave the picture."""
+"""Guides (axes, planes and their labels), shortened so that they end inside the picture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from components.language.recipe import Recipe, View
 
 Array = np.ndarray
 
-MAX_LABEL_RADIUS = 0.89  # of half the panel's side: names at the ends of guides
+MAX_LABEL_RADIUS = 0.89  # of half the panel's side: labels at the ends of guides
 MAX_GUIDE_RADIUS = 0.95  # of half the panel's side: the ends of guides
 SHORTENING_STEPS = 40
-MAX_FACTOR_PER_STEP = 1.4  # by which a guide is shortened: perspective bends what is much too long
+MAX_FACTOR_PER_STEP = 1.4  # per step: perspective distorts guides that are much too long
 
 
 class GuideShortener:
-    """Shortens the guides of the views of a recipe, and of `clouds` those that guides are drawn of."""
+    """Shortens the guides of a recipe's views, and those of `clouds` that only guides show."""
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
         self.recipe, self.clouds = recipe, clouds
@@ -33,7 +33,7 @@ class GuideShortener:
         return replace(view, layers=tuple(layers))
 
     def _may_shorten(self, mark: Mark) -> bool:
-        """Whether it is a guide whose cloud nothing else shows, or that has a radius of its own."""
+        """Whether a mark is a guide whose cloud no other mark shows, or that has its own radius."""
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
     def _within(self, mark: Mark, view: View) -> Mark:
@@ -41,7 +41,7 @@ class GuideShortener:
         stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
         if not stages or self._radius(mark, view, stages) <= limit:
             return mark
-        rays = mark.along_rays(self.clouds[mark.cloud].points)  # however much shorter
+        rays = mark.along_rays(self.clouds[mark.cloud].points)  # also when shortened
         for stage in stages:
             for _ in range(SHORTENING_STEPS):
                 factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)
@@ -58,7 +58,7 @@ class GuideShortener:
         return mark
 
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """How far out it is drawn, at the stage of these where that is farthest."""
+        """The largest distance from the centre at which a guide is drawn at these stages."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -68,7 +68,7 @@ class GuideShortener:
         return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
 
     def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """(N, 1): how far out each point of its cloud is at a stage."""
+        """The distance (N, 1) of each point of its cloud from the centre at a stage."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return np.abs(on_paper(view.at(stage), shown, view.camera)[0]).max(1, keepdims=True)
 

@@ -1,4 +1,4 @@
-"""The picture plane: where points of a view are on the paper, and from where an eye has to look."""
+"""The picture plane: the positions of a view's points on paper, and where the camera must stand."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from geometry.perspective import perspective, sides
 
 Array = np.ndarray
 
-BOX_TO_PICTURE = (
-    2.25  # side of a 3D box over side of the picture: points that leave the picture are not cut off
-)
-EYE_DISTANCE = 3.3  # from the middle of the picture, in halves of the picture's side
-HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width that Plotly's perspective sees at distance 1
+# side of the 3D box divided by the side of the picture, so that points outside the picture are not cut off
+BOX_TO_PICTURE = 2.25
+EYE_DISTANCE = 3.3  # from the centre of the picture, in halves of its side
+HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field of view at distance 1
 
 
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
-    """The eye in a direction, in units of the box's side, at the distance for which views are framed."""
+    """The camera position in a direction, in units of the box's side, at the distance for which views are
+    framed.
+    """
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())
 
 
 def eye_basis(away: Array) -> Array:
-    """(3, 3) orthonormal rows: right, up, and towards an eye in this direction."""
+    """Orthonormal rows (3, 3) of a camera in this direction: right, up, and towards the camera."""
     return np.vstack([sides(-away), away])
 
 
 def target_of(camera: Sequence[float]) -> Array:
-    """(3,): the point that a camera looks at, in units of the box's side."""
+    """The point (3,) that a camera looks at, in units of the box's side."""
     return np.array([*camera[3:6]] or [0.0] * 3)
 
 
 def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array, Array]:
-    """Project points of a view onto the paper.
+    """Project points of a view onto paper.
 
-    Returns (N, 2) positions on a square whose sides are at −1 and 1, the second number upwards, and (N,)
-    distances from the eye (0 for a 2D view).
+    Returns positions (N, 2) on a square with sides at −1 and 1, the second coordinate upwards, and distances
+    from the camera (N,), which are 0 for a 2D view.
     """
     low, high = np.array(view.ranges, float).T
-    scaled = (points - low) / (high - low) - 0.5  # the axes, or the cube, 1 wide
+    scaled = (points - low) / (high - low) - 0.5  # in units of the axes, or of the cube's side
     if view.dims == 2:
         return 2 * scaled, np.zeros(len(points))
     flat, depth = perspective(scaled, np.array(camera[:3]), target_of(camera))
@@ -49,17 +50,17 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 
 
 def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """In a plane: the middle of points, and the width of axes of which they take a fraction."""
+    """The centre of points in a plane, and the width of axes of which they take a given fraction."""
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """In space: the target, and the distance of the eye, for which points take a fraction of the paper.
+    """The target and the distance of a camera for which points in space take a given fraction of the paper.
 
-    The points are in the coordinates of the eye (right, up, towards it). One at (a, c), a to the right and c
-    nearer, is seen at a/(distance − c)/tan. So it is inside where distance ≥ ±a/(fraction · tan) + c, which
-    is linear in all: the distance is least where points touch both sides.
+    The points are in camera coordinates (right, up, towards it). A point a to the right and c nearer is seen
+    at a/(distance − c)/tan. So it is inside if distance ≥ ±a/(fraction · tan) + c, which is linear: the least
+    distance is reached where points touch both sides.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2

@@ -1,4 +1,4 @@
-"""What the marks of a recipe show, memoised: only what has moved is computed again."""
+"""The points that the marks of a recipe show, cached: only what has moved is computed again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class _SharedMoment(Moment):
-    """A moment in which display coordinates that several marks show are computed once."""
+    """A moment in which display coordinates used by several marks are computed once."""
 
     memory: ShownPoints
 
@@ -36,8 +36,10 @@ class ShownPoints:
         self._memory: dict[Any, Any] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        """The points of a mark without gaps; of a trail its corners, stage by stage. Where a mark chooses
-        points by what they are, all that it chooses from."""
+        """The points of a mark without gaps; of a trail its corners, stage by stage.
+
+        For a mark that selects points by a property, all points from which it selects.
+        """
         moved: Iterable[float | None] = params.values()
         if mark.own_points:
             progress = min(progress, self._last_stage(mark.cloud))
@@ -56,8 +58,9 @@ class ShownPoints:
         return [*before, self.memoised(lambda: _finite(every, some), "finite", id(every), id(some))]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
-        """Display coordinates, as `Moment.shown`. A cloud with fewer steps than the recipe rests at its last
-        stage."""
+        """Display coordinates, like `Moment.shown`; a cloud with fewer steps than the recipe stays at its
+        last stage.
+        """
         progress, names = min(progress, self._last_stage(cloud)), self._movers(cloud, show, progress)
         moved = (*map(id, show), *map(params.get, names))
         at = Moment(self.clouds, params, progress)
@@ -73,14 +76,14 @@ class ShownPoints:
         return len(self.clouds[cloud].pipeline.steps)
 
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
-        """The parameters that may move what is shown of a cloud until then."""
+        """The parameters that may move the display coordinates of a cloud up to a stage."""
         return self.memoised(
             lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
         )
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """Points without gaps: some of them, by their numbers."""
+    """Points without gaps, of those with the given numbers."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]
@@ -94,5 +97,5 @@ def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ..
 
 
 def _divisors(row: Row) -> list[Row]:
-    """The rows that a row is divided by."""
+    """The rows by which a row is divided, one after another."""
     return [row.over, *_divisors(row.over)] if row.over else []

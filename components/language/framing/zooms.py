@@ -1,5 +1,7 @@
-"""How the axes of a view zoom and move: at stages (`View.zooms`), and where a slider moves points out
-(`View.wider`). A row of zooms is the scale of the axes and the offset of their middle along each axis."""
+"""How the axes of a view zoom and move at stages (`View.zooms`) and with sliders (`View.wider`).
+
+A row of zooms is the scale of the axes, and the offset of their centre along each axis.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +28,23 @@ from components.language.framing.shown_points import ShownPoints
 from components.language.recipe import Parameter, View, Wider, identity_zoom
 
 Array = np.ndarray
-Zoom = tuple[float, Array]  # the scale of the axes, and the offset of their middle in display coordinates
-ZoomRow = tuple[float, ...]  # the same, as it travels in a recipe
+Zoom = tuple[float, Array]  # the scale of the axes, and the offset of their centre in display coordinates
+ZoomRow = tuple[float, ...]  # the same as numbers in a recipe
 
 MAX_STAGE_RADIUS = 0.95  # of half the panel's side: points farther out at a stage zoom its axes
-MIN_STAGE_FRACTION = 0.52  # of the picture: a stage that shows less is seen from nearer
-MOVED_FRACTION = 0.82  # of the picture: points that a slider has moved out, with what is around them
-DECIMALS = 3  # of a zoom
+MIN_STAGE_FRACTION = 0.52  # of the picture: the axes zoom in on a stage that fills less
+# of the picture that points fill which a slider has moved out, with what surrounds them
+MOVED_FRACTION = 0.82
+DECIMALS = 3  # decimals of a zoom
 
 
 def stage_zooms(
     shown: ShownPoints, views: Sequence[View], framed: Collection[str]
 ) -> list[tuple[ZoomRow, ...]]:
-    """For each view a zoom for each stage, or none if no axes have to move.
+    """For each view, a zoom for each stage; none if its axes stay.
 
-    Axes widen for all of a stage to be seen, and narrow, in views that are framed, for it to be large. The
-    views share their scales.
+    Axes widen so that all of a stage is visible; in framed views they also narrow, so that a small stage is
+    large. The views share their scales.
     """
     stages = range(len(shown.recipe.stages))
     view_zooms = [
@@ -59,7 +62,7 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """For each slider whose ends move points out of a view, how the axes follow there."""
+    """For each slider whose ends move points out of a view, how its axes follow."""
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
 
@@ -81,7 +84,7 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
 
 def slider_ends(p: Parameter) -> list[float]:
-    """The ends of a slider, except where it stands; none for a parameter without a slider."""
+    """The ends of a slider that are not its default; none for a parameter without a slider."""
     return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
 
 
@@ -90,13 +93,13 @@ def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
 
 
 def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
-    """The zoom at a stage; None where the axes stay."""
+    """The zoom at a stage; None if the axes stay."""
     points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
     if not len(points):
         return None
     flat, _ = on_paper(view, points, view.camera)
     fraction, outside = float(np.ptp(flat, axis=0).max()) / 2, np.abs(flat).max() > MAX_STAGE_RADIUS
-    if fraction <= COINCIDENT:  # one point
+    if fraction <= COINCIDENT:  # a single point
         return (1.0, points.mean(0) - np.mean(view.ranges, axis=1)) if outside else None
     if outside:
         own = MAX_FIRST_FRACTION if len(spheres) else min(fraction, MAX_FIRST_FRACTION)
@@ -107,7 +110,7 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom, relative to the usual one, that holds points that would leave the axes."""
+    """The zoom, relative to the usual one, at which points that would leave the axes stay inside."""
     if not held:
         return identity_zoom(view.dims)
     (scale, *offset), points = usual, np.concatenate(held)
@@ -123,7 +126,7 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
 
 
 def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
-    """The middle and the width of axes that hold points, in units of the sides that the axes have."""
+    """The centre and the width of axes that contain points, in units of the current axes."""
     if view.dims == 2:
         return middle_and_width(scaled, MOVED_FRACTION)
     target, distance = target_and_distance(scaled @ extent.basis.T, MOVED_FRACTION)
@@ -132,8 +135,9 @@ def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Ar
 
 
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
-    """The zoom at which points are in the middle of the picture and take a fraction of it; or less, if
-    spheres would take more than theirs."""
+    """The zoom at which points are centred and take a fraction of the picture, or less, so that spheres stay
+    within theirs.
+    """
     low, high = np.array(view.ranges, float).T
     side = high - low
     scaled = (points - (low + high) / 2) / side

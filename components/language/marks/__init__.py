@@ -1,8 +1,8 @@
-"""Marks: what is drawn of a cloud. Each is one class with its own fields, and a function in marks.mjs.
+"""Marks: ways to draw a cloud. Each is a class with its own fields, and a function in marks.mjs.
 
-A mark says where its points are at a moment, in display coordinates, and which primitive `draws` them:
-points, line, mesh, labels, field or cells. Whoever draws knows the primitives alone. Its class also says what
-of it decides the frame of a view (`Mark.in_frame` and what follows), and what it needs (`check`).
+A mark gives its points at a moment, in display coordinates, and says which primitive `draws` them: points,
+line, mesh, labels, field or cells. Code that draws knows only primitives. The class also says what of the
+mark counts for the ranges of the axes (`Mark.in_frame` and the following), and what it needs (`check`).
 """
 
 from components.language.marks.attention import (

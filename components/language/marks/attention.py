@@ -1,4 +1,4 @@
-"""Marks of what attention can give a point as a key: bounds, queries, supports, weights."""
+"""Marks about the attention that a point can get as a key: bounds, queries, supports, weights."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from geometry.arrows import with_heads
 from geometry.plane import facing
 from geometry.softmax import softmax
 
-ROUNDING = 1e-9  # of a count
+ROUNDING = 1e-9  # tolerance of a count
 
 
 @dataclass(frozen=True, kw_only=True)
 class Average(Stroke):
-    """Lines from the followed point, where it can never be selected, to those that average to it.
+    """Lines from the followed point, if no query can select it, to the points that average to it.
 
-    The most even weights count: shown are those in `span`, low ≤ p < high; there is room for 1/low of them,
-    as many as can be.
+    The weights are the most even ones. Only points with weights in `span`, low ≤ p < high, are joined; there
+    is room for 1/low of them, the largest possible number.
     """
 
     span: tuple[float, float]
@@ -45,9 +45,11 @@ class Average(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class BestQuery(Stroke):
-    """An arrow from the origin: the query at which the followed point's weight is largest, cut to `reach`.
+    """An arrow from the origin: the query that gives the followed point its largest weight, cut to length
+    `reach`.
 
-    Where that weight grows for ever it has that length, and the direction that leads by most.
+    If the weight grows with the length of the query, the arrow has length `reach` and the direction with the
+    largest margin.
     """
 
     reach: float
@@ -69,9 +71,10 @@ class BestQuery(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(Stroke):
-    """Where a query scores as high as the highest key: a line in 2D, in 3D the rim of a disc, around it.
+    """The line (in 3D the rim of a disc) of points with the same score as the highest key, so that no key is
+    beyond it.
 
-    No key lies beyond. Without a query, of one that selects the followed point, where there is one.
+    query: a row; without it, a query that selects the followed point, if there is one.
     """
 
     query: Row | None
@@ -111,9 +114,9 @@ class SupportDisc(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightCurve(Stroke):
-    """The softmax weight of the followed point against the length of a query, over `span`.
+    """The softmax weight of the followed point as a function of the length of a query, over `span`.
 
-    The query's direction counts; without one, that of the best query of the point.
+    The query has the direction of a row; without one, that of the best query of the point.
     """
 
     query: Row | None
@@ -150,7 +153,9 @@ class WeightLimit(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightNow(Mark):
-    """The length of a query and the followed point's weight there, as a glyph: a point of a `WeightCurve`."""
+    """The followed point's weight at the current length of a query, as a glyph: a point of a
+    `WeightCurve`.
+    """
 
     query: Row
     size: float = 9.0
@@ -172,7 +177,7 @@ class WeightNow(Mark):
 
 
 def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None:
-    """Refuse a query that is no row of the mark's cloud, and a cloud that has no keys."""
+    """Refuse a query that is not a row of the mark's cloud, and a cloud without keys."""
     cloud = scope.cloud(mark.cloud)
     if mark.query:
         scope.row(mark.query, cloud)
@@ -180,7 +185,9 @@ def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
-    """The middle and the edge of a supporting line or plane, shown; where there is none, its middle alone."""
+    """The centre and the edge of a supporting line or plane, in display coordinates; if there is none, only
+    the centre.
+    """
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
     if mark.query is None:
         found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)
@@ -193,7 +200,7 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
 
 
 def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
-    """(length, weight) of the followed point for queries of these lengths in the direction of one."""
+    """(length, weight) of the followed point for queries of these lengths in one direction."""
     keys, size = at.now(cloud), float(np.linalg.norm(query))
     scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)
     weights = softmax(np.outer(lengths, scores))

@@ -1,4 +1,4 @@
-"""Hands: what a click, or a drag, does with the points of a mark."""
+"""Hands: what clicking or dragging the points of a mark does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from components.language.cloud import Array, Cloud
 from components.language.refusal import refuse
 from components.language.scope import Scope
 
-SITE_LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")  # a scene of this site with its state: it leads nowhere else
+# a scene of this site with its state; no other address is allowed
+SITE_LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Choose:
 
 @dataclass(frozen=True)
 class Drag:
-    """In a 2D view the hand takes hold of the first point, and sets these parameters to its x and y."""
+    """Dragging the first point, in a 2D view, sets two parameters to its x and y."""
 
     x: str
     y: str
@@ -47,7 +48,7 @@ class Drag:
 
 @dataclass(frozen=True)
 class Turn:
-    """The same, for the pointer's angle around the origin, in degrees."""
+    """Dragging the first point, in a 2D view, sets a parameter to its angle around the origin, in degrees."""
 
     angle: str
 
@@ -57,9 +58,9 @@ class Turn:
 
 @dataclass(frozen=True)
 class Open:
-    """A click follows the point, and opens what it stands for.
+    """A click follows the point, and opens a scene for it.
 
-    links: of each point of the cloud a scene of this site with its state, as "shear?s=2"; "" for nothing.
+    links: for each point of the cloud a scene of this site with its state, such as "shear?s=2"; "" for none.
     """
 
     links: Sequence[str]
@@ -74,7 +75,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Carry:
-    """In a 2D view the hand takes hold of any point and sets its own two parameters to its x and y."""
+    """Dragging any point, in a 2D view, sets its own two parameters to its x and y."""
 
     names: Sequence[Sequence[str]]
 
@@ -89,10 +90,10 @@ class Carry:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click sets the clock to where the point's span begins, and runs it to its end, to show what happens.
+    """A click sets the clock to the beginning of the point's span, and plays it to its end.
 
-    Of each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
-    whom it happens; progress (N,), where that is seen. −1 in these leaves things as they are.
+    For each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
+    follow; progress (N,), the progress to show. −1 in these leaves the value unchanged.
     """
 
     spans: Array
@@ -121,7 +122,7 @@ Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 
 
 def check_handle(names: Sequence[str], scope: Scope) -> None:
-    """Refuse to drag in space, or by a parameter that is not there."""
+    """Refuse dragging in a 3D view, or by a parameter that does not exist."""
     if scope.dims != 2:
         scope.refuse("a hand drags in 2D views only", "show the same in a view of 2 dimensions")
     for name in names:

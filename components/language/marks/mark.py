@@ -1,4 +1,4 @@
-"""What all marks have, and what all lines have."""
+"""The base classes of marks and of lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.language.marks.hands import Hand
 from components.language.scope import Scope
 from components.theme import ROLES, SCALES
 
-# Plotly's names for dashes, in pixels
+# The dashes of Plotly's names, in pixels
 DASHES = {
     "solid": (),
     "dash": (9, 9),
@@ -23,8 +23,8 @@ DASHES = {
     "longdashdot": (15, 5, 3, 5),
 }
 GLYPHS = ("circle", "square", "ring")
-# When a frame holds a mark: at every moment; only where a whole moment is shown, at first and at a stage; as
-# names, only at a stage; or never
+# When a mark counts for the ranges of axes: at every moment; only as the scene opens and at stages; as
+# labels, only at stages; or never
 InFrame = Literal["always", "whole", "labels", "never"]
 
 
@@ -50,10 +50,13 @@ class Color:
 
 @dataclass(frozen=True)
 class Mark:
-    """What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at
-    each stage, linear between them, times `opacity`. guide: it stands around what is shown, as an
-    axis or a plane; the picture need not hold it. hint: what a hand can do with it, as "click to see it"; it
-    stands after the title in a live figure, never in a picture, a film or on paper."""
+    """The base class of all marks.
+
+    role: the mathematical role, which decides the colour. fade: opacity at each stage, linear between them,
+    times `opacity`. guide: it surrounds the subject, like an axis or a plane, and need not fit into the
+    picture. hint: what the reader can do with it, such as "click to see it"; added to its title in a live
+    figure, never in a picture, a film or on paper.
+    """
 
     cloud: str
     role: str
@@ -64,25 +67,26 @@ class Mark:
     fade: Sequence[float] | None = None
     guide: bool = False
     hint: str = ""
-    draws: ClassVar[str]  # the primitive that draws it
-    closed: ClassVar[bool] = False  # whether it is the surface of something, and hides what is behind it
-    flat: ClassVar[int | None] = None  # the number of its rows; None: those of the view
-    space: ClassVar[int | None] = None  # the number of coordinates that they see; None: those of the cloud
+    draws: ClassVar[str]  # name of the primitive that draws it
+    closed: ClassVar[bool] = False  # whether it is a closed surface that hides what is behind it
+    flat: ClassVar[int | None] = None  # the number of its rows; None: as many as the view has dimensions
+    # the number of coordinates of the points that rows use; None: as many as the cloud has
+    space: ClassVar[int | None] = None
 
-    # What of it decides the frame of a view (`components.language.framing`).
+    # What of it counts for the ranges of a view's axes (`components.language.framing`).
     in_frame: ClassVar[InFrame] = "whole"
-    spherical: ClassVar[bool] = False  # in the role of a sphere or circle it keeps a share of the panel
-    moves_axes: ClassVar[bool] = False  # axes that are `reaching` follow it where a slider moves it out
-    own_points: ClassVar[bool] = False  # it shows points of its own cloud, and sees no other cloud
-    keeps_way: ClassVar[bool] = False  # it shows where they were at earlier stages, too
-    own_size: ClassVar[bool] = False  # as a guide it is shortened itself; else the cloud that it shows is
+    spherical: ClassVar[bool] = False  # in the role of a sphere or circle it keeps its share of the panel
+    moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it if a slider moves it out
+    own_points: ClassVar[bool] = False  # it shows only points of its own cloud
+    keeps_way: ClassVar[bool] = False  # it also shows their earlier stages
+    own_size: ClassVar[bool] = False  # as a guide, it is shortened itself, not its cloud
 
     def points(self, at: Moment) -> Array:
-        """(M, k) display coordinates in drawing order, gaps NaN."""
+        """Display coordinates (M, k) in drawing order; gaps are NaN."""
         return at.shown(self.cloud, self.rows)
 
     def values(self, at: Moment) -> Array:
-        """The number that colours each point. Raises ValueError for a mark that has one colour."""
+        """The number that colours each point. Raises ValueError for a mark of one colour."""
         color = color_of(self)
         if color is None:
             raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
@@ -94,7 +98,7 @@ class Mark:
         return self.opacity * float(np.interp(progress, range(len(self.fade)), self.fade))
 
     def check(self, scope: Scope) -> None:
-        """Refuse what it cannot mean in a recipe."""
+        """Refuse invalid fields. Raises WrongRecipe."""
         cloud, wanted = scope.cloud(self.cloud), scope.dims if self.flat is None else self.flat
         scope.known("role", self.role, ROLES)
         if len(self.rows) != wanted:
@@ -107,29 +111,31 @@ class Mark:
             scope.length("fade", self.fade, scope.stages, "stage")
 
     def fixed_indices(self, at: Moment) -> Array | None:
-        """The numbers of the points that it shows at every moment; None: it shows or chooses from all."""
+        """The indices of the points that it shows at every moment; None if it shows all or selects by a
+        property.
+        """
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows by which it chooses points."""
+        """The rows by which it selects points."""
         return ()
 
     def has_heads(self) -> bool:
-        """Whether it ends in heads of arrows, which no cloud has."""
+        """Whether it ends in arrow heads, which are not points of the cloud."""
         return False
 
     def shortened(self, factor: float) -> Mark:
-        """A guide with an `own_size`, so many times as short."""
+        """A guide with an `own_size`, shortened by a factor."""
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
-        """Whether each point of a guide can come nearer to the origin by itself."""
+        """Whether each point of a guide can move towards the origin on its own."""
         return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke(Mark):
-    """What all lines have."""
+    """The base class of lines."""
 
     size: float = 4.0
     dash: str = "solid"
@@ -141,7 +147,7 @@ class Stroke(Mark):
 
 
 def color_of(mark: Mark) -> Color | None:
-    """What colours its points, where they have not all that of its role."""
+    """The colour scale and numbers of a mark's points, if they do not all have the colour of its role."""
     return getattr(mark, "color", None)
 
 

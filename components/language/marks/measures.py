@@ -15,7 +15,7 @@ from geometry.distributions import best_threshold, histogram
 
 @dataclass(frozen=True, kw_only=True)
 class Histogram(Stroke):
-    """Of its one row: `bins` of equal width over `span`, counts upwards."""
+    """The histogram of one row: `bins` of equal width over `span`, with the counts upwards."""
 
     span: tuple[float, float]
     bins: int
@@ -34,7 +34,7 @@ class Histogram(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Stroke):
-    """The coordinates of each point as a line over their numbers, from 1 on. It has no rows."""
+    """The coordinates of each point as a line over their indices, from 1 on. It has no rows."""
 
     only: One = None
     flat = 0
@@ -54,7 +54,7 @@ class Profile(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
-    """The best single threshold on its one row between the two `classes`, as a line over `span`."""
+    """The single threshold on one row that best separates the two `classes`, as a line over `span`."""
 
     span: tuple[float, float]
     classes: Array
@@ -72,7 +72,7 @@ class Threshold(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Mark):
-    """The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows."""
+    """A cloud on a grid as a field of colour that fills a 2D view, row by row from below. It has no rows."""
 
     columns: int
     color: Color
@@ -92,7 +92,7 @@ class Field(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Mark):
-    """The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point."""
+    """A cloud on a regular grid of a 2D view as coloured rectangles, row by row from below."""
 
     columns: int
     color: Color
@@ -107,7 +107,7 @@ class Cells(Mark):
 
 
 def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:
-    """Refuse points that are no grid of so many columns."""
+    """Refuse points that are not a grid with this number of columns."""
     n = len(cloud.points)
     if columns < 2 or n % columns or n // columns < 2:
         scope.refuse(f"{n} points in {columns} columns are no grid", "let the columns divide the points")

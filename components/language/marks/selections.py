@@ -1,4 +1,4 @@
-"""Selections: which points of a cloud a mark shows, by number or by what they are at a moment."""
+"""Selections: which points of a cloud a mark shows, by index or by a property at the moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from geometry.pipeline import Affine
 
 @dataclass(frozen=True)
 class Followed:
-    """The followed point alone."""
+    """Only the followed point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         """Any mark can have it."""
@@ -24,7 +24,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Highest:
-    """The point whose row is the largest now; the first of several."""
+    """The point with the largest current value of a row; the first of several."""
 
     row: Row
 
@@ -34,7 +34,7 @@ class Highest:
 
 @dataclass(frozen=True)
 class OnHull:
-    """The corners of the convex hull of where the points are now."""
+    """The vertices of the convex hull of the current points."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -42,7 +42,7 @@ class OnHull:
 
 @dataclass(frozen=True)
 class Inside:
-    """The points that are no corner of it."""
+    """The points that are not vertices of the convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -50,7 +50,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Selectable:
-    """The points that, as keys, some query scores higher than every other."""
+    """The points that, as keys, get a higher score than every other from some query."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -58,7 +58,7 @@ class Selectable:
 
 @dataclass(frozen=True)
 class Unselectable:
-    """The points that no query does: combinations of the others, doubled ones too. In any dimension."""
+    """The points that no query selects: convex combinations of the others, and copies, in any dimension."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -66,12 +66,12 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points of one fate after max(x, 0): "apart", no other point of their sphere has their image;
-    "shared", some have; "collapsed", their whole piece is one point.
+    """The points of one fate after max(x, 0): "apart" (no other point of their sphere has their image),
+    "shared" (some have), or "collapsed" (their whole piece has one image).
 
-    before: the number of the Affine that stands before it in the cloud's pipeline; basis (n, d): an
-    orthonormal one of the space in which the points lie there, on a circle or a sphere around the origin.
-    of: another cloud with as many points, whose fates count.
+    before: the index of the Affine before it in the cloud's pipeline; basis (n, d): an orthonormal basis of
+    the space in which the points lie there, on a circle or a sphere around the origin. of: another cloud with
+    as many points, whose fates count.
     """
 
     fate: str
@@ -86,13 +86,13 @@ class Gated:
         scope.gates(self.before, self.basis, decides)
 
 
-One = Sequence[int] | Followed | Highest | None  # points of a cloud whose number is known; None: all
-Counted = OnHull | Inside | Selectable | Unselectable | Gated  # how many there are changes with the moment
+One = Sequence[int] | Followed | Highest | None  # selections of known size; None: all points
+Counted = OnHull | Inside | Selectable | Unselectable | Gated  # selections whose size changes with the moment
 Only = One | Counted
 
 
 def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
-    """Refuse a selection that a cloud cannot have."""
+    """Refuse a selection that does not fit its cloud."""
     if isinstance(only, Followed | Highest | Counted):
         only.check(cloud, scope)
     elif only is not None:
@@ -100,18 +100,19 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The row by which a selection chooses the highest point."""
+    """The row by which a selection chooses its highest point."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
 def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
-    """The numbers of a selection that no moment changes; None: it is of all points, or chosen by what they
-    are."""
+    """The indices of a selection that is the same at every moment; None for all points, or a selection by
+    property.
+    """
     return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
 
 
 def indices(only: Only, cloud: str, at: Moment) -> Array:
-    """The numbers of a cloud's points to show."""
+    """The indices of the points of a cloud to show at a moment."""
     match only:
         case None:
             return np.arange(len(at.clouds[cloud].points))
@@ -135,7 +136,7 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
 
 
 def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Array, Array]:
-    """W (m, n) and b (m,) of an Affine of a cloud's pipeline, on the space of a basis."""
+    """The weights W (m, n) and b (m,) of an Affine of a cloud's pipeline, in the coordinates of a basis."""
     step = cloud.pipeline.steps[before]
     assert isinstance(step, Affine)
     W = step.A.value(params) @ basis.T
@@ -143,7 +144,7 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """Those points of all; where their number changes with the moment, the others stay in place as gaps."""
+    """The selected ones of all points; where their number changes with the moment, the others become gaps."""
     shown = indices(only, cloud, at)
     if not isinstance(only, Counted):
         return every[shown]

@@ -1,4 +1,4 @@
-"""Marks that show points of a cloud, and what they span: glyphs, lines, surfaces, hulls, names."""
+"""Marks that show points of a cloud, and shapes that they span: glyphs, lines, surfaces, hulls, labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from geometry.ellipsoid import diameters
 from geometry.entries import Entries
 from geometry.plane import disc
 
-ROUNDING = 1e-9  # relative: of a line that goes through the origin
+ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,10 @@ class Points(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Stroke):
-    """The cloud's points joined in an order (indices, −1 is a gap). arrow: the length of a head at the end of
-    each piece."""
+    """The cloud's points joined in an order (indices; −1 is a gap).
+
+    arrow: the length of an arrow head at the end of each piece.
+    """
 
     order: Array | None = None
     arrow: float = 0.0
@@ -100,7 +102,7 @@ class Line(Stroke):
         return self.arrow > 0
 
     def along_rays(self, points: Array) -> bool:
-        """Its pieces lie on lines through the origin."""
+        """Whether its pieces lie on lines through the origin."""
         order = range(len(points)) if self.order is None else self.order
         ends = [points[[i, j]] for i, j in pairwise(order) if i >= 0 <= j]
         lengths = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends]
@@ -111,7 +113,7 @@ class Line(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Trail(Stroke):
-    """The way of points, from each stage to where they are."""
+    """The path of points through the stages up to their current position."""
 
     only: One = None
     arrow: float = 0.0
@@ -142,9 +144,9 @@ class Trail(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Way(Stroke):
-    """The way of points as a parameter runs: where they are at its `stops`, with all else as it is.
+    """The path of points as a parameter runs: their positions at its `stops`, with everything else unchanged.
 
-    whole: also what is still ahead; else the way goes to where they are now.
+    whole: the whole path; otherwise up to their current position.
     """
 
     parameter: str
@@ -179,14 +181,18 @@ class Way(Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """The points shown of the first corner (K, N, k), the second, and so on, joined; a gap after each way."""
+    """The paths through the points shown of the first corner (K, N, k), the second, and so on, with a gap
+    after each.
+    """
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
 class SemiAxes(Stroke):
-    """Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii."""
+    """The semi-axes of the ellipsoid that the cloud spans: its centre, then the images of orthonormal
+    radii.
+    """
 
     def points(self, at: Moment) -> Array:
         return project(self.rows, diameters(at.now(self.cloud)), params=at.params)
@@ -223,7 +229,7 @@ class Rim(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Hull(Stroke):
-    """The edges of the convex hull of where the points are now: in the plane its outline."""
+    """The edges of the convex hull of the current points; in the plane its outline."""
 
     def points(self, at: Moment) -> Array:
         order = hull.outline(at.now(self.cloud))
@@ -237,7 +243,10 @@ class Hull(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class HullFaces(Mark):
-    """Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size."""
+    """The faces of the convex hull in space.
+
+    A hull of n points, the `count`, has at most 2n − 4 triangles; the other entries are triangles of size 0.
+    """
 
     count: int
     draws = "mesh"
@@ -286,9 +295,9 @@ class Mesh(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet(Mark):
-    """A cloud that is a grid of (rows, columns), row by row, as a surface between its points.
+    """A cloud that is a grid of (rows, columns), row by row, as a surface.
 
-    It may fold: both of its sides are seen, and it hides nothing.
+    It may fold: both of its sides are visible, and it hides nothing.
     """
 
     grid: tuple[int, int]
@@ -314,8 +323,10 @@ class Sheet(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Disc(Mark):
-    """Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at
-    the origin and at the ends of the unit vectors."""
+    """The disc in which the plane where an affine function is 0 cuts the ball of a radius.
+
+    The cloud's points are the values of that function at the origin and at the ends of the unit vectors.
+    """
 
     radius: float
     corners: int = 48
@@ -358,13 +369,13 @@ class Labels(Mark):
 
 
 def fan(corners: int) -> Array:
-    """The triangles of a disc: its middle is point 0, its edge the points after it, closed."""
+    """The triangles of a disc whose point 0 is its centre and whose other points are its closed edge."""
     edge = np.arange(1, corners + 1)
     return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Refuse a cloud that is not one affine number at the origin and at the ends of the unit vectors."""
+    """Refuse a cloud that is not the values of one affine function at the origin and at the unit vectors."""
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(f"its cloud has the shape {shape}", "take one number at the origin and each unit vector")
