@@ -1,7 +1,8 @@
 """Pipelines: the steps through which the points of a cloud go.
 
 The single steps are in `steps`; here are those that contain pipelines. The engine in the browser mirrors both
-files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source: design.md.
+files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
+design.md.
 """
 
 from collections.abc import Sequence
