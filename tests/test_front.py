@@ -22,6 +22,7 @@ from waitress import wasyncore
 
 from benchmarks.load import Hall, crowd, files_of, gallery
 from components.web import serve
+from components.web.budget import QUEUE_LENGTH
 from learning.parts import MAX_UPLOAD_BYTES
 from tests.learning.test_parts import BOMBS
 from tests.test_deployment import ROOT, environment, fetch, serving
@@ -137,7 +138,7 @@ def test_memory_comes_back_after_files_that_are_refused(served):
 
     fetch(f"{base}/recipe/spiral")
     before = process.memory_info().rss
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(QUEUE_LENGTH) as pool:  # with more, some would have no place on a busy machine
         assert set(pool.map(refused, 2 * bombs)) == {400}
     until(lambda: process.memory_info().rss < before + more, serve.TRIM_SECONDS + 10)
 
