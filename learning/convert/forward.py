@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -33,9 +34,8 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
         if dtype == torch.float64:
             stack.enter_context(Float64())
         for name, block in blocks.items():
-            placed = _Placed({f"{name}.{part}".rstrip("."): each for part, each in block.named_modules()})
-            placed.given = weights, dtype
-            for handle in placed.hooks(block):
+            parts = {f"{name}.{part}".rstrip("."): each for part, each in block.named_modules()}
+            for handle in _hooked(block, partial(_placed, parts, weights, dtype)):
                 stack.callback(handle.remove)
         stack.enter_context(_placed(outside, weights, dtype))
         said = model(**given)
@@ -57,25 +57,17 @@ def _blocks(model: Any) -> dict[str, Any]:
     return found
 
 
-class _Placed:
-    """Hooks that give a block its weights when it runs, and take them away afterwards."""
+def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
+    """The handles of hooks that enter a context when a block starts, and leave it when it is done."""
+    stack = ExitStack()
 
-    given: tuple[Any, Any]
+    def start(*_: Any) -> None:
+        stack.enter_context(place())
 
-    def __init__(self, modules: Mapping[str, Any]) -> None:
-        self.modules, self.stack = modules, ExitStack()
+    def end(*_: Any) -> None:
+        stack.close()
 
-    def hooks(self, block: Any) -> tuple[Any, Any]:
-        return (
-            block.register_forward_pre_hook(self.place),
-            block.register_forward_hook(self.take, always_call=True),
-        )
-
-    def place(self, *_: Any) -> None:
-        self.stack.enter_context(_placed(self.modules, *self.given))
-
-    def take(self, *_: Any) -> None:
-        self.stack.close()
+    return block.register_forward_pre_hook(start), block.register_forward_hook(end, always_call=True)
 
 
 @contextmanager
