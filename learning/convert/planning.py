@@ -79,6 +79,8 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
         folds[name, "affine"] = tuple(read.edits)
         norms[name] = NormPlan(name, kind, centring, read.answer("only Linears read its output"))
     for name, reason in graph.skipped.items():
+        if any(inner.startswith(f"{name}.") for inner in modules):  # only called like the norm that it has
+            continue
         unknown = Answer("unknown", reason)
         norms.setdefault(name, NormPlan(name, kinds(name), unknown, unknown))
     for (name, part), edits in folds.items():

@@ -195,6 +195,19 @@ def test_a_group_norm_centres_each_group():
     assert norm.kind == "GroupNorm" and "each of its groups" in norm.centring.reason
 
 
+def test_a_head_that_is_named_after_its_norm_is_none():
+    class HeadWithLayerNorm(nn.Sequential):
+        def __init__(self):
+            super().__init__(nn.LayerNorm(D), nn.Linear(D, 3))
+            self.shift = nn.Parameter(torch.ones(3))
+
+        def forward(self, x):
+            return super().forward(x) + self.shift
+
+    model = nn.Sequential(nn.Embedding(40, D), HeadWithLayerNorm())
+    assert [norm.name for norm in plan(model, IDS).norms] == ["1.0"]
+
+
 def test_a_transformer_encoder_on_raw_vectors():
     layer = nn.TransformerEncoderLayer(D, 2, 24, norm_first=True, batch_first=True)
     encoder = nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(D), enable_nested_tensor=False)
