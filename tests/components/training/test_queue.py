@@ -131,7 +131,7 @@ def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(tr
 
 
 def test_a_worker_that_nobody_needs_is_not_missed(trainings):
-    """The child of a web server ends after a while without work."""
+    """The web server starts its child when somebody trains."""
     trainings.SIGNS.delete("worker")
     assert queue.degraded() == []
     trainings.close(join(trainings))
