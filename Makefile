@@ -13,7 +13,7 @@
 # make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
 # make clean  removes everything that these targets have made
 #
-# WORKERS   how many tests run at the same time; many of them wait: with three, two cores were idle for two fifths of the time
+# WORKERS   how many tests run at the same time; many of them wait, so that three keep two cores busy
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
 # SCENE, SLUG   the scene to check, the name of a new one
 # HOST, PORT   where `make run` serves; app.py has the defaults
@@ -26,7 +26,7 @@ PORT ?=
 SCENE ?=
 SLUG ?=
 TORCH_INDEX_ARGS ?=
-WORKERS ?= 4
+WORKERS ?= 3
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
