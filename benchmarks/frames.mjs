@@ -1,11 +1,16 @@
-// Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate.
+// @ts-check
+/** Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate. */
+
 import { now, stages } from "/assets/engine/engine.mjs";
 import { pointsOf } from "/assets/engine/shown.mjs";
+import { shared } from "/assets/globals.mjs";
 
-const player = window.normscape.players[0];
+/** @typedef {(progress: number) => unknown} Update draws the frame of a progress */
+
+const player = shared.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
 
-/** What every layer of the first view shows at a progress. */
+/** What every layer of the first view shows at a progress. @param {number} progress */
 function figures(progress) {
   const { recipe, params } = player;
   const all = stages(recipe, params);
@@ -15,9 +20,10 @@ function figures(progress) {
   );
 }
 
+/** Coordinates of some layers as Plotly takes them. @param {number} progress @param {number[]} indices */
 function update(progress, indices) {
   const points = figures(progress);
-  const columns = { x: [], y: [], z: [] };
+  /** @type {Record<string, number[][]>} */ const columns = { x: [], y: [], z: [] };
   for (const l of indices) {
     "xyz"
       .split("")
@@ -36,6 +42,7 @@ function moving() {
   return a.map((_, l) => l).filter((l) => a[l].some((v, i) => v === v && (v !== b[l][i] || v !== c[l][i])));
 }
 
+/** @type {Record<string, (slider: string) => Update>} */
 export const ways = {
   ours: (slider) => {
     const { clock, parameters } = player.recipe;
@@ -72,14 +79,12 @@ export const ways = {
   },
 };
 
-/**
- * One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the
- * browser's
- * own clock of script time. */
+/** One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the
+ * browser's own clock of script time. @param {string} way @param {number} count @param {string} [slider] */
 export async function run(way, count, slider = "") {
   const go = ways[way](slider);
   for (let i = 0; i < count; i++) {
-    await new Promise((done) =>
+    await new Promise((/** @type {(value?: unknown) => void} */ done) =>
       requestAnimationFrame(async () => {
         await go(((player.last || 1) * (i + 0.5)) / count);
         done();
@@ -89,18 +94,16 @@ export async function run(way, count, slider = "") {
   await frame();
 }
 
-/**
- * Milliseconds from a slider's event to the frame after the drawing: by then it is on the screen. One value a
- * try.
- */
+/** Milliseconds from a slider's event to the frame after the drawing: by then it is on the screen. One value
+ * a try. @param {string} way @param {number} count */
 export async function latency(way, count) {
   const plot = player.panels[0].scene.glplot;
-  const slider = document.querySelector(".parameters input[type=range]");
-  const go = ways[way]();
+  const slider = /** @type {HTMLInputElement} */ (document.querySelector(".parameters input[type=range]"));
+  const go = ways[way]("");
   const out = [];
   for (let i = 0; i < count; i++) {
-    const drawn = new Promise((resolve) => {
-      plot.gl.clear = (mask) => {
+    const drawn = new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
+      plot.gl.clear = (/** @type {number} */ mask) => {
         delete plot.gl.clear;
         plot.gl.clear(mask);
         resolve();

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from components.language import cloud, packing, recipe
-from components.language.marks import MARKS, Color, Mark, hands, selections
+from components.language.marks import MARKS, Color, Mark, Stroke, hands, selections
 from components.language.readouts import READOUTS
 from geometry import Entries
 
@@ -67,9 +67,10 @@ def members(kind: type) -> dict[str, str]:
     return {field.name: type_of(hints[field.name]) for field in fields(kind)}
 
 
-def interface(name: str, own: Mapping[str, str], doc: str) -> str:
+def interface(name: str, own: Mapping[str, str], doc: str, base: str = "") -> str:
     lines = [f"  {field}: {kind};" for field, kind in own.items()]
-    return "\n".join([f"/** {doc} */", f"export interface {name} {{", *lines, "}", ""])
+    head = f"export interface {name}{f' extends {base}' if base else ''} {{"
+    return "\n".join([f"/** {doc} */", head, *lines, "}", ""])
 
 
 def data(kind: type) -> str:
@@ -82,30 +83,32 @@ def first_line(kind: type) -> str:
     return (kind.__doc__ or "").split("\n")[0]
 
 
-def joined(kinds: Sequence[type], tags: Mapping[str, str]) -> dict[str, str]:
-    """The fields of several dataclasses; where they differ, each type that one has."""
-    found: dict[str, list[str]] = {}
+def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, str]]) -> str:
+    """What all kinds have, an interface for each with its own fields, and their discriminated union."""
+    name, common = base.__name__, members(base)
+    common.pop("guide", None)  # sent of no mark: by then the view is framed
+    parts = [interface(f"{name}Fields", common, first_line(base))]
     for kind in kinds:
-        for name, own in members(kind).items():
-            found.setdefault(name, []).extend(own.split(" | "))
-    return dict(tags) | {name: " | ".join(dict.fromkeys(own)) for name, own in found.items()}
+        own = {field: of for field, of in members(kind).items() if field not in members(base)}
+        parts.append(interface(f"{kind.__name__}{name}", own | tags(kind), first_line(kind), f"{name}Fields"))
+    names = "\n  | ".join(f"{kind.__name__}{name}" for kind in kinds)
+    return "\n".join([*parts, f"export type {name} =\n  | {names};\n"])
 
 
-def mark() -> str:
-    """What any mark has, with what packing adds (`packing._mark`)."""
-    names = " | ".join(f'"{kind.__name__}"' for kind in MARKS)
-    draws = " | ".join(dict.fromkeys(f'"{kind.draws}"' for kind in MARKS))
-    own = joined(MARKS, {"mark": names, "draws": draws})
-    own |= {"color": "Color | null", "hand": "Hand | null", "arrow": "Arrow | 0", "pattern": "number[]"}
-    del own["guide"]
-    doc = "Any mark. All have the fields of `Mark`; `mark` says which others it has."
-    return interface("Mark", own, doc)
+def mark_tags(kind: type) -> dict[str, str]:
+    """What packing adds to the fields of a mark (`packing._mark`)."""
+    own = members(kind)
+    added = {"mark": f'"{kind.__name__}"', "draws": f'"{kind.draws}"'}  # type: ignore[attr-defined]
+    added |= {"color": own.get("color", "null"), "hand": own.get("hand", "null")}
+    if issubclass(kind, Stroke):
+        added["pattern"] = "number[]"
+    if "arrow" in own:
+        added["arrow"] = "Arrow | 0"
+    return added
 
 
-def readout() -> str:
-    kinds = " | ".join(f'"{kind.__name__.lower()}"' for kind in READOUTS)
-    doc = "Any readout. `kind` says which of these fields it has."
-    return interface("Readout", joined(READOUTS, {"kind": kinds}), doc)
+def readout_tags(kind: type) -> dict[str, str]:
+    return {"kind": f'"{kind.__name__.lower()}"'}
 
 
 def text() -> str:
@@ -114,7 +117,8 @@ def text() -> str:
     parts += [data(kind) for kind in get_args(hands.Hand)]
     parts += [data(kind) for kind in (selections.Highest, *get_args(selections.Counted))]
     parts += [f"export type {name} = {type_of(alias)};\n" for name, alias in ALIASES.items()]
-    return "\n".join([HEADER, *parts, mark(), readout()])
+    parts += [union(Mark, MARKS, mark_tags), union(recipe.Readout, READOUTS, readout_tags)]
+    return "\n".join([HEADER, *parts])
 
 
 if __name__ == "__main__":

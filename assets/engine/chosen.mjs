@@ -9,7 +9,7 @@
  * @typedef {import("./engine.mjs").Moment} Moment
  */
 
-import { gather, project, sizeOf } from "./engine.mjs";
+import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
 import { FATES } from "./gates.mjs";
 import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 
@@ -19,8 +19,9 @@ export const all = ({ cloud, rows }, { recipe, stages, at, params }) =>
 
 /** The same of those that it shows. @param {Mark} mark @param {Moment} moment */
 export function some(mark, moment) {
-  if (!mark.only) return all(mark, moment);
-  if (counted(mark.only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
+  const only = onlyOf(mark);
+  if (!only) return all(mark, moment);
+  if (counted(only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, mark.cloud);
   const indices = chosen(mark, moment);

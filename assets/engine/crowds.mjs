@@ -6,7 +6,7 @@
  * @typedef {{place: number[], count: number, cloud: string}} Crowd
  */
 
-import { cloudOf } from "./engine.mjs";
+import { cloudOf, onlyOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 
 const FINE = 1000; // cells along each axis: what is in one, or beside it, stands in one place
@@ -106,7 +106,8 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
      */
     (new Map());
   for (const mark of [...layers].reverse()) {
-    const { cloud, only, rows } = mark;
+    const { cloud, rows } = mark;
+    const only = onlyOf(mark);
     const picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
     const n = cloudOf(moment.recipe, cloud).points.shape[0];
     if (mark.mark !== "Points" || picked || n < 2 || !(opacityOf(mark, moment.progress) > 0)) continue;

@@ -261,6 +261,11 @@ export const progresses = (recipe, own) =>
 
 /** @type {WeakMap<Recipe["clouds"], Set<string>>} */
 const freed = new WeakMap();
+
+/** Which points of its cloud a mark shows; null: all. @param {import("./recipe.d.ts").Mark} mark
+ * @returns {import("./recipe.d.ts").Only} */
+export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
+
 const FREE = ["Points", "Trail", "Labels"];
 
 /** The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of
@@ -279,14 +284,15 @@ export function loose({ clouds, views, readouts }) {
   );
   const whole = new Set([
     ...sources,
-    ...readouts.flatMap(({ a, b, keys }) => [a, b, keys]),
-    ...marks.flatMap(({ cloud, mark, only, color }) =>
-      FREE.includes(mark) &&
-      !(only && !Array.isArray(only) && typeof only === "object") &&
-      !(color && "kind" in color.of)
+    ...readouts.flatMap((r) => (r.kind === "residual" ? [r.a, r.b] : r.kind === "fate" ? [r.keys] : [])),
+    ...marks.flatMap((mark) => {
+      const only = onlyOf(mark);
+      return FREE.includes(mark.mark) &&
+        !(only && !Array.isArray(only) && typeof only === "object") &&
+        !(mark.color && "kind" in mark.color.of)
         ? []
-        : [cloud],
-    ),
+        : [mark.cloud];
+    }),
   ]);
   const guides = clouds.filter(
     ({ name }) =>

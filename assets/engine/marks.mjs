@@ -8,6 +8,7 @@
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Mark} Mark
+ * @typedef {import("./recipe.d.ts").WayMark} WayMark
  * @typedef {import("./engine.mjs").Moment} Moment
  */
 
@@ -18,7 +19,7 @@ import { certificateOf, hullOf } from "./measures.mjs";
 
 const ROUNDING = 1e-9; // of a count
 
-/** @type {Record<string, (mark: Mark, moment: Moment) => Float32Array>} */
+/** @type {{[Kind in Mark["mark"]]: (mark: Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
 export const MARKS = {
   Points: (mark, moment) => some(mark, moment),
 
@@ -157,7 +158,7 @@ export const MARKS = {
   },
 
   WeightNow(mark, moment) {
-    const query = vector(/** @type {Row} */ (mark.query), moment.params);
+    const query = vector(mark.query, moment.params);
     const long = Math.hypot(...query);
     return weightsAlong(mark, query, [long, long], 1, moment);
   },
@@ -174,6 +175,10 @@ export const MARKS = {
 
   Cells: (mark, moment) => all(mark, moment),
 };
+
+/** The points of a mark, by the function of its name. @param {Mark} mark @param {Moment} moment */
+export const drawn = (mark, moment) =>
+  /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
 /**
  * @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} where all points are at each stop, before
@@ -194,7 +199,7 @@ const ways = new WeakMap();
 const unmoved = (known, inputs) =>
   known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
 
-/** All points at all stops, stop by stop. @param {Mark} mark @param {Moment} moment */
+/** All points at all stops, stop by stop. @param {WayMark} mark @param {Moment} moment */
 function startsOf(mark, { recipe, stages, params }) {
   const { [mark.parameter]: _, ...others } = params;
   const inputs = Object.values(others);
@@ -213,7 +218,7 @@ function startsOf(mark, { recipe, stages, params }) {
 }
 
 /** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found
- * again only if something else has moved. @param {Mark} mark @param {Moment} moment */
+ * again only if something else has moved. @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const { [mark.parameter]: _, ...others } = params;
@@ -237,7 +242,7 @@ function way(mark, moment) {
 }
 
 /** The stages of these points at all stops, point by point: they do not move with the progress.
- * @param {Mark} mark @param {Moment} moment @param {number[]} indices */
+ * @param {WayMark} mark @param {Moment} moment @param {number[]} indices */
 function walk(mark, moment, indices) {
   const { recipe, stages, params } = moment;
   const cloud = cloudOf(recipe, mark.cloud);
@@ -267,7 +272,9 @@ function scoresOf(points, n, query) {
   return out;
 }
 
-/** The middle and the edge of a supporting line or plane. @param {Mark} mark @param {Moment} moment */
+/** The middle and the edge of a supporting line or plane.
+ * @param {import("./recipe.d.ts").SupportMark | import("./recipe.d.ts").SupportDiscMark} mark
+ * @param {Moment} moment */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -329,7 +336,8 @@ function exponentials(scores, own, low, step, count) {
   return sums;
 }
 
-/** The middle of a disc, and its edge. @param {Mark} mark @param {Moment} moment */
+/** The middle of a disc, and its edge.
+ * @param {import("./recipe.d.ts").RimMark | import("./recipe.d.ts").DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);

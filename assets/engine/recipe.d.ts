@@ -201,10 +201,8 @@ export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay;
 
 export type Only = number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
 
-/** Any mark. All have the fields of `Mark`; `mark` says which others it has. */
-export interface Mark {
-  mark: "Points" | "Line" | "Trail" | "Way" | "SemiAxes" | "Rim" | "Hull" | "Mesh" | "Sheet" | "HullFaces" | "Disc" | "Labels" | "Histogram" | "Profile" | "Threshold" | "Field" | "Cells" | "Average" | "BestQuery" | "Support" | "SupportDisc" | "WeightCurve" | "WeightLimit" | "WeightNow";
-  draws: "points" | "line" | "mesh" | "labels" | "field" | "cells";
+/** What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at */
+export interface MarkFields {
   cloud: string;
   role: string;
   rows: Row[];
@@ -212,49 +210,430 @@ export interface Mark {
   opacity: number;
   fade: number[] | null;
   hint: string;
+}
+
+/** Points of the cloud as glyphs. */
+export interface PointsMark extends MarkFields {
   only: number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
   size: number;
   glyph: string;
   color: Color | null;
-  hand: Hand | null;
+  hand: Follow | Choose | Open | Drag | Turn | Carry | Replay | null;
+  mark: "Points";
+  draws: "points";
+}
+
+/** The cloud's points joined in an order (indices, −1 is a gap). arrow: the length of a head at the end of */
+export interface LineMark extends MarkFields {
+  size: number;
   dash: string;
   order: Packed | null;
   arrow: Arrow | 0;
-  parameter: string;
-  stops: Packed;
-  whole: boolean;
-  radius: number;
-  corners: number;
-  triangles: Packed;
-  grid: [number, number];
-  count: number;
-  span: [number, number];
-  bins: number;
-  classes: Packed;
-  columns: number;
-  reach: number;
-  query: Row | null;
+  hand: Choose | null;
+  mark: "Line";
+  draws: "line";
+  color: null;
   pattern: number[];
 }
 
-/** Any readout. `kind` says which of these fields it has. */
-export interface Readout {
-  kind: "residual" | "number" | "mean" | "largest" | "count" | "lengths" | "accuracy" | "letters" | "fate" | "zeros" | "patterns" | "ranks" | "pieces";
+/** The way of points, from each stage to where they are. */
+export interface TrailMark extends MarkFields {
+  size: number;
+  dash: string;
+  only: number[] | "followed" | Highest | null;
+  arrow: Arrow | 0;
+  mark: "Trail";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The way of points as a parameter runs: where they are at its `stops`, with all else as it is. */
+export interface WayMark extends MarkFields {
+  size: number;
+  dash: string;
+  parameter: string;
+  stops: Packed;
+  only: number[] | "followed" | Highest | null;
+  whole: boolean;
+  mark: "Way";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii. */
+export interface SemiAxesMark extends MarkFields {
+  size: number;
+  dash: string;
+  mark: "SemiAxes";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The edge of a `Disc`. */
+export interface RimMark extends MarkFields {
+  size: number;
+  dash: string;
+  radius: number;
+  corners: number;
+  mark: "Rim";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The edges of the convex hull of where the points are now: in the plane its outline. */
+export interface HullMark extends MarkFields {
+  size: number;
+  dash: string;
+  mark: "Hull";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** Triangles (F, 3) between the cloud's points. */
+export interface MeshMark extends MarkFields {
+  triangles: Packed;
+  color: Color | null;
+  mark: "Mesh";
+  draws: "mesh";
+  hand: null;
+}
+
+/** A cloud that is a grid of (rows, columns), row by row, as a surface between its points. */
+export interface SheetMark extends MarkFields {
+  grid: [number, number];
+  color: Color | null;
+  mark: "Sheet";
+  draws: "mesh";
+  hand: null;
+}
+
+/** Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size. */
+export interface HullFacesMark extends MarkFields {
+  count: number;
+  mark: "HullFaces";
+  draws: "mesh";
+  color: null;
+  hand: null;
+}
+
+/** Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at */
+export interface DiscMark extends MarkFields {
+  radius: number;
+  corners: number;
+  mark: "Disc";
+  draws: "mesh";
+  color: null;
+  hand: null;
+}
+
+/** The cloud's labels at its points. */
+export interface LabelsMark extends MarkFields {
+  mark: "Labels";
+  draws: "labels";
+  color: null;
+  hand: null;
+}
+
+/** Of its one row: `bins` of equal width over `span`, counts upwards. */
+export interface HistogramMark extends MarkFields {
+  size: number;
+  dash: string;
+  span: [number, number];
+  bins: number;
+  only: number[] | "followed" | Highest | null;
+  mark: "Histogram";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The coordinates of each point as a line over their numbers, from 1 on. It has no rows. */
+export interface ProfileMark extends MarkFields {
+  size: number;
+  dash: string;
+  only: number[] | "followed" | Highest | null;
+  mark: "Profile";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The best single threshold on its one row between the two `classes`, as a line over `span`. */
+export interface ThresholdMark extends MarkFields {
+  size: number;
+  dash: string;
+  span: [number, number];
+  classes: Packed;
+  mark: "Threshold";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows. */
+export interface FieldMark extends MarkFields {
+  columns: number;
+  color: Color;
+  mark: "Field";
+  draws: "field";
+  hand: null;
+}
+
+/** The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point. */
+export interface CellsMark extends MarkFields {
+  columns: number;
+  color: Color;
+  mark: "Cells";
+  draws: "cells";
+  hand: null;
+}
+
+/** Lines from the followed point, where it can never be selected, to those that average to it. */
+export interface AverageMark extends MarkFields {
+  size: number;
+  dash: string;
+  span: [number, number];
+  mark: "Average";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** An arrow from the origin: the query at which the followed point's weight is largest, cut to `reach`. */
+export interface BestQueryMark extends MarkFields {
+  size: number;
+  dash: string;
+  reach: number;
+  arrow: Arrow | 0;
+  mark: "BestQuery";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** Where a query scores as high as the highest key: a line in 2D, in 3D the rim of a disc, around it. */
+export interface SupportMark extends MarkFields {
+  size: number;
+  dash: string;
+  query: Row | null;
+  radius: number;
+  corners: number;
+  mark: "Support";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The disc of a `Support` in 3D. */
+export interface SupportDiscMark extends MarkFields {
+  query: Row | null;
+  radius: number;
+  corners: number;
+  mark: "SupportDisc";
+  draws: "mesh";
+  color: null;
+  hand: null;
+}
+
+/** The softmax weight of the followed point against the length of a query, over `span`. */
+export interface WeightCurveMark extends MarkFields {
+  size: number;
+  dash: string;
+  query: Row | null;
+  span: [number, number];
+  corners: number;
+  mark: "WeightCurve";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The largest weight that any query can give the followed point, over `span`. */
+export interface WeightLimitMark extends MarkFields {
+  size: number;
+  dash: string;
+  span: [number, number];
+  mark: "WeightLimit";
+  draws: "line";
+  color: null;
+  hand: null;
+  pattern: number[];
+}
+
+/** The length of a query and the followed point's weight there, as a glyph: a point of a `WeightCurve`. */
+export interface WeightNowMark extends MarkFields {
+  query: Row;
+  size: number;
+  glyph: string;
+  mark: "WeightNow";
+  draws: "points";
+  color: null;
+  hand: null;
+}
+
+export type Mark =
+  | PointsMark
+  | LineMark
+  | TrailMark
+  | WayMark
+  | SemiAxesMark
+  | RimMark
+  | HullMark
+  | MeshMark
+  | SheetMark
+  | HullFacesMark
+  | DiscMark
+  | LabelsMark
+  | HistogramMark
+  | ProfileMark
+  | ThresholdMark
+  | FieldMark
+  | CellsMark
+  | AverageMark
+  | BestQueryMark
+  | SupportMark
+  | SupportDiscMark
+  | WeightCurveMark
+  | WeightLimitMark
+  | WeightNowMark;
+
+/** What all readouts have. */
+export interface ReadoutFields {
   label: string;
+}
+
+/** The largest distance between the last stages of two clouds, in their first `coordinates`. */
+export interface ResidualReadout extends ReadoutFields {
   a: string;
   b: string;
   coordinates: number | null;
+  kind: "residual";
+}
+
+/** One number of one point of a cloud, in some digits after the point; None: as many as fit. */
+export interface NumberReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
   index: number | "followed";
   unit: string;
   digits: number | null;
+  kind: "number";
+}
+
+/** The mean over a cloud's points of one number. */
+export interface MeanReadout extends ReadoutFields {
+  cloud: string;
+  row: Row | LargestWeight | SoftmaxWeight | Angle;
+  unit: string;
+  digits: number | null;
+  kind: "mean";
+}
+
+/** The largest value that one number has over a cloud's points. */
+export interface LargestReadout extends ReadoutFields {
+  cloud: string;
+  row: Row | LargestWeight | SoftmaxWeight | Angle;
+  unit: string;
+  digits: number | null;
+  kind: "largest";
+}
+
+/** How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many. */
+export interface CountReadout extends ReadoutFields {
+  cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
   stage: number | null;
+  kind: "count";
+}
+
+/** Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`. */
+export interface LengthsReadout extends ReadoutFields {
+  cloud: string;
+  kind: "lengths";
+}
+
+/** The share of points that a threshold on a row, or the best, puts in the right one of two `classes`. */
+export interface AccuracyReadout extends ReadoutFields {
+  cloud: string;
+  row: Row;
   classes: Packed;
   threshold: number | null;
+  kind: "accuracy";
+}
+
+/** The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now */
+export interface LettersReadout extends ReadoutFields {
+  cloud: string;
+  only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
+  stage: number | null;
+  kind: "letters";
+}
+
+/** Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it. */
+export interface FateReadout extends ReadoutFields {
   keys: string;
+  kind: "fate";
+}
+
+/** How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many. */
+export interface ZerosReadout extends ReadoutFields {
+  cloud: string;
+  stage: number;
+  kind: "zeros";
+}
+
+/** How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their */
+export interface PatternsReadout extends ReadoutFields {
+  cloud: string;
+  stage: number;
+  kind: "patterns";
+}
+
+/** What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the */
+export interface RanksReadout extends ReadoutFields {
+  cloud: string;
+  before: number;
+  basis: Packed;
+  kind: "ranks";
+}
+
+/** Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever */
+export interface PiecesReadout extends ReadoutFields {
+  cloud: string;
   before: number;
   basis: Packed;
   radius: number;
+  kind: "pieces";
 }
+
+export type Readout =
+  | ResidualReadout
+  | NumberReadout
+  | MeanReadout
+  | LargestReadout
+  | CountReadout
+  | LengthsReadout
+  | AccuracyReadout
+  | LettersReadout
+  | FateReadout
+  | ZerosReadout
+  | PatternsReadout
+  | RanksReadout
+  | PiecesReadout;

@@ -9,8 +9,8 @@
  */
 
 import { chosen, counted, kept } from "./chosen.mjs";
-import { gather, rowMovers, unpack } from "./engine.mjs";
-import { MARKS } from "./marks.mjs";
+import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
+import { drawn } from "./marks.mjs";
 import { measured } from "./measures.mjs";
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
@@ -18,7 +18,8 @@ const shown = new WeakMap();
 
 /** The stages of another cloud that decides which points a mark shows. @param {Mark} mark
  * @param {import("./engine.mjs").Stages} stages */
-function seenBy({ only }, stages) {
+function seenBy(mark, stages) {
+  const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
   return of ? stages[of] : null;
 }
@@ -27,13 +28,16 @@ function seenBy({ only }, stages) {
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
 /** Whether a mark is the same at every progress. @param {Mark} mark */
-function rests({ mark, rows, only }) {
+function rests(mark) {
+  const only = onlyOf(mark);
   const fixed = (/** @type {Row} */ row) => {
     while (row.over && row.stage !== null) row = row.over;
     return row.stage !== null;
   };
   return (
-    PROJECTED_MARKS.has(mark) && rows.every(fixed) && (!only || only === "followed" || Array.isArray(only))
+    PROJECTED_MARKS.has(mark.mark) &&
+    mark.rows.every(fixed) &&
+    (!only || only === "followed" || Array.isArray(only))
   );
 }
 
@@ -46,7 +50,7 @@ function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
   const row = shading(mark);
-  const names = rowMovers(mark.query ? [...mark.rows, mark.query] : mark.rows);
+  const names = rowMovers("query" in mark && mark.query ? [...mark.rows, mark.query] : mark.rows);
   const found = { still: rests(mark), names, tinted: row ? rowMovers([row]) : [] };
   natures.set(mark, found);
   return found;
@@ -74,7 +78,7 @@ export function pointsOf(mark, moment) {
     ...names.map((name) => params[name]),
   ];
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
-  const points = MARKS[mark.mark](mark, moment);
+  const points = drawn(mark, moment);
   shown.set(mark, { inputs, points });
   return points;
 }
@@ -90,11 +94,10 @@ export function valuesOf(mark, moment) {
   const { of } = mark.color;
   const live = !("bdata" in of);
   const { cloud } = mark;
+  const only = onlyOf(mark);
   const row = shading(mark);
   const now =
-    (mark.only && !Array.isArray(mark.only)) || (live && (!row || row.stage === null || row.over))
-      ? at[cloud]
-      : null;
+    (only && !Array.isArray(only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
   const inputs = [
     now,
     of,
@@ -106,9 +109,9 @@ export function valuesOf(mark, moment) {
   const known = tints.get(mark);
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
-  const found = counted(mark.only)
+  const found = counted(only)
     ? kept(each, 1, mark, moment)
-    : mark.only
+    : only
       ? gather(each, 1, chosen(mark, moment))
       : each;
   const values =

@@ -3,6 +3,7 @@
 
 import { h } from "../dom.mjs";
 import { follows } from "../engine/hands.mjs";
+import { openFollowed } from "../player/clicks.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN = 10; // degrees that one press turns the camera
@@ -100,9 +101,9 @@ const LETTERS = (player) => ({
   r: () => player.reset(),
   f: () => player.fullscreen(),
   t: () => player.run(),
-  "?": () => player.help(),
-  p: () => player.present(),
-  Enter: () => player.open(),
+  "?": () => help(player),
+  p: () => player.commands.present(player),
+  Enter: () => openFollowed(player),
   ",": () => followNext(player, -1),
   ".": () => followNext(player, 1),
 });
@@ -142,8 +143,9 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** The list of the keys. @param {Element} page where it stands */
-export function help(page) {
+/** Show the list of the keys. @param {import("../player/player.mjs").Player} player */
+export function help(player) {
+  const page = player.root.closest(".page") ?? document.body;
   const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
   const dialog = h(
     "dialog",

@@ -7,6 +7,8 @@
  * @typedef {import("./painter.mjs").Frame} Frame
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../engine/recipe.d.ts").Color} Color
+ * @typedef {Extract<Mark, {draws: "points"}>} PointMark
+ * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is painted under the axes
  * @typedef {import("../engine/engine.mjs").Trace} Trace
  * @typedef {import("../engine/engine.mjs").View} View
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -17,8 +19,8 @@ import { widened } from "../engine/perspective.mjs";
 import { palette, resolve, shade } from "./colors.mjs";
 import { axesBox, size } from "./traces.mjs";
 
-/** Whether a mark is painted under the axes. @param {Mark} mark */
-const grounds = ({ draws }) => draws === "field" || draws === "cells";
+/** @param {Mark} mark @returns {mark is Ground} */
+const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
 
 /** A canvas of a figure. @param {string} className */
 const canvas = (className) => Object.assign(document.createElement("canvas"), { className });
@@ -129,7 +131,7 @@ export class Canvas {
    * they are, to where their points stand. @param {CanvasRenderingContext2D} context @param {number} l
    * @param {Drawn} drawn @param {number[][]} ranges */
   #drawGrid(context, l, { points, values, opacity }, ranges) {
-    const { color, columns, draws } = this.view.layers[l];
+    const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
     const high = numbers.length / columns;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.#color)).map(
@@ -180,7 +182,7 @@ export class Canvas {
       for (let i = 0; i < n; i++) context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
     } else if (layer.draws === "points") {
       drawMarkers(context, layer, trace, drawn, n, px, py, this.#color);
-    } else {
+    } else if (layer.draws === "line") {
       context.lineWidth = trace.line.width;
       context.setLineDash(layer.pattern);
       context.stroke(this.#path(layer, points, px, py));
@@ -210,8 +212,8 @@ export class Canvas {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
- * @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py
+/** @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace
+ * @param {Drawn} drawn @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py
  * @param {(name: string) => string} color */
 function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   const { points, values } = drawn;

@@ -33,13 +33,12 @@ function marked(item, layer, own) {
  * @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
-    const dashed = layer.pattern?.length > 0;
     const swatch = h(
       "span",
-      dashed
+      layer.draws === "line" && layer.pattern.length
         ? { className: "swatch dashed", innerHTML: stroke(layer) }
         : {
-            className: `swatch ${layer.draws} ${layer.glyph ?? ""}`,
+            className: `swatch ${layer.draws} ${layer.draws === "points" ? layer.glyph : ""}`,
             style: `background: var(--${layer.role}); border-color: var(--${layer.role})`,
           },
     );
@@ -82,7 +81,8 @@ export const home = ({ camera }) => ({
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
-/** A short piece of a dashed line. @param {import("../engine/recipe.d.ts").Mark} layer */
+/** A short piece of a dashed line.
+ * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 

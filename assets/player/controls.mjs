@@ -129,82 +129,107 @@ const clicked = ({ views }, name) =>
       0,
     );
 
-/** The choices of a scene as native controls. @param {HTMLElement} part
+/** @typedef {import("../engine/engine.mjs").Choice} Choice */
+/** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */
+
+/** @type {WeakMap<Element, {definition: string, show: Control["show"]}>} */
+const controls = new WeakMap();
+
+/** The choices of a scene as native controls. One whose definition has not changed stays the same element: a
+ * list that is open stays open. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose
  */
 export function choices(part, recipe, choose) {
-  const fits = (/** @type {import("../engine/engine.mjs").Choice} */ { kind, name, when }) =>
+  const fits = (/** @type {Choice} */ { kind, name, when }) =>
     kind !== "result" &&
     (kind !== "picked" || clicked(recipe, name) > 0) &&
     (!when || when[1].includes(String(recipe.chosen[when[0]])));
-  part.replaceChildren(
-    ...recipe.choices.filter(fits).map((c) => {
-      const id = `choice-${c.name}`;
-      const value = String(recipe.chosen[c.name]);
-      const onchange = (/** @type {Event} */ event) =>
-        choose(c.name, /** @type {HTMLInputElement} */ (event.target).value);
-      if (c.kind === "several") return several(c, value, (words) => choose(c.name, words));
-      const control =
-        c.kind === "one"
-          ? h(
-              "select",
-              { id, onchange },
-              ...Object.entries(c.options).map(([v, label]) =>
-                h("option", { value: v, selected: v === value }, /** @type {string} */ (label)),
-              ),
-            )
-          : c.kind === "sentence"
-            ? h("input", { id, type: "text", value, autocomplete: "off", spellcheck: false, onchange })
-            : "min" in c
-              ? h("input", {
-                  id,
-                  type: "number",
-                  min: c.min,
-                  max: c.kind === "picked" ? clicked(recipe, c.name) : c.max,
-                  step: 1,
-                  value,
-                  onchange,
-                })
-              : h("textarea", {
-                  id,
-                  rows: 4,
-                  value: value.replaceAll(/; */g, "\n"),
-                  onchange: (/** @type {Event} */ e) =>
-                    choose(
-                      c.name,
-                      /** @type {HTMLTextAreaElement} */ (e.target).value
-                        .trim()
-                        .replaceAll(/\s*\n\s*/g, "; "),
-                    ),
-                });
-      return h("div", { className: `choice ${c.kind}` }, h("label", { htmlFor: id }, c.label), control);
-    }),
-  );
+  const before = new Map([...part.children].map((element) => [controls.get(element)?.definition, element]));
+  const elements = recipe.choices.filter(fits).map((choice) => {
+    const bounded = choice.kind === "picked" ? { ...choice, max: clicked(recipe, choice.name) } : choice;
+    const definition = JSON.stringify(bounded);
+    const known = before.get(definition);
+    const { element, show } = known
+      ? { element: known, .../** @type {Omit<Control, "element">} */ (controls.get(known)) }
+      : control(bounded, (value) => choose(choice.name, value));
+    controls.set(element, { definition, show });
+    show(String(recipe.chosen[choice.name]));
+    return element;
+  });
+  for (const element of [...part.children]) if (!elements.includes(element)) element.remove();
+  elements.forEach((element, i) => {
+    if (part.children[i] !== element) part.insertBefore(element, part.children[i] ?? null);
+  });
 }
 
-/** Check boxes for any of some options. @param {import("../engine/engine.mjs").Choice} c
- * @param {string} value @param {(words: string) => void} choose */
-function several(c, value, choose) {
-  const boxes = Object.entries(c.options).map(([word, label]) => ({
+/** Show the present choices in the lists; what was typed elsewhere stays, to be mended.
+ * @param {HTMLElement} root @param {Record<string, string>} chosen */
+export function showLists(root, chosen) {
+  for (const list of root.querySelectorAll(".controls select"))
+    if (list instanceof HTMLSelectElement) list.value = chosen[list.id.replace("choice-", "")];
+}
+
+/** A choice with its label. @param {Choice} choice @param {(value: string) => void} choose
+ * @returns {Control} */
+function control(choice, choose) {
+  if (choice.kind === "several") return several(choice, choose);
+  const id = `choice-${choice.name}`;
+  const field = entry(choice, id);
+  const lines = field instanceof HTMLTextAreaElement;
+  field.addEventListener("change", () =>
+    choose(lines ? field.value.trim().replaceAll(/\s*\n\s*/g, "; ") : field.value),
+  );
+  return {
+    element: h(
+      "div",
+      { className: `choice ${choice.kind}` },
+      h("label", { htmlFor: id }, choice.label),
+      field,
+    ),
+    show(value) {
+      const text = lines ? value.replaceAll(/; */g, "\n") : value;
+      if (field.value !== text) field.value = text;
+    },
+  };
+}
+
+/** The field of a choice: a list, a line, a number, or lines. @param {Choice} choice @param {string} id */
+function entry({ kind, options, min, max }, id) {
+  if (kind === "one")
+    return h(
+      "select",
+      { id },
+      ...Object.entries(options).map(([value, label]) => h("option", { value }, label)),
+    );
+  if (kind === "sentence") return h("input", { id, type: "text", autocomplete: "off", spellcheck: false });
+  if (min !== undefined) return h("input", { id, type: "number", min, max, step: 1 });
+  return h("textarea", { id, rows: 4 });
+}
+
+/** Check boxes for any of some options. @param {Choice} choice @param {(words: string) => void} choose
+ * @returns {Control} */
+function several(choice, choose) {
+  const boxes = Object.entries(choice.options).map(([word, label]) => ({
     word,
     label,
-    box: h("input", {
-      type: "checkbox",
-      id: `choice-${c.name}-${word}`,
-      checked: value.split(",").includes(word),
-    }),
+    box: h("input", { type: "checkbox", id: `choice-${choice.name}-${word}` }),
   }));
-  const tell = () =>
+  const onchange = () =>
     choose(
       boxes
         .filter(({ box }) => box.checked)
         .map(({ word }) => word)
         .join(","),
     );
-  return h(
-    "fieldset",
-    { className: "choice several", onchange: tell },
-    h("legend", {}, c.label),
-    ...boxes.map(({ box, label }) => h("label", {}, box, /** @type {string} */ (label))),
-  );
+  return {
+    element: h(
+      "fieldset",
+      { className: "choice several", onchange },
+      h("legend", {}, choice.label),
+      ...boxes.map(({ box, label }) => h("label", {}, box, label)),
+    ),
+    show(value) {
+      for (const { word, box } of boxes) box.checked = value.split(",").includes(word);
+    },
+  };
 }

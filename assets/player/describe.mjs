@@ -83,7 +83,7 @@ export function side({ eye, center }) {
  * @param {import("./player.mjs").Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
-  const of = r.classes?.shape[0];
+  const of = r.kind === "accuracy" && r.classes.shape[0];
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 

@@ -2,7 +2,8 @@
 /**
  * A text beside the picture: the labels of a cloud's points in a row, those of a kind marked, one followed.
  *
- * @typedef {import("../engine/engine.mjs").Readout} Readout
+ * @typedef {import("../engine/recipe.d.ts").LettersReadout} Letters
+ * @typedef {import("../engine/recipe.d.ts").CountReadout} Count
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("./player.mjs").Player} Player
  */
@@ -11,7 +12,7 @@ import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
-/** The points that a readout marks, now or at its stage. @param {Readout} r
+/** The points that a readout marks, now or at its stage. @param {Letters | Count} r
  * @param {import("../engine/engine.mjs").Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
@@ -23,12 +24,12 @@ export function marked(r, moment) {
  * shows the player's state */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
-  const all = recipe.readouts.filter(({ kind }) => kind === "letters").map((r) => text(r, recipe, player));
+  const all = recipe.readouts.filter((r) => r.kind === "letters").map((r) => text(r, recipe, player));
   stage.querySelector(":scope > .views")?.after(...all.map(({ element }) => element));
   return all.map(({ show }) => show);
 }
 
-/** @param {Readout} r @param {Recipe} recipe @param {Player} player */
+/** @param {Letters} r @param {Recipe} recipe @param {Player} player */
 function text(r, recipe, player) {
   const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels);
   const id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;

@@ -4,7 +4,7 @@
 
 import { h } from "../dom.mjs";
 import { scrubber } from "./scrubber.mjs";
-import { unpack } from "../engine/engine.mjs";
+import { onlyOf, unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
@@ -257,5 +257,8 @@ export function pictured(player) {
 
 /** Which point of its cloud a layer shows as its so-manieth.
  * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} index @returns {number} */
-const pointOf = (layer, index) =>
-  layer.order ? unpack(layer.order)[index] : Array.isArray(layer.only) ? layer.only[index] : index;
+function pointOf(layer, index) {
+  if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;
+  const only = onlyOf(layer);
+  return Array.isArray(only) ? only[index] : index;
+}

@@ -192,7 +192,7 @@ function ofStages(word) {
  * @param {import("./player.mjs").Player} player @returns {string} */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
-  const name = r.cloud ?? r.keys ?? r.a;
+  const name = r.kind === "residual" ? r.a : r.kind === "fate" ? r.keys : r.cloud;
   const n = count(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
@@ -206,8 +206,8 @@ export function readout(r, recipe, player) {
       .join(", ");
   if (r.kind === "fate")
     return fate(certificateOf(name, player.moment), player.at[name], n, Math.min(player.followed, n - 1));
-  if (r.kind === "zeros") return zeros(player.stages[name][r.stage ?? 0], n);
-  if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage ?? 0], n));
+  if (r.kind === "zeros") return zeros(player.stages[name][r.stage], n);
+  if (r.kind === "patterns") return signs(patterns(player.stages[name][r.stage], n));
   if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
   if (r.kind === "pieces")
     return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
@@ -262,7 +262,8 @@ function byRank({ ranks, highest }, n) {
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points there are of a kind. @param {import("../engine/engine.mjs").Readout} r
+/** How many points there are of a kind.
+ * @param {import("../engine/recipe.d.ts").CountReadout | import("../engine/recipe.d.ts").LettersReadout} r
  * @param {import("./player.mjs").Player} player */
 function counted(r, player) {
   const { moment } = player;

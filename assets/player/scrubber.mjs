@@ -3,6 +3,7 @@
 
 import { clockOf, unpack } from "../engine/engine.mjs";
 import { h, unset, whole } from "../dom.mjs";
+import { replay } from "./clicks.mjs";
 
 const DEPTH = "through the layers"; // where there is another time, that of a training
 const MANY = 6; // stages, on a telephone: of more the number stands, and the name of the present one
@@ -129,10 +130,12 @@ export function scrubber(part, recipe, player) {
     h("span", { className: "space" }),
     button("reset", "Reset to the defaults (R)", () => player.reset()),
     button("save", "Save the picture", () => player.save(), "rare"),
-    ...(player.apart ? [] : [button("share", "Share, embed", () => player.share())]),
-    ...(player.apart ? [] : [button("present", "Present (P)", () => player.present(), "rare")]),
+    ...(player.apart ? [] : [button("share", "Share, embed", () => player.commands.share(player))]),
+    ...(player.apart
+      ? []
+      : [button("present", "Present (P)", () => player.commands.present(player), "rare")]),
     button("full", "Full screen (F)", () => player.fullscreen(), "rare"),
-    button("?", "Keys (?)", () => player.help(), "rare"),
+    button("?", "Keys (?)", () => player.commands.help(player), "rare"),
     more,
   );
   part.replaceChildren(
@@ -195,7 +198,7 @@ function replays(recipe, player) {
             className: "event",
             title: words,
             "aria-label": `${buttons.length + 1}: ${words}`,
-            onclick: () => player.replay(hand, i / 2),
+            onclick: () => replay(player, hand, i / 2),
             style: `--at: ${at}; color: var(--${role})`,
           },
           String(buttons.length + 1),

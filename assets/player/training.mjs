@@ -317,7 +317,7 @@ function files(part, shown) {
   };
   const carry = async () => {
     const answer = await told(asked(`${place}/${run}/net?seed=${seed}`));
-    if (answer && (await shown.choose({ run: "", net: answer.net }))) shown.share();
+    if (answer && (await shown.choose({ run: "", net: answer.net }))) shown.commands.share(shown);
   };
   part.replaceChildren(
     ...(run

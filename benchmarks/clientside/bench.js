@@ -1,15 +1,25 @@
+// @ts-check
 // The callback a Dash user would write: a figure with new positions for each value of the slider.
-window.dash_clientside = Object.assign({}, window.dash_clientside, {
-  bench: {
-    draw(k) {
-      if (!window.bench) return window.dash_clientside.no_update;
-      const { figure, frames } = window.bench;
-      return { data: figure.data.map((trace, i) => ({ ...trace, ...frames[k][i] })), layout: figure.layout };
+(() => {
+  /** @typedef {{figure: {data: object[], layout: object}, frames: object[][]}} Bench */
+  const page = /** @type {{dash_clientside: import("../../assets/globals.mjs").Dash, bench?: Bench}} */ (
+    /** @type {unknown} */ (window)
+  );
+  page.dash_clientside = Object.assign({}, page.dash_clientside, {
+    bench: {
+      draw(/** @type {number} */ k) {
+        if (!page.bench) return page.dash_clientside.no_update;
+        const { figure, frames } = page.bench;
+        return {
+          data: figure.data.map((trace, i) => ({ ...trace, ...frames[k][i] })),
+          layout: figure.layout,
+        };
+      },
     },
-  },
-});
-fetch("/frames")
-  .then((reply) => reply.json())
-  .then((bench) => {
-    window.bench = bench;
   });
+  fetch("/frames")
+    .then((reply) => reply.json())
+    .then((bench) => {
+      page.bench = bench;
+    });
+})();

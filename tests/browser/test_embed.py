@@ -315,7 +315,7 @@ def test_a_film_that_is_broken_off_ends(new_page):
     ends = ("", "p.loop = true"), (DEAF, "p.loop = true"), (HEARING, "p.root.remove()")
     for k, (before, end) in enumerate(ends):
         page.evaluate(before)
-        player(page, "(p.loop = false, p.share())")
+        player(page, "(p.loop = false, p.commands.share(p))")
         page.get_by_role("button", name="the animation").click()
         page.wait_for_function("(k) => recorders[k]?.state === 'recording'", arg=k, timeout=PATIENCE)
         player(page, end)

@@ -6,7 +6,9 @@ from dataclasses import make_dataclass
 import pytest
 
 from components.language.cloud import Array, Row
+from components.language.marks import MARKS
 from components.language.packing import packed
+from components.language.readouts import READOUTS
 from tests.components.recipes import recipe
 from tools import browser_types
 
@@ -22,8 +24,11 @@ def test_no_field_is_of_any_type():
 
 
 def declared(name):
-    [body] = re.findall(rf"interface {name} {{\n(.*?)\n}}", browser_types.text(), re.S)
-    return {line.split(":")[0].strip() for line in body.splitlines()}
+    [(base, body)] = re.findall(
+        rf"interface {name}(?: extends (\w+))? {{\n(.*?)\n?}}", browser_types.text(), re.S
+    )
+    own = {line.split(":")[0].strip() for line in body.splitlines()}
+    return own | declared(base) if base else own
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -33,7 +38,17 @@ def test_what_is_sent_has_the_declared_fields(d):
     assert set(sent["parameters"][0]) == declared("Parameter")
     for view in sent["views"]:
         assert set(view) == declared("View")
-        assert all(set(mark) <= declared("Mark") for mark in view["layers"])
+    for mark in (mark for view in sent["views"] for mark in view["layers"]):
+        assert set(mark) == declared(f"{mark['mark']}Mark"), mark["mark"]
+    for readout in sent["readouts"]:
+        [name] = [kind.__name__ for kind in READOUTS if kind.__name__.lower() == readout["kind"]]
+        assert set(readout) == declared(f"{name}Readout"), name
+
+
+@pytest.mark.parametrize(("union", "kinds"), [("Mark", MARKS), ("Readout", READOUTS)])
+def test_marks_and_readouts_are_discriminated_unions(union, kinds):
+    [names] = re.findall(rf"export type {union} =([^;]*);", browser_types.text())
+    assert names.split() == [part for kind in kinds for part in ("|", kind.__name__ + union)]
 
 
 def test_a_new_field_has_the_type_of_what_it_packs_to():

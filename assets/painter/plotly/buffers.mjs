@@ -4,19 +4,16 @@
  * each vertex once, not once a corner of a triangle.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
- * @typedef {import("../../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
  */
 
-import { outside } from "../traces.mjs";
-
 /** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all
  * edges; what has not moved since the frame before stays as it is. @param {Plotly} cloud
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {Mark} layer
- * @param {number[]} color @param {View} view */
-export function writePoints(cloud, points, scale, kept, layer, color, view) {
-  const away = outside(view);
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept
+ * @param {number[]} away where gaps are
+ */
+export function writePoints(cloud, points, scale, kept, away) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
   const edges = cloud.lineVertexCount / n;
@@ -66,11 +63,11 @@ const stays = (before, after, o) =>
  * joined by the vertices before and after it once more, which draw nothing. Lengths are those of the picture,
  * a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the
  * places of dashes. @param {Plotly} line @param {Float32Array} points @param {number[]} scale
- * @param {Kept} kept @param {Mark} layer @param {number[]} color @param {View} view */
-export function writeLine(line, points, scale, kept, layer, color, { ranges }) {
+ * @param {Kept} kept @param {number} size @param {View} view */
+export function writeLine(line, points, scale, kept, size, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
-  if (!(kept.array?.length >= 48 * (n - 1))) kept.array = lineTemplate(n, color);
+  if (!(kept.array?.length >= 48 * (n - 1))) kept.array = lineTemplate(n, kept.rgb);
   const out = kept.array;
   const gap = (/** @type {number} */ i) => points[3 * i] !== points[3 * i];
   let arc = 0;
@@ -100,7 +97,7 @@ export function writeLine(line, points, scale, kept, layer, color, { ranges }) {
       out[o + 4] = start ? by : ay;
       out[o + 5] = start ? bz : az;
       out[o + 6] = start ? from : arc;
-      out[o + 7] = v === 0 || v === 3 ? layer.size : -layer.size;
+      out[o + 7] = v === 0 || v === 3 ? size : -size;
     }
     if (!joined) out.copyWithin(at, at - 12, at).copyWithin(at + 12, first, first + 12);
     joined = true;

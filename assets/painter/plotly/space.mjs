@@ -16,7 +16,9 @@
  * @typedef {import("./buffers.mjs").Kept} Kept
  */
 
+import { onlyOf } from "../../engine/engine.mjs";
 import { clickable } from "../../engine/hands.mjs";
+import { outside } from "../traces.mjs";
 import { live, palette, resolve, rgb, shade } from "../colors.mjs";
 import {
   byNumbers,
@@ -187,7 +189,9 @@ export class Space {
   /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame
    * @returns {boolean} whether there are some */
   dash(frame) {
-    const dashed = this.#view.layers.flatMap((layer, l) => (layer.pattern?.length ? [l] : []));
+    const dashed = this.#view.layers.flatMap((layer, l) =>
+      "pattern" in layer && layer.pattern.length ? [l] : [],
+    );
     return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
@@ -256,8 +260,11 @@ export class Space {
     }
     if (layer.draws === "labels") return;
     if (kept.points !== drawn.points) {
-      const write = solid ? writeMesh : layer.draws === "points" ? writePoints : writeLine;
-      write(object, drawn.points, scene.dataScale, kept, layer, kept.rgb, this.#view);
+      const { points } = drawn;
+      const { dataScale } = scene;
+      if (layer.draws === "points") writePoints(object, points, dataScale, kept, outside(this.#view));
+      else if (layer.draws === "line") writeLine(object, points, dataScale, kept, layer.size, this.#view);
+      else writeMesh(object, points, dataScale, kept);
     }
     if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
     if (solid && layer.color && drawn.values && kept.values !== drawn.values)
@@ -308,7 +315,7 @@ export class Space {
 }
 
 /** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer */
-const lookOf = ({ draws, glyph, only }) => ({
-  shape: draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (glyph)] : SHAPES.label,
-  still: only === "followed",
+const lookOf = (layer) => ({
+  shape: layer.draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (layer.glyph)] : SHAPES.label,
+  still: onlyOf(layer) === "followed",
 });

@@ -1,0 +1,104 @@
+// @ts-check
+/** The camera that all 3D panels of a scene share: it flies where it is sent, and follows the panel that the
+ * reader turns. */
+
+import { edgeOn } from "../engine/geometry.mjs";
+import { home } from "../painter/views.mjs";
+import { FLIGHT, inFlight } from "./motion.mjs";
+
+/**
+ * @typedef {import("../painter/painter.mjs").Panel} Panel
+ * @typedef {import("./link.mjs").State["camera"]} Place null is the scene's own
+ *
+ * @typedef {object} Scene what the player lends
+ * @property {import("./state.mjs").State} state
+ * @property {() => Panel[]} panels
+ * @property {() => void} draw schedules a frame
+ * @property {() => void} rest called when the reader has turned the camera
+ */
+
+const SAME = 1e-4; // scene units: a click turns nothing
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Camera {
+  #scene;
+  /** @type {Panel | undefined} */ #turnedPanel = undefined;
+  /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
+
+  /** @param {Scene} scene */
+  constructor(scene) {
+    this.#scene = scene;
+  }
+
+  get flight() {
+    return this.#flight;
+  }
+
+  /** End the flight where it is. */
+  halt() {
+    this.#flight = null;
+  }
+
+  /** Fly along the sphere to a place. @param {Place} place */
+  fly(place) {
+    const { state, panels, draw } = this.#scene;
+    const panel = panels().find((p) => p.is3d);
+    this.#turnedPanel = undefined;
+    state.look(place);
+    if (panel) {
+      const to = place ?? home(panel.view);
+      if (calm.matches) this.#set(to);
+      else this.#flight = { from: panel.camera(), to, done: 0 };
+    }
+    draw();
+  }
+
+  /** Fly to where the plane of a view is seen edge on, on this side of it. @param {Panel} panel */
+  flyEdgeOn(panel) {
+    const { view, ranges } = panel;
+    const sides = ranges.map(([low, high]) => high - low);
+    const plane = this.#scene.state.at[/** @type {string} */ (view.edge)];
+    const eye = edgeOn(
+      plane,
+      panel.camera().eye.map((e, i) => e * sides[i]),
+    );
+    if (eye) this.fly({ eye: eye.map((e, i) => e / sides[i]), center: [0, 0, 0] });
+  }
+
+  /** Go on with the flight. @param {number} ms since the last frame */
+  advance(ms) {
+    if (!this.#flight) return;
+    this.#flight.done += ms;
+    this.#set(inFlight(this.#flight));
+    if (this.#flight.done >= FLIGHT) this.#flight = null;
+  }
+
+  /** The reader has turned the camera in a panel. @param {import("../painter/painter.mjs").Camera} camera
+   * @param {Panel} panel */
+  turned(camera, panel) {
+    const { state, rest } = this.#scene;
+    const before = state.camera ?? home(panel.view);
+    const far = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+      a.some((x, i) => Math.abs(x - b[i]) > SAME);
+    if (!far(camera.eye, before.eye) && !far(camera.center, before.center)) return;
+    state.turn(camera);
+    this.#turnedPanel = panel;
+    this.#flight = null;
+    this.#set(camera, panel);
+    rest();
+  }
+
+  /** At rest, take over where Plotly has left the camera of the panel that was turned. */
+  settle() {
+    const { state, panels } = this.#scene;
+    const panel = this.#turnedPanel;
+    if (!panel || !panels().includes(panel) || !state.camera || this.#flight) return;
+    state.look(panel.camera());
+    this.#set(panel.camera(), panel);
+  }
+
+  /** @param {import("../painter/painter.mjs").Camera} camera @param {Panel} [except] has it already */
+  #set(camera, except) {
+    for (const panel of this.#scene.panels()) if (panel !== except) panel.setCamera(camera);
+  }
+}

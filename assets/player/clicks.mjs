@@ -1,0 +1,41 @@
+// @ts-check
+/** What a click on a point does. */
+
+import { unpack } from "../engine/engine.mjs";
+import { writeAddress } from "./address.mjs";
+
+/** @typedef {import("./player.mjs").Player} Player */
+
+/** A click follows the point and opens what it stands for, or does what the mark says instead.
+ * @param {Player} player @param {import("../engine/recipe.d.ts").Mark} mark @param {number} point */
+export function click(player, { hand }, point) {
+  if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
+  if (hand?.kind === "replay") return replay(player, hand, point);
+  player.follow(point);
+  openFollowed(player);
+}
+
+/** Show what happens around a point: follow it, go to the stage where it happens, and run the clock through
+ * it. @param {Player} player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point */
+export function replay(player, { spans, follow, progress }, point) {
+  const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
+  const followed = unpack(follow)[point];
+  const stage = unpack(progress)[point];
+  if (followed >= 0) player.follow(followed);
+  if (stage >= 0) player.seek(stage);
+  player.runThrough(from, to);
+}
+
+/** Open the page of what the followed point stands for, if there is one, with the state that its link names.
+ * @param {Player} player */
+export function openFollowed(player) {
+  const hands = player.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));
+  const { page } = player.root.dataset;
+  const link = hands.find((hand) => hand?.kind === "open")?.links[player.followed];
+  if (!link || !page) return;
+  writeAddress(player, false);
+  const [slug, query] = link.split("?");
+  const url = page.replace("{slug}", slug) + (query ? `?${query}` : "");
+  if (player.apart) window.open(url, "_blank", "noopener");
+  else location.assign(url);
+}

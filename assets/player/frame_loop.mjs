@@ -1,0 +1,106 @@
+// @ts-check
+/** The loop of frames: while something moves, time passes for the state and each panel paints it. At rest the
+ * figure settles: Plotly draws it for good, its description and the page's address follow. */
+
+import { writeAddress } from "./address.mjs";
+import { LONGEST } from "./motion.mjs";
+
+/** @typedef {import("./player.mjs").Player} Player */
+
+const REST = 250; // milliseconds without motion, after which the figure settles
+const REST_GROWING = 2000; // the same while a training is shown
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class FrameLoop {
+  #player;
+  #state;
+  #camera;
+  #request = 0;
+  #lastFrame = 0; // when it was drawn, in milliseconds; 0 at rest
+  #restTimer = 0;
+  /** Whether the first panel shows the recipe. */ living = false;
+  /** @type {(() => void)[]} show the state in parts of the page, at each frame */ shows = [];
+  /** @type {(() => void)[]} the same for other scripts, as long as the player lives */ listeners = [];
+  /** @type {() => void} puts the state into words */ describe = () => {};
+  /** @type {import("../engine/crowds.mjs").Crowd[][] | null} at rest, of each view */ crowds = null;
+
+  /** @param {Player} player @param {import("./state.mjs").State} state
+   * @param {import("./camera.mjs").Camera} camera */
+  constructor(player, state, camera) {
+    this.#player = player;
+    this.#state = state;
+    this.#camera = camera;
+    player.life.addEventListener("abort", () => {
+      cancelAnimationFrame(this.#request);
+      clearTimeout(this.#restTimer);
+    });
+  }
+
+  /** The number of the frame that is requested; 0 for none. */
+  get request() {
+    return this.#request;
+  }
+
+  /** Draw a frame soon. */
+  schedule() {
+    this.#request ||= requestAnimationFrame((time) => this.#tick(time));
+  }
+
+  get #moving() {
+    return this.#state.moves || Boolean(this.#camera.flight);
+  }
+
+  /** @param {number} time */
+  #tick(time) {
+    const { panels, closed } = this.#player;
+    this.#request = 0;
+    if (closed || !this.living) return;
+    const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, LONGEST) : 0;
+    if (this.#state.advance(passed, calm.matches)) this.#seeEdgeOn();
+    const frame = this.#state.frame(false);
+    this.crowds = null;
+    panels.forEach((panel, v) => panel.paint(frame[v]));
+    this.#camera.advance(passed);
+    this.show();
+    this.#lastFrame = this.#moving ? time : 0;
+    if (this.#moving) this.schedule();
+    else this.rest();
+  }
+
+  /** At the end of a run, show a plane that parts points edge on, unless the reader has turned the camera. */
+  #seeEdgeOn() {
+    const panel = this.#player.panels.find(({ view }) => view.edge);
+    if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);
+  }
+
+  /** Show the state in the parts of the page. */
+  show() {
+    for (const show of [...this.shows, ...this.listeners]) show();
+  }
+
+  /** Settle after a moment, if then nothing moves and the reader holds nothing. */
+  rest() {
+    clearTimeout(this.#restTimer);
+    if (this.#player.closed) return;
+    const settle = () => {
+      if (!this.#request && !this.#moving && !this.#player.pressed) this.settle();
+    };
+    this.#restTimer = window.setTimeout(
+      () => requestAnimationFrame(settle), // a slow frame is no rest
+      this.#state.growing ? REST_GROWING : REST,
+    );
+  }
+
+  async settle() {
+    const player = this.#player;
+    if (player.closed || !player.ready) return;
+    const still = /** @type {HTMLImageElement | null} */ (player.root.querySelector(".still img.live"));
+    if (still) still.src = player.picture();
+    const frame = this.#state.frame(true);
+    const crowds = (this.crowds = this.#state.crowds);
+    this.#camera.settle();
+    if (!this.#state.growing) this.describe(); // what changes by itself is not read out
+    await Promise.all(player.panels.map((panel, v) => panel.settle(frame[v], crowds[v])));
+    writeAddress(player, false);
+  }
+}

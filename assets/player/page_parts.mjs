@@ -1,0 +1,95 @@
+// @ts-check
+/** The parts of the page that show a recipe: built anew for each, but for panels of the same kind. */
+
+import { description } from "./describe.mjs";
+import { handles, release } from "./handles.mjs";
+import { click } from "./clicks.mjs";
+import { count, fill, open, pictured } from "./mount.mjs";
+import { headline } from "./numbers.mjs";
+import { opening } from "./opening.mjs";
+
+/** @typedef {import("./player.mjs").Player} Player */
+
+export class PageParts {
+  #player;
+  #state;
+  #camera;
+  #frames;
+  /** @type {(player: Player) => void} */ #showNumbers = () => {};
+  /** @type {import("../painter/painter.mjs").Panel[]} */ panels = [];
+  /** @type {import("./tour.mjs").Tour | null} */ tour = null;
+  /** Whether all panels show the recipe. */ ready = false;
+
+  /** @param {Player} player @param {import("./state.mjs").State} state
+   * @param {import("./camera.mjs").Camera} camera @param {import("./frame_loop.mjs").FrameLoop} frames */
+  constructor(player, state, camera, frames) {
+    this.#player = player;
+    this.#state = state;
+    this.#camera = camera;
+    this.#frames = frames;
+    player.life.addEventListener("abort", () => this.closePanels());
+  }
+
+  /** Make a recipe the present one; until `build` nothing is drawn.
+   * @param {import("./source.mjs").Answer} answer
+   * @param {Parameters<import("./state.mjs").State["take"]>[2]} link */
+  take({ choices, recipe }, link) {
+    if (!recipe) return;
+    this.#frames.living = this.ready = false;
+    this.#camera.halt();
+    this.#state.take(recipe, choices, link);
+    if (link.theme) dispatchEvent(new CustomEvent("normscape:theme", { detail: link.theme }));
+  }
+
+  /** Build the parts for the present recipe. */
+  async build() {
+    const player = this.#player;
+    const frames = this.#frames;
+    const { root } = player;
+    const tree = /** @type {Document | ShadowRoot} */ (root.getRootNode());
+    const focused = tree.activeElement?.id;
+    release(this.panels);
+    frames.shows = fill(player, {
+      count: () => this.count(),
+      tour: (tour) => {
+        this.tour = tour;
+      },
+    });
+    frames.shows.push(() => this.#showNumbers(player));
+    frames.show();
+    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
+    await open(player, () => this.#state.frame(true), {
+      panels: (panels) => {
+        this.closePanels();
+        this.panels = panels;
+        return panels;
+      },
+      living: () => {
+        frames.living = true;
+        frames.schedule();
+        root.dispatchEvent(new Event("normscape:living"));
+      },
+      picked: (mark, point) => click(player, mark, point),
+      turned: (camera, panel) => this.#camera.turned(camera, panel),
+    });
+    if (player.closed) return;
+    frames.shows.push(...pictured(player), ...headline(player), handles(player));
+    frames.describe = description(player);
+    player.part("views")?.setAttribute("aria-busy", "false");
+    frames.living = this.ready = true;
+    frames.schedule();
+    root.dispatchEvent(new Event("normscape:ready"));
+    opening(player);
+  }
+
+  /** Fill the numbers of the recipe into their part. */
+  count() {
+    const part = this.#player.part("numbers");
+    this.#showNumbers = part ? count(part, this.#state.recipe) : () => {};
+  }
+
+  closePanels() {
+    for (const panel of this.panels) panel.close();
+    this.panels = [];
+  }
+}

@@ -1,0 +1,211 @@
+// @ts-check
+/**
+ * Changes of recipe: by the page's link, by new choices, by a stop of the tour. They are made one after the
+ * other; one that a later one overtakes is given up. None is shown while the reader holds something.
+ */
+
+import { read, split, tooLong } from "./link.mjs";
+import { ask } from "./source.mjs";
+
+/**
+ * @typedef {import("./state.mjs").State} State
+ * @typedef {import("./source.mjs").Answer} Answer
+ *
+ * @typedef {object} Scene what the player lends
+ * @property {HTMLElement} root
+ * @property {State} state
+ * @property {import("./growth.mjs").Growth} growth
+ * @property {import("./grip.mjs").Grip} grip
+ * @property {AbortSignal} life aborts when the player goes
+ * @property {(words: string) => void} notice shows a message
+ * @property {() => string} noticed the message that is shown
+ * @property {(answer: Answer, link: Parameters<State["take"]>[2]) => void} take puts a recipe in place
+ * @property {() => Promise<void>} mount builds the page's parts for it
+ * @property {(push?: boolean) => void} write puts the state into the page's address
+ * @property {(stop: number) => void} openTour opens the tour at a stop, 1 is the first
+ * @property {(to: {camera: import("./link.mjs").State["camera"]} | null) => void} arrived a change is there:
+ *   where the camera goes, if anywhere
+ * @property {() => void} refused shows the present choices again
+ */
+
+const SLOW = 4000; // milliseconds
+const LATE = "The figure is still loading.";
+const AWAY = "The server does not answer. What is on the page still works";
+const UNDRAWN = "The figure could not be drawn. Reload the page to try again.";
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class RecipeChanges {
+  #scene;
+  /** @type {Record<string, string> | null} the choices that are asked for */ #wanted = null;
+  /** @type {Promise<unknown>} */ #queue = Promise.resolve();
+  #request = new AbortController();
+  #linkedStop = 0; // of the tour, that the link names and that is not yet called; 0 for none
+  #following = false;
+
+  /** @param {Scene} scene */
+  constructor(scene) {
+    this.#scene = scene;
+    scene.life.addEventListener("abort", () => this.#request.abort());
+  }
+
+  get wanted() {
+    return this.#wanted;
+  }
+
+  /** Whether the page's link is not yet shown, hence must not be overwritten. */
+  get following() {
+    return this.#following;
+  }
+
+  /** Run a change after those before it. @template T
+   * @param {(stale: () => boolean) => Promise<T>} change `stale` tells whether a later one has overtaken it
+   * @returns {Promise<T | undefined>} */
+  #next(change) {
+    const { life, notice, noticed } = this.#scene;
+    this.#request.abort();
+    const request = (this.#request = new AbortController());
+    const stale = () => life.aborted || request.signal.aborted;
+    let before = "";
+    const late = setTimeout(() => {
+      if (stale()) return;
+      before = noticed();
+      notice(LATE);
+    }, SLOW);
+    const done = this.#queue
+      .then(() => (stale() ? undefined : change(stale)))
+      .finally(() => {
+        clearTimeout(late);
+        if (!stale() && noticed() === LATE) notice(before);
+      });
+    this.#queue = done.catch(() => {
+      if (!stale()) notice(UNDRAWN);
+    });
+    return done;
+  }
+
+  /** The recipe for some choices. @param {Record<string, string>} choices */
+  #ask(choices) {
+    const { root, state } = this.#scene;
+    return ask(root, choices, state.usual, this.#request.signal);
+  }
+
+  /** Show the state of the page's link; where it cannot be followed, the scene's defaults. */
+  restore() {
+    const { root, state, grip, life, notice, take, mount, openTour } = this.#scene;
+    const { usual } = state;
+    this.#wanted = null;
+    this.#following = true;
+    this.#linkedStop = 0;
+    state.begin();
+    return this.#next(async (stale) => {
+      const { chosen, rest, wrong } = split(root.dataset.query ?? location.search, usual);
+      let answer = await this.#ask({ ...usual, ...chosen });
+      const { refused } = answer;
+      if (refused) {
+        wrong.push(refused);
+        answer = await this.#ask({ ...usual });
+      }
+      const asked = answer.recipe && read(rest, answer.recipe);
+      wrong.push(...(asked?.wrong ?? []));
+      if (wrong.length && !refused && answer.recipe) answer = await this.#ask({ ...usual });
+      await grip.free();
+      if (stale()) return;
+      this.#following = false;
+      if (!asked || !answer.recipe)
+        return notice(state.known ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
+      notice(
+        wrong.length
+          ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
+          : "",
+      );
+      this.#linkedStop = wrong.length ? 0 : asked.state.tour;
+      take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
+      await mount();
+      if (this.#linkedStop && !life.aborted) openTour(this.#linkedStop);
+    });
+  }
+
+  /** Show the recipe of new choices, with all that can be kept. @param {Record<string, string>} changed
+   * @returns {Promise<boolean>} whether the scene has them now */
+  async choose(changed) {
+    const { state } = this.#scene;
+    if (!state.known) return false;
+    if (!this.#wanted && !this.#linkedStop && !state.arriving) state.begin();
+    for (const name of Object.keys(changed)) state.touch(name);
+    return this.#change(changed);
+  }
+
+  /** Show a stop of the tour, which fixes the whole state: what it does not name is as the scene has it, and
+   * what the reader sets before it has arrived is as the reader has it. @param {Record<string, string>} stop
+   * @param {boolean} linked whether the page's link asks for it */
+  async visit(stop, linked) {
+    const { state } = this.#scene;
+    const { chosen, rest } = split(new URLSearchParams(stop).toString(), state.usual);
+    const present = this.#wanted ?? state.choices;
+    this.#linkedStop = 0;
+    state.call(rest, linked);
+    const changed = Object.entries({ ...state.usual, ...chosen }).filter(
+      ([name, value]) => String(value) !== String(present[name]) && !state.touched(name),
+    );
+    await this.#change(Object.fromEntries(changed));
+  }
+
+  /** Another recipe, and then the stop of the tour that is on its way.
+   * @param {Record<string, string>} changed @returns {Promise<boolean>} */
+  async #change(changed) {
+    const { state, growth, grip, notice, take, mount, write } = this.#scene;
+    const tooLongWords = tooLong(changed, state.recipe.choices);
+    if (tooLongWords) return this.#refuse(`${tooLongWords}. The picture is as it was.`);
+    if (!this.#wanted && growth.takes(changed)) return this.#arrive();
+    const choices = (this.#wanted = {
+      ...(this.#wanted ?? state.choices),
+      ...resultsReset(changed, state.recipe),
+      ...changed,
+    });
+    const done = await this.#next(async (stale) => {
+      const present = Object.entries(choices).every(
+        ([name, value]) => String(value) === String(state.choices[name]),
+      );
+      const answer = present ? null : await this.#ask(choices);
+      await grip.free();
+      if (stale()) return false;
+      this.#wanted = null;
+      if (!answer) return this.#arrive();
+      if (!answer.recipe) {
+        state.begin();
+        return this.#refuse(
+          answer.refused
+            ? `${answer.refused}. The picture is as it was.`
+            : `${AWAY}; a new choice must wait.`,
+        );
+      }
+      notice("");
+      write();
+      take(answer, state.kept(answer.recipe));
+      this.#following = false;
+      write(true);
+      await mount();
+      return !stale() && this.#arrive();
+    });
+    return done ?? false;
+  }
+
+  /** Say why a change is not made. What was typed stays, to be mended. @param {string} words */
+  #refuse(words) {
+    this.#scene.notice(words);
+    this.#scene.refused();
+    return false;
+  }
+
+  #arrive() {
+    this.#scene.arrived(this.#scene.state.arrive(calm.matches));
+    return true;
+  }
+}
+
+/** The defaults of results that new choices invalidate. @param {Record<string, string>} changed
+ * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, string>} */
+function resultsReset(changed, recipe) {
+  const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
+  return Object.fromEntries(invalid.map((c) => [c.name, String(c.default)]));
+}
