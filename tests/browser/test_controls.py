@@ -182,6 +182,21 @@ def test_buttons_play_pause_step_and_loop(page):
     assert page.input_value("[aria-label='Speed']") == "4", "a new recipe keeps the speed"
 
 
+def test_a_list_that_is_open_stays_open_when_a_recipe_arrives(page):
+    visit(page, LINK)
+    page.click("#choice-points")
+    before = page.query_selector("#choice-points:open")
+    assert before, "the browser says which list is open"
+    player(page, "p.choose({ variant: 'rmsnorm' })")
+    rest(page, "p.recipe.chosen.variant === 'rmsnorm'")
+    assert page.input_value("#choice-variant") == "rmsnorm", "the other list shows what has arrived"
+    assert before.evaluate("(list) => list.isConnected && list.matches(':open')")
+    page.keyboard.press("Escape")
+    player(page, "p.choose({ points: 'ring' })")
+    rest(page, "p.recipe.chosen.points === 'ring'")
+    assert page.input_value("#choice-points") == "ring"
+
+
 def test_keys(page):
     visit(page, LINK)
     page.keyboard.press("3")
