@@ -214,11 +214,11 @@ export interface MarkFields {
 
 /** Points of the cloud as glyphs. */
 export interface PointsMark extends MarkFields {
+  hand: Follow | Choose | Open | Drag | Turn | Carry | Replay | null;
+  color: Color | null;
   only: number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
   size: number;
   glyph: string;
-  color: Color | null;
-  hand: Follow | Choose | Open | Drag | Turn | Carry | Replay | null;
   mark: "Points";
   draws: "points";
 }
@@ -227,9 +227,9 @@ export interface PointsMark extends MarkFields {
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
+  hand: Choose | null;
   order: Packed | null;
   arrow: Arrow | 0;
-  hand: Choose | null;
   mark: "Line";
   draws: "line";
   color: null;
@@ -301,8 +301,8 @@ export interface HullMark extends MarkFields {
 
 /** Triangles (F, 3) between the cloud's points. */
 export interface MeshMark extends MarkFields {
-  triangles: Packed;
   color: Color | null;
+  triangles: Packed;
   mark: "Mesh";
   draws: "mesh";
   hand: null;
@@ -310,8 +310,8 @@ export interface MeshMark extends MarkFields {
 
 /** A cloud that is a grid of (rows, columns), row by row, as a surface between its points. */
 export interface SheetMark extends MarkFields {
-  grid: [number, number];
   color: Color | null;
+  grid: [number, number];
   mark: "Sheet";
   draws: "mesh";
   hand: null;
@@ -385,8 +385,8 @@ export interface ThresholdMark extends MarkFields {
 
 /** The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows. */
 export interface FieldMark extends MarkFields {
-  columns: number;
   color: Color;
+  columns: number;
   mark: "Field";
   draws: "field";
   hand: null;
@@ -394,8 +394,8 @@ export interface FieldMark extends MarkFields {
 
 /** The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point. */
 export interface CellsMark extends MarkFields {
-  columns: number;
   color: Color;
+  columns: number;
   mark: "Cells";
   draws: "cells";
   hand: null;

@@ -135,6 +135,10 @@ const clicked = ({ views }, name) =>
 /** @type {WeakMap<Element, {definition: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
+/** @type {WeakMap<HTMLElement, (name: string, value: string) => void>} for each part, who takes its choices
+ * now: a part outlives a player that is closed */
+const choosers = new WeakMap();
+
 /** The choices of a scene as native controls. One whose definition has not changed stays the same element: a
  * list that is open stays open. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose
@@ -144,6 +148,7 @@ export function choices(part, recipe, choose) {
     kind !== "result" &&
     (kind !== "picked" || clicked(recipe, name) > 0) &&
     (!when || when[1].includes(String(recipe.chosen[when[0]])));
+  choosers.set(part, choose);
   const before = new Map([...part.children].map((element) => [controls.get(element)?.definition, element]));
   const elements = recipe.choices.filter(fits).map((choice) => {
     const bounded = choice.kind === "picked" ? { ...choice, max: clicked(recipe, choice.name) } : choice;
@@ -151,7 +156,7 @@ export function choices(part, recipe, choose) {
     const known = before.get(definition);
     const { element, show } = known
       ? { element: known, .../** @type {Omit<Control, "element">} */ (controls.get(known)) }
-      : control(bounded, (value) => choose(choice.name, value));
+      : control(bounded, (value) => choosers.get(part)?.(choice.name, value));
     controls.set(element, { definition, show });
     show(String(recipe.chosen[choice.name]));
     return element;

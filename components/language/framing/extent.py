@@ -119,14 +119,14 @@ class ViewExtent:
         if sum(map(len, arrays)) <= DIRECTION_COUNT:
             return np.vstack([np.empty((0, self.dims)), *arrays])
         found = [
-            self.shown.memoised(partial(_farthest_points, points), "farthest", id(points))
+            self.shown.memoised(partial(_farthest_points, points), "farthest", of=[points])
             for points in arrays
         ]
         best = np.argmax([far for far, _ in found], axis=0)
         return self.shown.memoised(
             lambda: np.array([points for _, points in found])[best, DIRECTION_INDICES],
             "farthest of",
-            *map(id, arrays),
+            of=arrays,
         )
 
 

@@ -33,7 +33,7 @@ class ShownPoints:
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
-        self._memory: dict[Any, Any] = {}
+        self._memory: dict[tuple[Any, ...], tuple[Sequence[object], Any]] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
         """The points of a mark without gaps; of a trail its corners, stage by stage.
@@ -44,7 +44,7 @@ class ShownPoints:
         if mark.own_points:
             progress = min(progress, self._last_stage(mark.cloud))
             moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *mark.choosing_rows()), progress))
-        return self.memoised(lambda: self._points(mark, params, progress), id(mark), progress, *moved)
+        return self.memoised(lambda: self._points(mark, params, progress), progress, *moved, of=[mark])
 
     def _points(self, mark: Mark, params: Params, progress: float) -> list[Array]:
         if not mark.own_points or mark.has_heads() or mark.choosing_rows():
@@ -54,23 +54,27 @@ class ShownPoints:
         before = self.at(mark, params, math.ceil(progress) - 1.0) if on_its_way else []
         every = self.shown(mark.cloud, mark.rows, params, progress)
         resting = Moment(self.clouds, {}, 0.0, self.recipe.follow)
-        some = self.memoised(lambda: mark.fixed_indices(resting), "some", id(mark))
-        return [*before, self.memoised(lambda: _finite(every, some), "finite", id(every), id(some))]
+        some = self.memoised(lambda: mark.fixed_indices(resting), "some", of=[mark])
+        return [*before, self.memoised(lambda: _finite(every, some), "finite", of=[every, some])]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
         """Display coordinates, like `Moment.shown`; a cloud with fewer steps than the recipe stays at its
         last stage.
         """
         progress, names = min(progress, self._last_stage(cloud)), self._movers(cloud, show, progress)
-        moved = (*map(id, show), *map(params.get, names))
         at = Moment(self.clouds, params, progress)
-        return self.memoised(lambda: at.shown(cloud, show), cloud, progress, *moved)
+        return self.memoised(lambda: at.shown(cloud, show), cloud, progress, *map(params.get, names), of=show)
 
-    def memoised(self, compute: Callable[[], T], *key: Any) -> T:
-        """The value of `compute()`, memoised by key."""
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
+    def memoised(self, compute: Callable[[], T], *key: Any, of: Sequence[object] = ()) -> T:
+        """The value of `compute()`, memoised by key and by which objects it is computed of.
+
+        Objects are compared by identity: marks hold arrays, which have no hash. They are kept beside the
+        value, so that none of them is freed and its identity given to another.
+        """
+        identities = (*key, *map(id, of))
+        if identities not in self._memory:
+            self._memory[identities] = of, compute()
+        return self._memory[identities][1]
 
     def _last_stage(self, cloud: str) -> int:
         return len(self.clouds[cloud].pipeline.steps)
@@ -78,7 +82,7 @@ class ShownPoints:
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
         """The parameters that may move the display coordinates of a cloud up to a stage."""
         return self.memoised(
-            lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, *map(id, show)
+            lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, of=show
         )
 
 

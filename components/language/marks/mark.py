@@ -87,10 +87,7 @@ class Mark:
 
     def values(self, at: Moment) -> Array:
         """The number that colours each point. Raises ValueError for a mark of one colour."""
-        color = color_of(self)
-        if color is None:
-            raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
-        return color.of if isinstance(color.of, np.ndarray) else at.measured(self.cloud, color.of)
+        raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
         if self.fade is None:
@@ -146,10 +143,41 @@ class Stroke(Mark):
         scope.known("dash", self.dash, DASHES)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Colored(Mark):
+    """A mark whose points can each have a colour of their own."""
+
+    color: Color | None = None
+
+    def values(self, at: Moment) -> Array:
+        if self.color is None:
+            return super().values(at)
+        of = self.color.of
+        return of if isinstance(of, np.ndarray) else at.measured(self.cloud, of)
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        if self.color:
+            self.color.check(scope.cloud(self.cloud), scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clickable(Mark):
+    """A mark whose points can be clicked or dragged."""
+
+    hand: Hand | None = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        if self.hand:
+            self.hand.check(scope.cloud(self.cloud), scope)
+
+
 def color_of(mark: Mark) -> Color | None:
     """The colour scale and numbers of a mark's points, if they do not all have the colour of its role."""
-    return getattr(mark, "color", None)
+    return mark.color if isinstance(mark, Colored) else None
 
 
 def hand_of(mark: Mark) -> Hand | None:
-    return getattr(mark, "hand", None)
+    """What a click on a mark, or a drag, does."""
+    return mark.hand if isinstance(mark, Clickable) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.language.cloud import Array, Cloud, Moment
-from components.language.marks.mark import Color, Mark, Stroke
+from components.language.marks.mark import Color, Colored, Stroke
 from components.language.marks.selections import One, check_only, indices
 from components.language.scope import Scope
 from geometry.distributions import best_threshold, histogram
@@ -71,7 +71,7 @@ class Threshold(Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field(Mark):
+class Field(Colored):
     """A cloud on a grid as a field of colour that fills a 2D view, row by row from below. It has no rows."""
 
     columns: int
@@ -87,11 +87,10 @@ class Field(Mark):
         super().check(scope)
         cloud = scope.cloud(self.cloud)
         check_grid(self.columns, cloud, scope)
-        self.color.check(cloud, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells(Mark):
+class Cells(Colored):
     """A cloud on a regular grid of a 2D view as coloured rectangles, row by row from below."""
 
     columns: int
@@ -103,7 +102,6 @@ class Cells(Mark):
         super().check(scope)
         cloud = scope.cloud(self.cloud)
         check_grid(self.columns, cloud, scope)
-        self.color.check(cloud, scope)
 
 
 def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from components.language.cloud import Array, Cloud, Moment, Row, project
-from components.language.marks.hands import Choose, Hand
-from components.language.marks.mark import GLYPHS, Color, Mark, Stroke
+from components.language.marks.hands import Choose
+from components.language.marks.mark import GLYPHS, Clickable, Colored, Mark, Stroke
 from components.language.marks.selections import (
     One,
     Only,
@@ -31,14 +31,12 @@ ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points(Mark):
+class Points(Colored, Clickable):
     """Points of the cloud as glyphs."""
 
     only: Only = None
     size: float = 4.0
     glyph: str = "circle"
-    color: Color | None = None
-    hand: Hand | None = None
     draws = "points"
     in_frame = "always"
     moves_axes = True
@@ -55,10 +53,6 @@ class Points(Mark):
         cloud = scope.cloud(self.cloud)
         scope.known("glyph", self.glyph, GLYPHS)
         check_only(self.only, cloud, scope)
-        if self.color:
-            self.color.check(cloud, scope)
-        if self.hand:
-            self.hand.check(cloud, scope)
 
     def fixed_indices(self, at: Moment) -> Array | None:
         return fixed_indices(self.only, self.cloud, at)
@@ -68,7 +62,7 @@ class Points(Mark):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(Stroke):
+class Line(Clickable, Stroke):
     """The cloud's points joined in an order (indices; −1 is a gap).
 
     arrow: the length of an arrow head at the end of each piece.
@@ -92,8 +86,6 @@ class Line(Stroke):
         cloud = scope.cloud(self.cloud)
         if self.order is not None:
             scope.indices("order", self.order, len(cloud.points), low=-1)
-        if self.hand:
-            self.hand.check(cloud, scope)
 
     def fixed_indices(self, at: Moment) -> Array | None:
         return None if self.order is None else np.unique(self.order[self.order >= 0])
@@ -271,11 +263,10 @@ class HullFaces(Mark):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mesh(Mark):
+class Mesh(Colored):
     """Triangles (F, 3) between the cloud's points."""
 
     triangles: Array
-    color: Color | None = None
     draws = "mesh"
     closed = True
     in_frame = "always"
@@ -289,19 +280,16 @@ class Mesh(Mark):
         if len(shape) != 2 or shape[1] != 3:
             scope.refuse(f"triangles have the shape {shape}", "take (F, 3)")
         scope.indices("triangles", self.triangles, len(cloud.points))
-        if self.color:
-            self.color.check(cloud, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sheet(Mark):
+class Sheet(Colored):
     """A cloud that is a grid of (rows, columns), row by row, as a surface.
 
     It may fold: both of its sides are visible, and it hides nothing.
     """
 
     grid: tuple[int, int]
-    color: Color | None = None
     draws = "mesh"
     in_frame = "always"
     own_points = True
@@ -317,8 +305,6 @@ class Sheet(Mark):
         if rows * columns != len(cloud.points) or min(self.grid) < 2:
             wrong = f"{len(cloud.points)} points are no grid of {rows} rows and {columns} columns"
             scope.refuse(wrong, "let rows times columns be the number of points, at least 2 of each")
-        if self.color:
-            self.color.check(cloud, scope)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from components.language.framing.boxes import MAX_FIRST_FRACTION, MIN_SPHERE_FRA
 from components.language.framing.extent import SPHERE_ROLES
 from components.language.framing.guides import MAX_GUIDE_RADIUS, MAX_LABEL_RADIUS
 from components.language.framing.paper import on_paper
+from components.language.framing.shown_points import ShownPoints
 from components.language.marks import Disc, Labels, Line, Points
 from components.language.recipe import Parameter, Recipe, View
 from components.language.scene import scenes
@@ -215,6 +216,15 @@ def test_views_in_space_have_one_scale_and_own_middles():
     one, other = (np.array(view.ranges) for view in made.views)
     np.testing.assert_allclose(np.ptp(one, axis=1), np.ptp(other, axis=1))
     assert np.abs(one.mean(1) - other.mean(1)).min() > 1
+
+
+def test_what_is_memoised_of_an_object_is_never_taken_for_that_of_another():
+    """Python gives the identity of an object that is gone to the next one."""
+    memory = ShownPoints(Recipe(("one",), (), (cloud(X),), ()))
+    for k in range(50):
+        array = np.full(3, float(k))
+        assert memory.memoised(array.sum, "sum", of=[array]) == 3 * k
+        assert memory.memoised(lambda: -1.0, "sum", of=[array]) == 3 * k, "computed once"
 
 
 @pytest.mark.parametrize("points", [np.zeros((1, 3)), np.full((5, 3), 2.0), 1e-9 * X, 1e9 * X])
