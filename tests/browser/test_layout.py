@@ -45,6 +45,34 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter(
 }).map((e) => e.outerHTML.slice(0, 90))"""
 
 
+# How near each label comes to the middle of each large point of a 3D view, in sizes of that point
+NEAREST_LABELS = """async () => {
+  const { flat } = await import("/assets/engine/perspective.mjs");
+  const panel = normscape.players[0].panels[0];
+  const { gd, view, frame, ranges } = panel;
+  const origin = gd.getBoundingClientRect();
+  const named = [...gd.parentElement.querySelectorAll(".legend .named")];
+  const labels = named.map((e) => e.getBoundingClientRect());
+  return view.layers.flatMap((mark, l) => {
+    if (mark.draws !== "points" || mark.size < 10 || frame[l].opacity === 0) return [];
+    const [x, y] = flat(frame[l].points, ranges, panel.camera(), gd.clientWidth, gd.clientHeight);
+    return labels.map(({ left, right, top, bottom }) => Math.hypot(
+      Math.max(left - origin.left - x, 0, x - right + origin.left),
+      Math.max(top - origin.top - y, 0, y - bottom + origin.top)) / mark.size);
+  });
+}"""
+
+
+def test_on_a_telephone_no_label_touches_a_ring(kept):
+    """Plotly draws a near point with a diameter of up to two and a half times its size."""
+    resize(kept, TELEPHONE)
+    visit(kept, "/heads")
+    player(kept, "(p.pause(), p.reset())")
+    rest(kept, "p.panels[0].gd.parentElement.querySelector('.named')")
+    nearest = kept.evaluate(NEAREST_LABELS)
+    assert nearest and min(nearest) > 1.2
+
+
 def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
     page = kept
     resize(page, TELEPHONE)
