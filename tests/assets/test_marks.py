@@ -39,7 +39,6 @@ from components.language.marks import (
     Selectable,
     SemiAxes,
     Sheet,
-    Stroke,
     Support,
     Threshold,
     Trail,
