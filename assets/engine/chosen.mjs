@@ -62,9 +62,9 @@ export function chosen({ only, cloud }, moment) {
     return those((i) => wins[i] === asked);
   }
   if (only.kind === "gated") {
-    const { found } = fatesOf(only, only.of || cloud, moment);
+    const { fateOf } = fatesOf(only, only.of || cloud, moment);
     const fate = FATES.indexOf(only.fate);
-    return those((i) => found[i] === fate);
+    return those((i) => fateOf[i] === fate);
   }
   if (only.kind !== "highest") {
     const { corners } = hullOf(cloud, moment);

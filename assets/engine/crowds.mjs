@@ -114,17 +114,17 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
     const stages = [...new Set(rows.map(({ stage }) => stage))].sort();
     const key = JSON.stringify([cloud, stages]);
     const points = pointsOf(mark, moment);
-    const own = taken.get(cloud) ?? new Set();
+    const countedPoints = taken.get(cloud) ?? new Set();
     const known = stages.map((stage) => (stage === null ? moment.at[cloud] : moment.stages[cloud][stage]));
     const group = shown.get(key) ?? { cloud, n, known, numbers: [], points: [] };
     for (let i = 0; i < points.length / dims; i++) {
       const index = Array.isArray(only) ? only[i] : i;
-      if (own.has(index) || Number.isNaN(points[i * dims])) continue;
-      own.add(index);
+      if (countedPoints.has(index) || Number.isNaN(points[i * dims])) continue;
+      countedPoints.add(index);
       group.numbers.push(index);
       for (let r = 0; r < dims; r++) group.points.push(points[i * dims + r]);
     }
-    taken.set(cloud, own);
+    taken.set(cloud, countedPoints);
     shown.set(key, group);
   }
   return [...shown.values()]

@@ -18,7 +18,7 @@ const SMALL = 1e-9; // of the largest weights: what is less is rounding
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
-  const found = new Uint8Array(count);
+  const fateOf = new Uint8Array(count);
   const ranks = new Uint8Array(count);
   const least = SMALL * size(W);
   /** @type {Map<number, Piece>} */ const known = new Map();
@@ -27,16 +27,16 @@ export function fates({ W }, x, z, count) {
     for (let k = m - 1; k >= 0; k--) on = 2 * on + (z[i * m + k] > 0 ? 1 : 0);
     let piece = known.get(on);
     if (!piece) known.set(on, (piece = pieceOf(W, on, n, least)));
-    found[i] = piece.fate;
+    fateOf[i] = piece.fate;
     ranks[i] = piece.rank;
     if (!piece.unseen) continue;
     let part = 0;
     let across = 0;
     for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
     for (let k = m - 1; k >= 0; k--) across = 2 * across + (z[i * m + k] - part * piece.along[k] > 0 ? 1 : 0);
-    if (across !== on) found[i] = APART;
+    if (across !== on) fateOf[i] = APART;
   }
-  return { found, ranks, highest: n };
+  return { fateOf, ranks, highest: n };
 }
 
 /** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction
@@ -114,15 +114,15 @@ export function pieces({ W, b }, radius) {
  * @param {number} count */
 export function patterns(x, count) {
   const m = x.length / count || 1;
-  /** @type {Map<string | number, number>} */ const found = new Map();
+  /** @type {Map<string | number, number>} */ const patternCounts = new Map();
   for (let i = 0; i < count; i++) {
     /** @type {string | number} a bit for each coordinate, as long as a number has room for them */
     let signs = m > MOST ? "" : 0;
     if (typeof signs === "string") for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
     else for (let j = 0; j < m; j++) signs = 2 * signs + (x[i * m + j] > 0 ? 1 : 0);
-    found.set(signs, (found.get(signs) ?? 0) + 1);
+    patternCounts.set(signs, (patternCounts.get(signs) ?? 0) + 1);
   }
   let bits = 0;
-  for (const times of found.values()) bits -= (times / count) * Math.log2(times / count);
-  return { count: found.size, bits };
+  for (const times of patternCounts.values()) bits -= (times / count) * Math.log2(times / count);
+  return { count: patternCounts.size, bits };
 }

@@ -33,7 +33,7 @@ export function hull(points, n, d, before) {
     };
   const { flat, rank, size } = spread(points, n, d);
   const tolerance = ROUNDING * size;
-  const found =
+  const faces =
     rank === 0
       ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
       : rank === 1
@@ -46,18 +46,18 @@ export function hull(points, n, d, before) {
     return true;
   };
   /** @type {Map<number, number[]>} */ const level = new Map(); // corners by their first coordinate
-  for (const k of found.corners) level.set(flat[k * rank], [...(level.get(flat[k * rank]) ?? []), k]);
+  for (const k of faces.corners) level.set(flat[k * rank], [...(level.get(flat[k * rank]) ?? []), k]);
   const every = Array.from({ length: n }, (_, i) => i);
   const corners = every.map(
-    (i) => found.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))),
+    (i) => faces.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))),
   );
   const first = (/** @type {number} */ i) => every.findIndex((k) => together(i, k));
   return {
     points,
     rank,
     corners,
-    order: found.order,
-    triangles: d === 3 && rank === 2 ? fan(found.order.map(first)) : found.triangles,
+    order: faces.order,
+    triangles: d === 3 && rank === 2 ? fan(faces.order.map(first)) : faces.triangles,
   };
 }
 

@@ -48,10 +48,10 @@ export function image(before, after, n, d) {
 
 /** @param {Points} points @param {number} n @param {number} d @returns {Frame} */
 function frame(points, n, d) {
-  /** @type {Frame} */ const found = { ends: [], axes: [], along: [] };
+  /** @type {Frame} */ const built = { ends: [], axes: [], along: [] };
   const rest = new Float64Array(points);
   for (let o = rest.length - 1; o >= 0; o--) rest[o] -= rest[o % d];
-  for (let size = 0; found.axes.length < d;) {
+  for (let size = 0; built.axes.length < d;) {
     let end = 0;
     let most = 0;
     for (let i = 0; i < n; i++) {
@@ -71,12 +71,12 @@ function frame(points, n, d) {
       for (let j = 0; j < d; j++) along[i] += axis[j] * rest[i * d + j];
       for (let j = 0; j < d; j++) rest[i * d + j] -= along[i] * axis[j];
     }
-    found.ends.push(end);
-    found.axes.push(axis);
-    found.along.push(along);
+    built.ends.push(end);
+    built.axes.push(axis);
+    built.along.push(along);
   }
-  frames.set(points, found);
-  return found;
+  frames.set(points, built);
+  return built;
 }
 
 /** Whether each point is as far along the new axes as it was along the old ones.

@@ -58,15 +58,15 @@ export function coordinates({ rows, n, d }, k) {
 
 /** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where
  * others surround h, its largest weight is e^(−L), and the softmax averages the others to h.
- * @param {Seen} all @param {number[]} own h @param {number[] | null} [start] @param {number} [exact] what the
+ * @param {Seen} all @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] what the
  * last step gains, else L is as near as a frame needs @returns {{query: number[], value: number}} */
-export function evenest(all, own, start, exact) {
+export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);
-  let value = moments(all, q) - dot(q, own);
+  let value = moments(all, q) - dot(q, key);
   if (start && !(value < Math.log(n) && Math.sqrt(dot(q, q)) * size < FAR)) value = moments(all, q.fill(0));
   for (let step = 1; ; step++) {
-    const gradient = less(MEAN, 1, own);
+    const gradient = less(MEAN, 1, key);
     const move = solve(SPREAD, gradient, d);
     const gain = dot(gradient, move) / 2;
     const { far, cubes } = beyond(all, move, MEAN);
@@ -79,7 +79,7 @@ export function evenest(all, own, start, exact) {
     let after = 0;
     for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
       next = less(q, part, move);
-      after = moments(all, next) - dot(next, own);
+      after = moments(all, next) - dot(next, key);
       if (gain < SURE || after <= value - (part * gain) / 2) break;
     }
     q = next;

@@ -19,19 +19,19 @@ const gated = new WeakMap();
 /** What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces.
  * @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
-  const own = stages[name];
+  const cloudStages = stages[name];
   const n = sizeOf(recipe, name);
-  const found = gated.get(own)?.get(before);
+  const found = gated.get(cloudStages)?.get(before);
   if (found) return found;
-  const from = own[before];
+  const from = cloudStages[before];
   const [m, d] = basis.shape;
   const along = unpack(basis);
   const x = new Float64Array(n * m);
   for (let i = 0; i < n; i++)
     for (let k = 0; k < m; k++)
       for (let j = 0; j < d; j++) x[i * m + k] += along[k * d + j] * from[i * d + j];
-  const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, own[before + 1], n);
-  gated.set(own, (gated.get(own) ?? new Map()).set(before, next));
+  const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, cloudStages[before + 1], n);
+  gated.set(cloudStages, (gated.get(cloudStages) ?? new Map()).set(before, next));
   return next;
 }
 

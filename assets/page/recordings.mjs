@@ -9,11 +9,11 @@ import { asked, upload } from "../player/upload.mjs";
 /** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
-  const { own, other, recording } = shown.choices;
+  const { own: ownRecording, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
   /** Show what is under way, then what went wrong. @param {string} meanwhile
    * @param {Promise<import("../player/upload.mjs").Asked>} request */
-  const told = async (meanwhile, request) => {
+  const answered = async (meanwhile, request) => {
     words.textContent = meanwhile;
     const found = await request;
     words.textContent = found.words;
@@ -28,7 +28,8 @@ function offer(part, shown) {
       onchange: async () => {
         const [file] = input.files ?? [];
         const answer =
-          file && (await told("Measuring the file …", upload(place, file, Number(part.dataset.maxBytes))));
+          file &&
+          (await answered("Measuring the file …", upload(place, file, Number(part.dataset.maxBytes))));
         input.value = "";
         if (answer?.choices)
           shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
@@ -37,9 +38,9 @@ function offer(part, shown) {
     return [h("button", { type: "button", onclick: () => input.click() }, title), input];
   };
   const link = (/** @type {string} */ kind) =>
-    h("a", { href: `${place}/${own || recording}.${kind}`, download: "" }, `.${kind}`);
+    h("a", { href: `${place}/${ownRecording || recording}.${kind}`, download: "" }, `.${kind}`);
   const remove = async () => {
-    if (await told("", asked(`${place}/${own}/delete`, { method: "POST" })))
+    if (await answered("", asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
       shown.choose({ own: "", norm: "1" });
   };
   part.replaceChildren(
@@ -54,7 +55,9 @@ function offer(part, shown) {
           ),
         ]
       : []),
-    ...(own ? [h("button", { type: "button", onclick: remove }, "Delete the opened recording")] : []),
+    ...(ownRecording
+      ? [h("button", { type: "button", onclick: remove }, "Delete the opened recording")]
+      : []),
     h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
     words,
   );

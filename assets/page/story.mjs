@@ -14,7 +14,7 @@ const CALM = 150; // milliseconds without scrolling
 
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-figure]")]);
 const pictures = new Map(figures.map((figure) => [figure, figure.querySelector(".stage")?.innerHTML ?? ""]));
-/** @type {WeakMap<HTMLElement, string>} what each was told last */ const told = new WeakMap();
+/** @type {WeakMap<HTMLElement, string>} what each was told last */ const lastStates = new WeakMap();
 
 /** How far something is from the middle of the window, in its heights. @param {Element} element */
 function distance(element) {
@@ -52,7 +52,7 @@ async function choose() {
   }
   for (const figure of now) {
     if (figure.dataset.slug) continue;
-    told.delete(figure);
+    lastStates.delete(figure);
     figure.dataset.slug = figure.dataset.figure;
   }
 }
@@ -67,8 +67,8 @@ function follow() {
       blocks.filter((block) => block.getBoundingClientRect().top < LINE * innerHeight).at(-1) ?? blocks[0];
     for (const block of blocks) block.classList.toggle("read", block === read);
     const state = read?.dataset.state ?? "";
-    if (!player.ready || told.get(player.root) === state) continue;
-    told.set(player.root, state);
+    if (!player.ready || lastStates.get(player.root) === state) continue;
+    lastStates.set(player.root, state);
     player.go(Object.fromEntries(new URLSearchParams(state)));
   }
 }

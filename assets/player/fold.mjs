@@ -34,9 +34,9 @@ export function controls(player) {
 }
 
 /** @param {HTMLDetailsElement} more @param {import("./player.mjs").Player} player
- * @param {import("../engine/engine.mjs").Recipe} own what is folded away */
-function unfolds(more, player, own) {
-  const chosen = own.choices
+ * @param {import("../engine/engine.mjs").Recipe} foldedPart what is folded away */
+function unfolds(more, player, foldedPart) {
+  const chosen = foldedPart.choices
     .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))
     .map(({ name }) => name);
   /** @type {Record<string, number> | undefined} */ let known;
@@ -46,7 +46,9 @@ function unfolds(more, player, own) {
     const before = more.dataset.moved?.split(" ") ?? [];
     const now = [
       ...chosen,
-      ...own.parameters.filter(({ name, value }) => player.params[name] !== value).map(({ name }) => name),
+      ...foldedPart.parameters
+        .filter(({ name, value }) => player.params[name] !== value)
+        .map(({ name }) => name),
     ];
     if (now.some((name) => !before.includes(name))) more.open = true;
     more.dataset.moved = now.join(" ");

@@ -9,7 +9,7 @@ import { zoomOf } from "../engine/perspective.mjs";
 /** @typedef {import("../engine/engine.mjs").Moment} Moment */
 
 /** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
-const told = new WeakMap();
+const hoverTextsOf = new WeakMap();
 
 /** @param {Moment} moment @param {boolean} rest with texts for hovering
  * @returns {import("../painter/painter.mjs").Frame[]} one for each view */
@@ -31,7 +31,7 @@ export const framesOf = (moment, rest) =>
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);
-  const known = labels ?? told.get(at);
+  const known = labels ?? hoverTextsOf.get(at);
   if (known) return known;
   const n = points.shape[0];
   const d = at.length / n;
@@ -40,6 +40,6 @@ function hoverTexts(name, moment) {
     (_, i) =>
       `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`,
   );
-  told.set(at, words);
+  hoverTextsOf.set(at, words);
   return words;
 }

@@ -33,10 +33,10 @@ export function letters(stage, recipe, player) {
 function text(r, recipe, player) {
   const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels);
   const id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;
-  const each = labels.map((label, i) =>
+  const letters = labels.map((label, i) =>
     h("span", { role: "option", id: id(i), className: label.trim() ? "" : "blank" }, label),
   );
-  const last = each.length - 1;
+  const last = letters.length - 1;
   const beside = /** @type {Record<string, (i: number) => number>} */ ({
     ArrowLeft: (i) => i - 1,
     ArrowRight: (i) => i + 1,
@@ -53,7 +53,7 @@ function text(r, recipe, player) {
       className: "text-of",
       "aria-label": r.label,
       onclick: (/** @type {MouseEvent} */ event) => {
-        const i = each.indexOf(/** @type {HTMLSpanElement} */ (event.target));
+        const i = letters.indexOf(/** @type {HTMLSpanElement} */ (event.target));
         if (i >= 0) player.follow(i);
       },
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -64,7 +64,7 @@ function text(r, recipe, player) {
         player.follow(Math.max(0, Math.min(last, to)));
       },
     },
-    ...each,
+    ...letters,
   );
   /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
   let followed = -1;
@@ -80,7 +80,7 @@ function text(r, recipe, player) {
         if (names !== shown) {
           shown = names;
           const those = new Set(few);
-          each.forEach((span, i) => {
+          letters.forEach((span, i) => {
             span.classList.toggle("marked", those.has(i));
             const letter = span.textContent.trim() || "space";
             span.ariaLabel = those.has(i) ? `${letter}, ${r.label}` : letter;
@@ -89,8 +89,8 @@ function text(r, recipe, player) {
       }
       const now = Math.min(player.followed, last);
       if (now === followed) return;
-      each[followed]?.removeAttribute("aria-selected");
-      each[(followed = now)]?.setAttribute("aria-selected", "true");
+      letters[followed]?.removeAttribute("aria-selected");
+      letters[(followed = now)]?.setAttribute("aria-selected", "true");
       box.setAttribute("aria-activedescendant", id(now));
     },
   };

@@ -31,10 +31,10 @@ const IDLE = 300; // milliseconds at most
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 /** Everything but the views. @param {Player} player
- * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} own what the player does
+ * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} host what the player does
  * itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has
  * changed */
-export function fill(player, own) {
+export function fill(player, host) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
   const shows = /** @type {(() => void)[]} */ ([]);
@@ -51,7 +51,7 @@ export function fill(player, own) {
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
-  own.count();
+  host.count();
   if (formula) {
     formula.innerHTML = recipe.formula;
     delete formula.dataset.stage;
@@ -65,7 +65,7 @@ export function fill(player, own) {
     );
   }
   if (explained) shows.push(passages(explained, player));
-  if (text && recipe.text && !player.tour) own.tour(tour(text, recipe.text.tour, player));
+  if (text && recipe.text && !player.tour) host.tour(tour(text, recipe.text.tour, player));
   return shows;
 }
 
@@ -84,8 +84,8 @@ function mark(formula, progress) {
 
 /** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves,
  * what stood there stays; the others follow it. @param {Player} player
- * @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} hand */
-export async function open(player, frame, hand) {
+ * @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} listeners */
+export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
   const fits =
@@ -100,7 +100,7 @@ export async function open(player, frame, hand) {
   views.replaceChildren(...(poster ? [poster] : []));
   views.className = arranged(recipe);
   views.classList.toggle("waiting", Boolean(poster));
-  const built = hand.panels(recipe.views.map((view) => build(player, view, Plotly, hand)));
+  const built = listeners.panels(recipe.views.map((view) => build(player, view, Plotly, listeners)));
   views.append(tabs(player));
   if (poster) views.append(poster); // after the views, whose places go by their number
   try {
@@ -112,7 +112,7 @@ export async function open(player, frame, hand) {
       await begin(player, panel, frame()[v]);
       if (player.closed || player.panels !== built) return;
       if (v) continue;
-      hand.living();
+      listeners.living();
       views.classList.remove("waiting");
       poster?.remove();
       await seen();
@@ -180,8 +180,8 @@ async function keep(player, frame) {
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
 /** @param {Player} player @param {import("../engine/engine.mjs").View} view
- * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} hand */
-function build(player, view, Plotly, hand) {
+ * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners */
+function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
   const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   player.need("views").append(
@@ -199,8 +199,8 @@ function build(player, view, Plotly, hand) {
     ),
   );
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
-    picked: (layer, index) => hand.picked(layer, pointOf(layer, index)),
-    turned: (camera) => hand.turned(camera, panel),
+    picked: (layer, index) => listeners.picked(layer, pointOf(layer, index)),
+    turned: (camera) => listeners.turned(camera, panel),
   });
   panel.rested = () => name(panel);
   if (view.edge)

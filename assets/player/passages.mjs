@@ -24,25 +24,25 @@ export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
-    const own = named(element.dataset.stages ?? "", stages);
-    const go = () => player.goTo(after(own, towards(player.progress)));
+    const litStages = named(element.dataset.stages ?? "", stages);
+    const go = () => player.goTo(after(litStages, towards(player.progress)));
     const button = h(
       "button",
       {
         type: "button",
         className: "to",
-        "aria-label": `Stage ${own[0]}: ${own.map((k) => unset(stages[k])).join(", ")}`,
+        "aria-label": `Stage ${litStages[0]}: ${litStages.map((k) => unset(stages[k])).join(", ")}`,
       },
-      String(own[0]),
+      String(litStages[0]),
     );
     element.querySelector(":scope > .to")?.remove();
-    if (own.length) element.prepend(button);
-    element.onclick = own.length
+    if (litStages.length) element.prepend(button);
+    element.onclick = litStages.length
       ? (event) => {
           if (!elsewhere(/** @type {Element} */ (event.target))) go();
         }
       : null;
-    return { element, button, own };
+    return { element, button, own: litStages };
   });
   let shown = -1;
   return () => {

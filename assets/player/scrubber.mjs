@@ -214,9 +214,16 @@ function replays(recipe, player) {
  * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`;
-  const hand = h("input", { type: "range", id, className: "progress", min: p.min, max: p.max, step: p.step });
-  for (const taken of ["pointerdown", "input"]) hand.addEventListener(taken, () => player.stop());
-  hand.addEventListener("input", () => player.set(p.name, hand.valueAsNumber));
+  const range = h("input", {
+    type: "range",
+    id,
+    className: "progress",
+    min: p.min,
+    max: p.max,
+    step: p.step,
+  });
+  for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
+  range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
   const label = `Run through the ${p.label} (T)`;
   const run = button("play", label, () => player.run());
   const words = h("output", { htmlFor: id });
@@ -230,7 +237,7 @@ function clockwork(p, player, button) {
       { className: "clock" },
       run,
       h("label", { className: "caption", htmlFor: id, title: p.about }, p.label),
-      hand,
+      range,
       words,
       events,
     ),
@@ -240,9 +247,9 @@ function clockwork(p, player, button) {
       const now = `${at} ${max}`;
       if (now !== shown) {
         shown = now;
-        hand.max = String(max);
-        hand.style.setProperty("--part", String((at - p.min) / (max - p.min)));
-        hand.value = String(at);
+        range.max = String(max);
+        range.style.setProperty("--part", String((at - p.min) / (max - p.min)));
+        range.value = String(at);
         words.textContent = whole(at);
       }
       if (known !== player.recipe) events.replaceChildren(...replays((known = player.recipe), player));

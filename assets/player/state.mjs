@@ -153,21 +153,22 @@ export class State {
    * @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
-    const own = this.#touched;
+    const touched = this.#touched;
     const last = recipe.stages.length - 1;
     const params = overlaid(link.params, this.#params, this.#touched, recipe);
     this.#recipe = recipe;
     this.#choices = { ...choices, ...texts(recipe.chosen) };
-    this.#progress = own.has("progress") ? Math.min(this.#progress, last) : link.progress;
-    this.#followed = own.has("follow") && this.#followed < pointCount(recipe) ? this.#followed : link.follow;
-    if (!own.has("camera")) this.#camera = link.camera;
+    this.#progress = touched.has("progress") ? Math.min(this.#progress, last) : link.progress;
+    this.#followed =
+      touched.has("follow") && this.#followed < pointCount(recipe) ? this.#followed : link.follow;
+    if (!touched.has("camera")) this.#camera = link.camera;
     this.#growing = false;
     this.#parting.close();
     this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(params);
     this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
-    if (!own.has("progress")) this.#stand();
+    if (!touched.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
     if (this.#clock.partial) this.#clock.running = false; // a part of another clock's way
     this.#stopUntouchedClock();

@@ -72,12 +72,12 @@ function nearest(letters, x, y) {
 }
 
 /** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies
- * over the first. @param {Element[]} letters all of one symbol @param {Parameter[]} own what it moves
+ * over the first. @param {Element[]} letters all of one symbol @param {Parameter[]} parameters what it moves
  * @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
-function handle(letters, own, bubble, player) {
-  const [first] = own;
+function handle(letters, parameters, bubble, player) {
+  const [first] = parameters;
   const { min, max, step } = track(first);
-  const names = own.map((p) => p.label).join(", ");
+  const names = parameters.map((p) => p.label).join(", ");
   const slider = h("span", {
     className: "letter",
     role: "slider",
@@ -88,11 +88,11 @@ function handle(letters, own, bubble, player) {
   });
   bubble.before(slider);
   const move = (/** @type {Record<string, number>} */ from, /** @type {number} */ by) => {
-    for (const p of own)
+    for (const p of parameters)
       player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
   const words = () =>
-    own.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
+    parameters.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
   let known = "";
   let held = /** @type {Element | null} */ (null);
   const place = () => {
@@ -120,9 +120,9 @@ function handle(letters, own, bubble, player) {
     bubble.hidden = true;
   };
   const reset = () => {
-    for (const p of own) player.set(p.name, p.value);
+    for (const p of parameters) player.set(p.name, p.value);
   };
-  const together = own.length > 1 ? ` This moves ${names} together, by the same amount.` : "";
+  const together = parameters.length > 1 ? ` This moves ${names} together, by the same amount.` : "";
   for (const letter of letters) {
     letter.classList.add("symbol");
     letter.setAttribute("title", `Drag left or right.${together} Double-click to reset.`);

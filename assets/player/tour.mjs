@@ -127,7 +127,7 @@ export function tour(part, all, player) {
     stops.forEach((stop) => stop.classList.remove("current"));
   };
 
-  const own = {
+  const guidedTour = {
     card,
     last,
     visit,
@@ -140,7 +140,7 @@ export function tour(part, all, player) {
     },
   };
   player.part("controls")?.prepend(card);
-  return own;
+  return guidedTour;
 }
 
 /** Whether a click on a link is to open it in another tab or window. @param {MouseEvent} event */

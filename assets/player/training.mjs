@@ -28,7 +28,7 @@ const duration = (/** @type {number} */ s) =>
 let followed = null;
 /** State of the panel, bar, words. @typedef {[string, number, string]} Said */
 /** @type {Said} */ let said = ["idle", 0, ""];
-let told = said; // the last news, and what the panel shows
+let shownNews = said; // the last news, and what the panel shows
 let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
@@ -61,7 +61,7 @@ function show({ wrong, refused, ticket }) {
     (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
   }
   if (ticket) return begun(ticket);
-  if (refused && !followed) return (told = said = ["idle", 0, refused]);
+  if (refused && !followed) return (shownNews = said = ["idle", 0, refused]);
   return [no_update, no_update, no_update];
 }
 
@@ -95,7 +95,7 @@ function begun(ticket) {
   );
   watch(LOST);
   poll(place(), question, heard, { signal: quiet.signal, sleep });
-  return (told = said = ["running", 0, "Starting …"]);
+  return (shownNews = said = ["running", 0, "Starting …"]);
 }
 
 /** Nothing is followed any more. */
@@ -144,8 +144,8 @@ function watch(words) {
 
 /** @param {Said} news */
 function tell(news) {
-  if (String(news) === String(told)) return;
-  const [state, bar, words] = (told = news);
+  if (String(news) === String(shownNews)) return;
+  const [state, bar, words] = (shownNews = news);
   const { set_props } = shared.dash_clientside;
   set_props("train-panel", { "data-state": state });
   set_props("train-bar", { value: bar });
@@ -304,19 +304,20 @@ function files(part, shown) {
         Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])),
       );
       const answer =
-        file && (await told(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes))));
+        file &&
+        (await answered(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes))));
       open.value = "";
       if (answer?.choices) shown.choose({ net: "", ...answer.choices });
     },
   });
   /** Show what went wrong. @param {Promise<import("./upload.mjs").Asked>} request */
-  const told = async (request) => {
+  const answered = async (request) => {
     const found = await request;
     words.textContent = found.words;
     return found.answer;
   };
   const carry = async () => {
-    const answer = await told(asked(`${place}/${run}/net?seed=${seed}`));
+    const answer = await answered(asked(`${place}/${run}/net?seed=${seed}`));
     if (answer && (await shown.choose({ run: "", net: answer.net }))) shown.commands.share(shown);
   };
   part.replaceChildren(

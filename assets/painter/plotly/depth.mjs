@@ -133,19 +133,19 @@ export function deepen(gl, depth, look) {
   gl.useProgram = (program) => {
     useProgram.call(gl, program);
     if (!program) return;
-    const found =
+    const locations =
       places.get(program) ??
       ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
-    places.set(program, found);
-    if (found[0])
+    places.set(program, locations);
+    if (locations[0])
       uniform3f.call(
         gl,
-        found[0],
+        locations[0],
         whole() ? look.shape : SHAPES.label,
         look.still ? 0 : depth.fade,
         depth.halo,
       );
-    if (found[1]) uniform3fv.call(gl, found[1], look.paper);
+    if (locations[1]) uniform3fv.call(gl, locations[1], look.paper);
   };
   return () => whole() && (kinds.has("vertex") || kinds.has("mesh"));
 }

@@ -8,17 +8,9 @@
  */
 
 const WHILE = 100; // milliseconds: in which a camera comes to rest
-const EVENTS = [
-  "mousedown",
-  "mousemove",
-  "mouseup",
-  "mouseenter",
-  "mouseleave",
-  "wheel",
-  "touchstart",
-  "touchmove",
-  "touchend",
-];
+const EVENTS = "mousedown mousemove mouseup mouseenter mouseleave wheel touchstart touchmove touchend".split(
+  " ",
+);
 const OWN = ["plotly_afterplot", "plotly_relayout", "plotly_relayouting"];
 
 /** Build a figure that looks once, and how it does. @template T @param {() => T} build

@@ -14,43 +14,16 @@
  */
 
 import { guarded } from "./patches.mjs";
-import { uniforms as setters } from "./uniforms.mjs";
+import { uniforms as uniformsOf } from "./uniforms.mjs";
 
 const DECLARATION = /^\s*(uniform|attribute)\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
-const TYPES = /** @type {Record<string, keyof WebGLRenderingContext>} */ ({
-  float: "FLOAT",
-  int: "INT",
-  bool: "BOOL",
-  vec2: "FLOAT_VEC2",
-  vec3: "FLOAT_VEC3",
-  vec4: "FLOAT_VEC4",
-  mat2: "FLOAT_MAT2",
-  mat3: "FLOAT_MAT3",
-  mat4: "FLOAT_MAT4",
-  sampler2D: "SAMPLER_2D",
-  samplerCube: "SAMPLER_CUBE",
-});
-const SETTERS = /** @type {const} */ ([
-  "uniform1f",
-  "uniform1fv",
-  "uniform1i",
-  "uniform1iv",
-  "uniform2f",
-  "uniform2fv",
-  "uniform2i",
-  "uniform2iv",
-  "uniform3f",
-  "uniform3fv",
-  "uniform3i",
-  "uniform3iv",
-  "uniform4f",
-  "uniform4fv",
-  "uniform4i",
-  "uniform4iv",
-  "uniformMatrix2fv",
-  "uniformMatrix3fv",
-  "uniformMatrix4fv",
-]);
+
+/** The WebGL constant of a GLSL type: vec3 is FLOAT_VEC3, sampler2D SAMPLER_2D. @param {string} type */
+const constant = (type) =>
+  type
+    .replace(/^(vec|mat)/, "float_$1")
+    .replace(/^sampler/, "sampler_")
+    .toUpperCase();
 
 /** What a shader declares. @param {string} source @param {"uniform" | "attribute"} kind
  * @returns {{name: string, type: string, size: number}[]} */
@@ -71,14 +44,15 @@ export function declared(source, kind) {
  * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set
  * its uniforms where they change */
 export function lazily(gl) {
-  const own = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
+  const native = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
   const sources = /** @type {WeakMap<WebGLShader, string>} */ (new WeakMap());
   const raw = /** @type {WeakSet<WebGLShader>} */ (new WeakSet());
   const shaders = /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ (new WeakMap());
   const waiting = /** @type {WeakMap<WebGLProgram, Declared[]>} with their uniforms */ (new WeakMap());
   const alive = /** @type {WeakSet<object>} */ (new WeakSet());
   const attributes = /** @type {WeakMap<WebGLProgram, number>} */ (new WeakMap());
-  const { mend, forget } = setters(gl);
+  const { mend, forget } = uniformsOf(gl);
+  const setters = Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name));
   /** @type {WebGLProgram | null} */ let used = null;
   const made = /** @template {WebGLShader | WebGLProgram | null} T @param {T} object */ (object) => {
     if (object) alive.add(object);
@@ -89,10 +63,10 @@ export function lazily(gl) {
   function linked(program) {
     if (!waiting.delete(program)) return program;
     for (const shader of shaders.get(program) ?? [])
-      if (raw.delete(shader)) own.compileShader.call(gl, shader);
-    own.linkProgram.call(gl, program);
-    if (!own.getProgramParameter.call(gl, program, gl.LINK_STATUS))
-      throw new Error(`A shader was refused: ${own.getProgramInfoLog.call(gl, program)}`);
+      if (raw.delete(shader)) native.compileShader.call(gl, shader);
+    native.linkProgram.call(gl, program);
+    if (!native.getProgramParameter.call(gl, program, gl.LINK_STATUS))
+      throw new Error(`A shader was refused: ${native.getProgramInfoLog.call(gl, program)}`);
     return program;
   }
   /** @param {WebGLProgram} program @returns {Declared[]} */
@@ -102,7 +76,10 @@ export function lazily(gl) {
     );
     return [
       ...new Map(
-        all.map((each) => [each.name, { ...each, type: /** @type {number} */ (gl[TYPES[each.type]]) }]),
+        all.map(({ name, type, size }) => [
+          name,
+          { name, size, type: Number(gl[/** @type {"FLOAT"} */ (constant(type))]) },
+        ]),
       ).values(),
     ];
   };
@@ -110,29 +87,29 @@ export function lazily(gl) {
   const found = (place) => {
     if (!place || !("program" in place)) return place;
     if (place.found === undefined)
-      place.found = own.getUniformLocation.call(gl, linked(place.program), place.name);
+      place.found = native.getUniformLocation.call(gl, linked(place.program), place.name);
     return place.found;
   };
 
   Object.assign(
     gl,
     /** @type {Partial<WebGLRenderingContext>} */ ({
-      createShader: (type) => made(own.createShader.call(gl, type)),
-      createProgram: () => made(own.createProgram.call(gl)),
+      createShader: (type) => made(native.createShader.call(gl, type)),
+      createProgram: () => made(native.createProgram.call(gl)),
       isShader: (shader) => Boolean(shader && alive.has(shader)),
       isProgram: (program) => Boolean(program && alive.has(program)),
       shaderSource: (shader, text) => {
         sources.set(shader, text);
-        own.shaderSource.call(gl, shader, text);
+        native.shaderSource.call(gl, shader, text);
       },
       compileShader: (shader) => {
         raw.add(shader);
       },
       getShaderParameter: (shader, name) =>
-        (raw.has(shader) && name === gl.COMPILE_STATUS) || own.getShaderParameter.call(gl, shader, name),
+        (raw.has(shader) && name === gl.COMPILE_STATUS) || native.getShaderParameter.call(gl, shader, name),
       attachShader: (program, shader) => {
         shaders.set(program, [...(shaders.get(program) ?? []), shader]);
-        own.attachShader.call(gl, program, shader);
+        native.attachShader.call(gl, program, shader);
       },
       linkProgram: (program) => {
         const told = guarded("shaders", () => uniforms(program));
@@ -146,34 +123,34 @@ export function lazily(gl) {
         const counts = name === gl.ACTIVE_ATTRIBUTES;
         const known = counts ? attributes.get(program) : undefined; // asked at each drawing
         if (known !== undefined) return known;
-        const found = own.getProgramParameter.call(gl, linked(program), name);
+        const found = native.getProgramParameter.call(gl, linked(program), name);
         if (counts) attributes.set(program, found);
         return found;
       },
       getActiveUniform: (program, i) =>
-        waiting.get(program)?.[i] ?? own.getActiveUniform.call(gl, program, i),
+        waiting.get(program)?.[i] ?? native.getActiveUniform.call(gl, program, i),
       getUniformLocation: (program, name) =>
         waiting.has(program)
           ? /** @type {Place} */ ({ program, name })
-          : own.getUniformLocation.call(gl, program, name),
+          : native.getUniformLocation.call(gl, program, name),
       useProgram: (program) => {
-        own.useProgram.call(gl, (used = program && linked(program)));
+        native.useProgram.call(gl, (used = program && linked(program)));
       },
       deleteShader: (shader) => {
         if (shader) alive.delete(shader);
-        own.deleteShader.call(gl, shader);
+        native.deleteShader.call(gl, shader);
       },
       deleteProgram: (program) => {
         if (program) {
           alive.delete(program);
           waiting.delete(program);
         }
-        own.deleteProgram.call(gl, program);
+        native.deleteProgram.call(gl, program);
       },
       ...Object.fromEntries(
-        SETTERS.map((name) => {
+        setters.map((name) => {
           const set = /** @type {(place: WebGLUniformLocation | null, ...values: unknown[]) => void} */ (
-            own[name]
+            native[/** @type {"uniform1f"} */ (name)]
           );
           return [
             name,
