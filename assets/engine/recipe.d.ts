@@ -201,7 +201,7 @@ export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay;
 
 export type Only = number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
 
-/** What all marks have. role: the mathematical role, which the theme knows the colour of; fade: opacity at */
+/** The base class of all marks. */
 export interface MarkFields {
   cloud: string;
   role: string;
@@ -223,7 +223,7 @@ export interface PointsMark extends MarkFields {
   draws: "points";
 }
 
-/** The cloud's points joined in an order (indices, −1 is a gap). arrow: the length of a head at the end of */
+/** The cloud's points joined in an order (indices; −1 is a gap). */
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
@@ -236,7 +236,7 @@ export interface LineMark extends MarkFields {
   pattern: number[];
 }
 
-/** The way of points, from each stage to where they are. */
+/** The path of points through the stages up to their current position. */
 export interface TrailMark extends MarkFields {
   size: number;
   dash: string;
@@ -249,7 +249,7 @@ export interface TrailMark extends MarkFields {
   pattern: number[];
 }
 
-/** The way of points as a parameter runs: where they are at its `stops`, with all else as it is. */
+/** The path of points as a parameter runs: their positions at its `stops`, with everything else unchanged. */
 export interface WayMark extends MarkFields {
   size: number;
   dash: string;
@@ -264,7 +264,7 @@ export interface WayMark extends MarkFields {
   pattern: number[];
 }
 
-/** Those of the ellipsoid that the cloud spans: its middle, then the images of orthonormal radii. */
+/** The semi-axes of the ellipsoid that the cloud spans: its centre, then the images of orthonormal */
 export interface SemiAxesMark extends MarkFields {
   size: number;
   dash: string;
@@ -288,7 +288,7 @@ export interface RimMark extends MarkFields {
   pattern: number[];
 }
 
-/** The edges of the convex hull of where the points are now: in the plane its outline. */
+/** The edges of the convex hull of the current points; in the plane its outline. */
 export interface HullMark extends MarkFields {
   size: number;
   dash: string;
@@ -308,7 +308,7 @@ export interface MeshMark extends MarkFields {
   hand: null;
 }
 
-/** A cloud that is a grid of (rows, columns), row by row, as a surface between its points. */
+/** A cloud that is a grid of (rows, columns), row by row, as a surface. */
 export interface SheetMark extends MarkFields {
   color: Color | null;
   grid: [number, number];
@@ -317,7 +317,7 @@ export interface SheetMark extends MarkFields {
   hand: null;
 }
 
-/** Its faces, in space. A hull of n points, the `count`, has at most 2n − 4; the rest has no size. */
+/** The faces of the convex hull in space. */
 export interface HullFacesMark extends MarkFields {
   count: number;
   mark: "HullFaces";
@@ -326,7 +326,7 @@ export interface HullFacesMark extends MarkFields {
   hand: null;
 }
 
-/** Where a number affine in space is 0, within the ball of a radius. The cloud's points are that number at */
+/** The disc in which the plane where an affine function is 0 cuts the ball of a radius. */
 export interface DiscMark extends MarkFields {
   radius: number;
   corners: number;
@@ -344,7 +344,7 @@ export interface LabelsMark extends MarkFields {
   hand: null;
 }
 
-/** Of its one row: `bins` of equal width over `span`, counts upwards. */
+/** The histogram of one row: `bins` of equal width over `span`, with the counts upwards. */
 export interface HistogramMark extends MarkFields {
   size: number;
   dash: string;
@@ -358,7 +358,7 @@ export interface HistogramMark extends MarkFields {
   pattern: number[];
 }
 
-/** The coordinates of each point as a line over their numbers, from 1 on. It has no rows. */
+/** The coordinates of each point as a line over their indices, from 1 on. It has no rows. */
 export interface ProfileMark extends MarkFields {
   size: number;
   dash: string;
@@ -370,7 +370,7 @@ export interface ProfileMark extends MarkFields {
   pattern: number[];
 }
 
-/** The best single threshold on its one row between the two `classes`, as a line over `span`. */
+/** The single threshold on one row that best separates the two `classes`, as a line over `span`. */
 export interface ThresholdMark extends MarkFields {
   size: number;
   dash: string;
@@ -383,7 +383,7 @@ export interface ThresholdMark extends MarkFields {
   pattern: number[];
 }
 
-/** The colour of a cloud that is a grid over the whole 2D view, row by row from below. It has no rows. */
+/** A cloud on a grid as a field of colour that fills a 2D view, row by row from below. It has no rows. */
 export interface FieldMark extends MarkFields {
   color: Color;
   columns: number;
@@ -392,7 +392,7 @@ export interface FieldMark extends MarkFields {
   hand: null;
 }
 
-/** The colour of a cloud that is an even grid of a 2D view, row by row from below: a rectangle a point. */
+/** A cloud on a regular grid of a 2D view as coloured rectangles, row by row from below. */
 export interface CellsMark extends MarkFields {
   color: Color;
   columns: number;
@@ -401,7 +401,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed point, where it can never be selected, to those that average to it. */
+/** Lines from the followed point, if no query can select it, to the points that average to it. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -413,7 +413,7 @@ export interface AverageMark extends MarkFields {
   pattern: number[];
 }
 
-/** An arrow from the origin: the query at which the followed point's weight is largest, cut to `reach`. */
+/** An arrow from the origin: the query that gives the followed point its largest weight, cut to length */
 export interface BestQueryMark extends MarkFields {
   size: number;
   dash: string;
@@ -426,7 +426,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** Where a query scores as high as the highest key: a line in 2D, in 3D the rim of a disc, around it. */
+/** The line (in 3D the rim of a disc) of points with the same score as the highest key, so that no key is */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -451,7 +451,7 @@ export interface SupportDiscMark extends MarkFields {
   hand: null;
 }
 
-/** The softmax weight of the followed point against the length of a query, over `span`. */
+/** The softmax weight of the followed point as a function of the length of a query, over `span`. */
 export interface WeightCurveMark extends MarkFields {
   size: number;
   dash: string;
@@ -477,7 +477,7 @@ export interface WeightLimitMark extends MarkFields {
   pattern: number[];
 }
 
-/** The length of a query and the followed point's weight there, as a glyph: a point of a `WeightCurve`. */
+/** The followed point's weight at the current length of a query, as a glyph: a point of a */
 export interface WeightNowMark extends MarkFields {
   query: Row;
   size: number;
@@ -514,7 +514,7 @@ export type Mark =
   | WeightLimitMark
   | WeightNowMark;
 
-/** What all readouts have. */
+/** The base class of readouts. */
 export interface ReadoutFields {
   label: string;
 }
@@ -527,7 +527,7 @@ export interface ResidualReadout extends ReadoutFields {
   kind: "residual";
 }
 
-/** One number of one point of a cloud, in some digits after the point; None: as many as fit. */
+/** A number of one point of a cloud. digits: after the decimal point; None: as many as fit. */
 export interface NumberReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -537,7 +537,7 @@ export interface NumberReadout extends ReadoutFields {
   kind: "number";
 }
 
-/** The mean over a cloud's points of one number. */
+/** The mean of a number over a cloud's points. */
 export interface MeanReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -555,7 +555,7 @@ export interface LargestReadout extends ReadoutFields {
   kind: "largest";
 }
 
-/** How many points of a cloud a mark with this `only` shows, now or at a stage, and of how many. */
+/** How many of a cloud's points a mark with this `only` shows, now or at a stage, and how many */
 export interface CountReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -563,13 +563,13 @@ export interface CountReadout extends ReadoutFields {
   kind: "count";
 }
 
-/** Those of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in `SemiAxes`. */
+/** The lengths of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in */
 export interface LengthsReadout extends ReadoutFields {
   cloud: string;
   kind: "lengths";
 }
 
-/** The share of points that a threshold on a row, or the best, puts in the right one of two `classes`. */
+/** The share of points of two `classes` that a threshold on a row, given or the best, classifies */
 export interface AccuracyReadout extends ReadoutFields {
   cloud: string;
   row: Row;
@@ -578,7 +578,7 @@ export interface AccuracyReadout extends ReadoutFields {
   kind: "accuracy";
 }
 
-/** The labels of a cloud's points as a text beside the picture. What a mark with this `only` shows, now */
+/** The labels of a cloud's points as a text beside the picture; a click follows a letter's point. */
 export interface LettersReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -586,27 +586,27 @@ export interface LettersReadout extends ReadoutFields {
   kind: "letters";
 }
 
-/** Whether the followed point can be selected as a key: how far ahead a query of length 1 can put it. */
+/** Whether the followed point can be selected as a key, and the margin of the best query of length 1. */
 export interface FateReadout extends ReadoutFields {
   keys: string;
   kind: "fate";
 }
 
-/** How many coordinates of a point are exactly 0 at a stage, in the mean over a cloud; and of how many. */
+/** How many coordinates of a point are exactly 0 at a stage, on average over a cloud, and of how many. */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
   kind: "zeros";
 }
 
-/** How many patterns of signs a cloud's points have at a stage (0 counts as −), and the entropy of their */
+/** The number of sign patterns of a cloud's points at a stage (0 counts as −), and the entropy of their */
 export interface PatternsReadout extends ReadoutFields {
   cloud: string;
   stage: number;
   kind: "patterns";
 }
 
-/** What shares of a cloud's points are in pieces of each rank after max(x, 0): of how many directions the */
+/** The shares of a cloud's points in pieces of each rank after max(x, 0), the rank of the active neurons' */
 export interface RanksReadout extends ReadoutFields {
   cloud: string;
   before: number;
@@ -614,7 +614,7 @@ export interface RanksReadout extends ReadoutFields {
   kind: "ranks";
 }
 
-/** Into how many arcs the signs after a step cut a circle of a radius around the origin: exact, whatever */
+/** The number of arcs into which the signs after a step divide a circle around the origin, exactly. */
 export interface PiecesReadout extends ReadoutFields {
   cloud: string;
   before: number;
