@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Column, Row, verdict
+from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Column, Row
+from learning.recording.verdict import verdict
 
 # what a terminal has room for
 SUMMARY_COLUMNS = (

@@ -13,7 +13,7 @@ WORDS = {
     "the server's own words": ({"status": 400, "text": json.dumps({"error": "no"})}, "no"),
     "a proxy's bound": (
         {"status": 413, "text": "<h1>413</h1>"},
-        "This file has 3 MB: that is more than this server takes.",
+        "This file has 3 MB, which is more than this server takes.",
     ),
     "another fault": ({"status": 502, "text": "<h1>502</h1>"}, "The server does not answer."),
 }
@@ -39,4 +39,4 @@ def test_an_answer_says_what_is_wrong(node, reply, words):
 
 def test_a_connection_that_is_cut_off_is_told_with_the_size(node):
     words = node.ask("upload", size=MOST, most=MOST, reply="error")["words"]
-    assert "broke off" in words and "34 MB" in words
+    assert "broke while the file was sent" in words and "34 MB" in words

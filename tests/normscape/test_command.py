@@ -52,7 +52,6 @@ def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
 
 
 def test_a_taken_port_says_how_to_choose_another(monkeypatch):
-    monkeypatch.setattr("components.web.serve.draw_gallery", lambda: None)
     monkeypatch.setattr(
         "components.web.serve.listen", lambda _, host, port: socket.create_server((host, port))
     )

@@ -13,8 +13,9 @@ from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
-from learning.recording.analysis import effective_rank, row, verdict
+from learning.recording.analysis import effective_rank, row
 from learning.recording.digest import digest, from_digest, widest
+from learning.recording.verdict import verdict
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
 from tests.learning.recording import norms

@@ -22,6 +22,7 @@ from geometry.pipeline import Step
 from learning.recording import analysis
 from learning.recording.digest import Digest, Reduced, from_digest
 from learning.recording.report import told
+from learning.recording.verdict import verdict
 
 Array = np.ndarray
 
@@ -300,8 +301,8 @@ def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
 def facts(first: Digest, second: Digest | None, k: int) -> Facts:
     """The verdict, then every number of the norm; both recordings where there are two."""
     both = [first, *([second] if second else [])]
-    asked = analysis.verdict(first.rows)
-    found = [[each.answer for each in analysis.verdict(one.rows)] for one in both]
+    asked = verdict(first.rows)
+    found = [[each.answer for each in verdict(one.rows)] for one in both]
     numbers = [column for column in analysis.COLUMNS if column.name != "path"]
     lines = [[each.question, *answers] for each, *answers in zip(asked, *found, strict=True)]
     lines += [

@@ -21,12 +21,12 @@ from learning.recording.analysis import (
     lost,
     measured,
     row,
-    verdict,
     with_effects,
 )
 from learning.recording.massive import places
 from learning.recording.recording import Recording
 from learning.recording.report import text, to_csv, to_json, told
+from learning.recording.verdict import verdict
 from tests.learning.recording.norms import norm, recording
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-9}  # vectors are stored in single precision

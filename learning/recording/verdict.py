@@ -1,0 +1,146 @@
+"""The verdict on a recorded model: the questions that a report begins with, answered from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Row
+from learning.recording.massive import MASSIVE_LENGTH_RATIO
+from learning.recording.recording import NORM_KINDS
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the verdict: a question, what was found, and how that is defined."""
+
+    name: str
+    question: str
+    answer: str
+    value: float
+    about: str
+
+
+def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
+    """What follows from the rows of a recording for its model. together: the effect of all norms at once."""
+    centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
+    asked = centre or rows
+    turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
+    shares, rounding = [row["share_high"] for row in rows], 1e-10
+    level = sum(each < rounding for each in shares)
+    most = max(rows, key=lambda row: row["eps_high"])
+    sets = sum(row["keys"] for row in rows)
+    before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
+    n = len(rows)
+    folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
+    refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
+    would = "" if centre else "centring would: "
+    return [
+        _effect(asked, centre=bool(centre), together=together),
+        Finding(
+            "turn_median",
+            "By how much does centring turn outputs?",
+            f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
+            f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
+            float(np.median(turns)),
+            "The median over these norms of the median over vectors, and of its multiple of the angle "
+            "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. What the "
+            "model makes of it is another question.",
+        ),
+        Finding(
+            "folds",
+            "Could it be folded away exactly?",
+            f"in {folds} of {len(centre)} norms that centre"
+            + (f"; of {unknown} it is not known" if unknown else "")
+            + refused
+            if centre
+            else "there is no centring",
+            folds / max(len(centre), 1),
+            "Only Linears, embeddings and parameters write what comes there, and only norms that centre read "
+            "it. With the means taken from these weights, LayerNorm is RMSNorm, exactly (scene absorb). "
+            "Each yes was checked: a copy of the model, folded, gave the same outputs. `normscape convert` "
+            "does it.",
+        ),
+        Finding(
+            "level",
+            "Is the mean zero already?",
+            f"in {level} of {n} norms",
+            level / n,
+            "95 of 100 vectors have less than 1e-10 of their energy along 1: for these LayerNorm is nearly "
+            "RMSNorm.",
+        ),
+        Finding(
+            "eps",
+            "How far does ε matter?",
+            f"at most {most['eps_high']:.2g} of the divisor's square (95th percentile of a norm), at "
+            f"{most['path']}",
+            float(most["eps_high"]),
+            "The largest 95th percentile of ε/(σ² + ε) of a norm. A weight w shrinks outputs, "
+            "before β, by 1 − √(1 − w): by about half of w where it is small.",
+        ),
+        _massive(rows),
+        Finding(
+            "keys",
+            "How many keys could never be chosen?",
+            f"{before} of {sets} before the norms, {after} after",
+            before / sets,
+            f"Of each norm up to {MAX_SAMPLED_KEYS} vectors are taken for one set of keys. "
+            "One that is an average of the others never has a higher score than all of them. In many "
+            "dimensions few are.",
+        ),
+    ]
+
+
+def _massive(rows: Sequence[Row]) -> Finding:
+    """Which norms see massive activations."""
+    question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
+    largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
+    answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"
+    if few:
+        most = max(few, key=lambda row: row["longest"])
+        answer = (
+            f"in {len(few)} of {len(rows)} norms; at {most['path']} {most['massive']} of {most['vectors']:,} "
+            f"vectors are up to {most['longest']:.3g} median lengths long ({most['longest_at']}), and "
+            f"dimension {most['top_dimension']} has {most['top_energy']:.1%} of all energy, "
+            f"{most['top_energy_rest']:.1%} without them"
+        )
+    elif any(row["longest"] is None for row in rows):
+        answer = "not known: this recording is older"
+    about = (
+        f"A vector is massive if it is longer than {MASSIVE_LENGTH_RATIO} times the median length. The "
+        "effective rank is without these; the column beside it is with them."
+    )
+    return Finding("massive", question, answer, len(few) / len(rows), about)
+
+
+def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
+    """Whether the centring could go: by its effect where that was measured, else by the energy along 1."""
+    question = "Could the centring go?"
+    told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
+    moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
+    if found := told or moved:
+        unit = "a KL of {:.2g} nats" if told else "{:.1%} of the outputs' length"
+        (largest, path), middle = max(found), float(np.median([each for each, _ in found]))
+        each = f"{unit.format(middle)} in the median norm, {unit.format(largest)} at {path}"
+        every = "" if together is None else together.kl if told else together.change
+        whole = f", {unit.format(every)} in all at once" if every != "" else ""
+        begin = (
+            "without it predictions change by" if centre else "it has none; with one predictions change by"
+        )
+        about = (
+            "The effect of changing one norm, or all, with nothing trained again: the columns KL and outputs."
+        )
+        return Finding("effect", question, f"{begin} {each}{whole}", middle, about)
+    few = sum(row["share_d"] < ISOTROPIC_SHARE_D for row in asked)
+    answer = f"in {few} of {len(asked)} norms the mean is smaller than that of random vectors"
+    return Finding(
+        "effect",
+        question,
+        answer if centre else f"it has gone: this model has RMSNorms alone; {answer}",
+        few / len(asked),
+        f"A norm counts whose energy along 1, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
+        "vectors. What the model makes of it, `normscape report --model` measures.",
+    )
