@@ -1,13 +1,13 @@
-"""Normscape in other people's work; each name is loaded when it is first used.
+"""Normscape's public API. Each name is imported when it is first used.
 
-Figure     a scene in a notebook (docs/notebook.md)
-convert    fold the norms of a checkpoint into their neighbours, with a certificate (docs/convert.md);
-           `certify` makes one for any two checkpoints
-own        the choices with which a recording's file is shown, in a notebook or an application
-record     what comes to the norms of a PyTorch model; `show` is its page (docs/notebook.md)
-Scene      a scene in anybody's Dash application (docs/dash.md)
-register   gives an application the routes of its scenes; `Scene` does so by itself for one that is made after
-           it is imported, or is there already
+Figure     a Jupyter widget of a scene (docs/notebook.md)
+Scene      a Dash component of a scene (docs/dash.md)
+register   adds the routes that `Scene` needs to a Dash application; importing `Scene` does so by itself for
+           applications that exist already or are created later
+record     record the inputs of a PyTorch model's normalisation layers; `show` shows them (docs/notebook.md)
+own        the choices with which the scene `model` shows a recording
+convert    fold the normalisation layers of a checkpoint into their neighbours, with a certificate
+           (docs/convert.md); `certify` makes one for any two checkpoints
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         asked.run(asked)
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads has enough, as `head`
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except commands.WRONG as wrong:
         parser.error(str(wrong))

@@ -1,4 +1,4 @@
-"""`import dash` in a notebook without a warning of the front end.
+"""Import Dash in a notebook without a warning of the front end.
 
 In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported, and a front end without
 Dash's own extension warns that it does not know the target. Only Dash's notebook applications need the comm.
@@ -12,7 +12,9 @@ from typing import Any
 
 
 def import_dash_quietly() -> None:
-    """Import Dash; its comm opens with its first message, which only Dash applications in notebooks send."""
+    """Import Dash so that its comm opens with its first message, which only Dash applications in notebooks
+    send.
+    """
     if "dash" in sys.modules:
         return
     try:

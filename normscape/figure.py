@@ -31,7 +31,7 @@ from components.publish import component, plain
 from components.training.recipes import built
 from components.web.server import contents, find, library_code
 
-QUICK = 6  # of gzip's 9
+QUICK = 6  # compression level of gzip, of 9
 ENTRY = "guest/kernel"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -60,20 +60,43 @@ def library() -> Library:
 
 
 class Figure(anywidget.AnyWidget):
-    """A live scene whose state is exposed as traits: read what the user moved, or set it from code.
+    """A Jupyter widget of a scene, whose state is exposed as traits: read what the reader moved, or set it
+    from code.
 
-    Figure("layernorm", gamma1=2, n=60, progress=1): choices and parameters by name, and `progress`, `follow`,
-    `camera`, as in a link. A dict that is set need not be whole: what it does not name stays as it is.
+    Parameters
+    ----------
+    slug : str
+        The name of the scene, as `normscape list` prints it.
+    theme : {"auto", "light", "dark"}
+        The colours; "auto" follows the page.
+    controls : list of str, optional
+        The names of the visible controls, and "progress" for the scrubber; None for all, [] for none.
+    **state
+        Choices and parameters by name, `progress`, `follow` and `camera`, as in the address of the scene's
+        page.
 
-    choices    by name; new ones are built in the kernel
-    params     what the sliders move, by name
-    progress   how far the points are, from 0 to the number of steps
-    follow     the number of the point that is followed
-    camera     (x, y, z) of the eye, or six numbers, with what it looks at; None where nothing can be turned
-    theme      "auto", "light" or "dark"; auto is that of the page
-    controls   the names of those that are shown, and "progress" for the scrubber; None for all, [] for none
+    Attributes
+    ----------
+    choices, params : dict
+        Choices, which are built in the kernel, and sliders, by name. A dict that is set need not be complete:
+        what it does not name stays as it is.
+    progress : float
+        The stage, from 0 to the number of steps.
+    follow : int
+        The number of the followed point.
+    camera : list of float or None
+        The position of the camera (x, y, z), perhaps with the point that it looks at; None without a 3D view.
+    theme, controls
+        As above.
 
-    What the scene does not have is a ValueError where it is made, a TraitError where it is set, in one line.
+    Raises
+    ------
+    ValueError
+        If the scene does not have a name or value; setting a wrong trait raises TraitError.
+
+    Examples
+    --------
+    `Figure("layernorm", gamma1=2, n=60, progress=1)`
     """
 
     _esm = Path(__file__).with_suffix(".js")
@@ -122,12 +145,13 @@ class Figure(anywidget.AnyWidget):
         return f"Figure({', '.join([repr(self.slug), *(f'{name}={values[name]!r}' for name, _ in asked)])})"
 
     def _ipython_display_(self) -> None:
-        """The widget, then its picture, for where nothing brings the widget to life: on a page that is made
-        of the notebook, in a viewer, in a notebook that is opened again. A widget that lives hides it.
+        """Show the widget, then its picture, for readers without the widget: in exported HTML, in a viewer,
+        or in a notebook that is opened again. A live widget hides the picture.
         """
         widget, _ = self._repr_mimebundle_() or ({}, {})
         if VIEW in widget:
-            display({VIEW: widget[VIEW], "text/html": ""}, raw=True)  # where no widget is: nothing
+            # nothing is shown without widget support
+            display({VIEW: widget[VIEW], "text/html": ""}, raw=True)
         display({"text/plain": repr(self), "text/html": self._drawn()}, raw=True)
 
     def _drawn(self) -> str:
@@ -143,7 +167,7 @@ class Figure(anywidget.AnyWidget):
 
     @property
     def state(self) -> State:
-        """The whole state, as it stands in a link."""
+        """The whole state, as in a link."""
         rest: dict[str, Any] = {"progress": self.progress, "follow": self.follow}
         if self.camera != _home(self._built(self.choices)):
             rest["camera"] = self.camera
@@ -249,5 +273,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """The value as it stands in a link."""
+    """A value as it is written in a link."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

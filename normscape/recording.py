@@ -1,4 +1,6 @@
-"""What the norms of a reader's own model do: recorded, and shown in a notebook or in a Dash application."""
+"""Record the normalisation layers of a reader's own model, and show them in a notebook or a Dash
+application.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,20 @@ if TYPE_CHECKING:
 
 
 class Seen(Recorder):
-    """The result of `record`."""
+    """A recording in progress or finished, the result of `record`."""
 
     def show(self, **state: Any) -> Figure:
-        """The scene of these norms. What it is made of is kept as long as runs are (CACHE_DIR)."""
+        """A widget with the scene of these layers. Its data is kept for 30 days, in CACHE_DIR.
+
+        Parameters
+        ----------
+        **state
+            Choices, parameters, `progress`, `follow` and `camera` of the scene, as for `Figure`.
+
+        Returns
+        -------
+        Figure
+        """
         from components.scenes.model import SCENE
         from normscape import Figure
 

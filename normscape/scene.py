@@ -22,14 +22,15 @@ PROPERTIES = (
 
 
 class Scene(Component):
-    """A live scene in a Dash layout.
-    A scene of Normscape, alive: its figure and its controls, and its state, which callbacks read and set.
+    """A live scene in a Dash layout. A scene of Normscape as a Dash component: its figure, its controls, and
+    its state, which callbacks read and set.
 
-    What the hand moves comes in at most ten times a second and when it rests; what a callback sets is shown,
-    and not sent back. A dict that a callback sets need not be whole: what it does not name stays as it is.
+    Changes by the reader arrive at most ten times a second, and once when a control rests; values that a
+    callback sets are shown, and not sent back. A dict that a callback sets need not be complete: what it does
+    not name stays.
 
-    Raises ValueError for what the scene does not have, in one line; what a callback sets wrong is said in the
-    place of the figure.
+    Raises ValueError for names and values that the scene does not have. If a callback sets one, the message
+    is shown in place of the figure.
 
     Keyword arguments:
 
@@ -66,7 +67,8 @@ class Scene(Component):
         Style of the element. Its custom properties change colours: {"--paper": "white"}.
 
     - className (string; optional):
-        Class of the element."""
+        Class of the element.
+    """
 
     _children_props: list[str] = []  # noqa: RUF012
     _base_nodes = ["children"]  # noqa: RUF012
