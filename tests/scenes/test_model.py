@@ -102,7 +102,7 @@ def the_model():
 
 def first():
     """Within a letter the vectors differ in height more than in the plane, and colours go from dark to bright."""
-    points = stop("model", "What comes to the first norm").recipe.cloud("vectors").points
+    points = stop("model", "The input of the first norm").recipe.cloud("vectors").points
     assert len(points) == 600
     token = shipped().norms[0].token
     spread = np.mean(
@@ -112,7 +112,7 @@ def first():
 
 
 def height():
-    at = stop("model", "The mean goes")
+    at = stop("model", "Centring")
     assert at.progress == 1 and at.recipe.stages[1] == "centre"
     x = shipped().norms[0].points.astype(float)
     share = 100 * x[:, 2] ** 2 / (x**2).sum(1)
@@ -243,26 +243,28 @@ def the_rank():
 CLAIMS = {
     "A norm that centres only two coordinates has one semi-axis, which says nothing about this.": one_semi_axis,
     "all $|\\gamma_i|$ are equal. A norm that centres": one_semi_axis,
-    "the value that 95 of 100 vectors stay below": the_spread,
-    "from 0 to its highest value; σ and ‖x‖, which are logarithmic, from the lowest": the_strips,
-    "Three directions are drawn: $𝟏$, the vector of ones, upright, and the two at right angles to it in which the "
-    "normalised vectors spread most.": the_axes,
-    r"divides by the deviation $\sigma$, an RMSNorm by the root mean square": by_kind,
-    "Of a GroupNorm the picture, and the numbers under it, have the first group alone; the strips have all.": by_kind,
+    "the 95th percentile, or the shortest and the longest semi-axis": the_spread,
+    "Each strip begins at 0, except the logarithmic ones, σ and ‖x‖, which begin at their lowest "
+    "value.": the_strips,
+    "Three directions are drawn: $𝟏$, the vector of ones, points up; the other two are at right "
+    "angles to it, and the normalised vectors spread most along them.": the_axes,
+    r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
+    "Of a GroupNorm, the picture and these numbers have the first group only; the strips have all "
+    "groups.": by_kind,
     "along the three directions": the_axes,
-    "Your own model takes four lines": the_lines,
+    "To record your own model takes four lines": the_lines,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
     "The turn is the angle between the two outputs": the_turn,
     "more than ten times as long as the median": the_massive,
-    "which has four layers and works with vectors of four numbers": the_model,
-    "You see 600 vectors of the first norm": first,
-    "Equal letters stand above each other.": first,
-    "The median is 12 %. But some vectors are nearly upright: of 100 vectors 5 have more than 77 % there.": height,
+    "four layers, vectors of four numbers": the_model,
+    "These are 600 input vectors of the first norm": first,
+    "Vectors of equal letters stand above each other.": first,
+    "The median is 12 %. But some vectors are nearly upright: 5 of 100 have more than 77 % there.": height,
     "- * about a tenth - about a half - nearly all": height,
-    "here the longest semi-axis is 1.5 times as long as the shortest": semi_axes,
-    "There every gain was 1, and no semi-axis differed from another.": before,
-    "in none would 95 of 100 outputs turn by less than 1° without it. In the median over its norms, the typical output would "
-    "turn by 15°.": turned,
-    "For it each vector loses its own mean $\\mu$, then all lose the mean of the cloud": the_rank,
-    "Such a small model has only 4 directions, of which centring takes one": the_model,
+    "Its longest semi-axis is 1.5 times the shortest.": semi_axes,
+    "Every gain was 1, so all semi-axes were equal.": before,
+    "in none do 95 of 100 outputs turn by less than 1°. The typical output turns by 15° (median "
+    "over the norms).": turned,
+    r"each vector loses its own mean $\mu$, then the mean of all vectors is subtracted": the_rank,
+    "This model has only 4 directions, and centring takes one of them": the_model,
 }

@@ -341,19 +341,28 @@ CLAIMS = {
     r"each block of a point's numbers: two blocks of 2 in $d = 4$, of 3 in $d = 6$": the_blocks,
     r"In $d = 3$ there is only one block, so GroupNorm and InstanceNorm are LayerNorm.": one_block,
     r"Afterwards the numbers of the group sum to 0 and their squares sum to $m$.": sums_and_squares,
-    r"That sphere has $m - 2$ dimensions. Where the mean is not taken off, one divides by the root of the mean square, $\mathrm{rms}_G$, and the sphere has $m - 1$.": dimensions_of_the_spheres,
-    r"- One block of 3, centred: a circle. - Two blocks of 3, centred: a circle and a circle. A pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or $(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again two circles, and a torus.": products,
+    "That sphere has $m - 2$ dimensions. Without subtracting the mean, the divisor is the root "
+    r"mean square $\mathrm{rms}_G$, and the sphere has $m - 1$ dimensions.": dimensions_of_the_spheres,
+    "- One block of 3, centred: a circle. - Two blocks of 3, centred: a circle times a circle. A "
+    "pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or "
+    "$(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again "
+    "two circles, a torus.": products,
     r"The two circles lie at right angles to each other. So in its own space such a torus is flat, like paper; in three dimensions it has to bend.": circles_at_right_angles,
-    r"divided by $\sqrt d + p_4$, and times 1.2. This is the stereographic projection; it changes sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
-    r"In the third picture you see why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,
+    r"divided by $\sqrt d + p_4$, times 1.2. This is the stereographic projection: it changes "
+    "sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
+    "The third picture shows why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,
     r"every number of every point grows by 0.5. Whose picture does the shift change? - LayerNorm's - * RMSNorm's": grown,
-    r"Every number of every point has grown by 0.5.": grown,
+    "The circle has not changed.": grown,
     r"### Two blocks, two circles GroupNorm cuts six numbers into two blocks of three. Each block gives an angle, and two angles make a torus.": a_torus,
-    r"### Only four points Blocks of two lose nearly everything: 400 points have landed on four. What is left of a block is which of its two numbers is larger.": four_points,
-    r"each block of two reaches a whole circle. Left is a torus again, right the four points.": a_flat_torus,
+    "### Only four points With blocks of two, 400 points have landed on four. All that is left of "
+    "a block is which of its two numbers is larger.": four_points,
+    "each block of two reaches a whole circle. Left is a torus again, right are the four points.": a_flat_torus,
     r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
-    r"Choose both in $d = 3$: the largest distance between the two results is zero. With as many blocks as numbers, each number would be its own mean, and everything would go to 0.": no_distance,
+    "Choose both in $d = 3$: the largest distance between the two results is zero. With as many "
+    "blocks as numbers, each number would be its own mean, and every result would be 0.": no_distance,
     r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
-    r"One step earlier both blocks have lost their means. Go on one stage, and look how each point moves to the torus.": both_means_are_gone,
-    r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every vector on a sphere of radius $g$": walls_and_a_sphere,
+    "One step earlier both blocks have lost their means. Go to the next stage and watch the "
+    "points move to the torus.": both_means_are_gone,
+    r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every "
+    "vector on a sphere of radius $g$": walls_and_a_sphere,
 }

@@ -185,7 +185,7 @@ def seen_edge_on():
 
 
 def at_the_beginning():
-    state = stop("octants", "How it came about")
+    state = stop("octants", "Through the training")
     logit = RECIPE.cloud("logit").at(state.params, 0)
     assert state.params["step"] == 0 and state.choices["seed"] == SEED
     said(100 * ((logit[:, 0] > 0) == (LABELS == 1)).mean(), "48.5")
@@ -258,36 +258,38 @@ def lengths():
 
 
 CLAIMS = {
-    "at the start it has one boundary or none, whichever seed": one_boundary_or_none,
-    "In the end a plane parts the two answers, seen edge on.": two_answers,
-    "# A sphere cut in eight Neighbouring eighths of a sphere are opposite classes": neighbours_differ,
-    "Points of a sphere, cut in eight by three planes through its middle. Neighbouring eighths are in opposite "
-    "classes": neighbours_differ,
+    "At the start of the training the painted sphere has one boundary or none, for every seed.": one_boundary_or_none,
+    "At the end a plane separates the two answers. It is seen edge on.": two_answers,
+    "# A sphere cut in eight Neighbouring eighths of a sphere belong to opposite classes.": neighbours_differ,
+    "The points lie on a sphere that three planes through its centre cut in eight. Neighbouring "
+    "eighths are in opposite classes": neighbours_differ,
     "with three neurons in each layer": width,
-    "points of your own, three coordinates and a label on each line. They are moved to have their mean at the "
-    "origin and scaled until the farthest has length 1": own_points,
-    "After three such folds a plane is enough to part its eight parts.": third_fold,
-    "Of 32 seeds, 13 end with at least 99 % of the points right; 10 others had as many at an earlier checkpoint, and lost "
-    "them again.": seeds_that_solve,
+    "your own points, three coordinates and a label on each line. They are moved to have their "
+    "mean at the origin and scaled until the farthest has length 1.": own_points,
+    "After three such folds one plane can separate the classes.": third_fold,
+    "Of 32 seeds, 13 end with at least 99 % of the points correct; 10 others had as many at an "
+    "earlier checkpoint, and lost them again.": seeds_that_solve,
     "Eight parts, two classes.": eight_parts,
-    "the best of all planes gets 64.5 % of these 400 points right": on_the_input,
-    "So in the network that you see first the sheet lies in two layers after one $u_\\varepsilon$, and after two, over most of what it covers, in "
-    "four.": in_layers,
-    "folded onto one side: two of its points share each place. The sheet covers a quarter of the sphere, in two layers "
-    "everywhere. A plane parts the classes hardly better than "
-    "before: the best gets 69.5 % right.": first_fold,
-    "lies in four layers over 86 % of what it covers. No plane parts them yet, the best gets 80 % right": halfway,
-    "### The third fold From here on one plane would be enough.": third_fold,
-    "seen edge on: all points are on their side": seen_edge_on,
-    "Step 0: 48.5 % are right": at_the_beginning,
-    "The end of the deepest drop, on the third sphere. The 76 marked points have turned there by more than 90° "
-    "since step 1,116; on the second sphere 13 have, on the first none. The gradient does not tell this drop from "
-    "the plateau before: it is longer on the plateau, 13.4 at most, than in the drop, 10.2 at most (this network).": the_drop,
-    "19 end with fewer than 99 % of the points right. Of these, 10 had reached 99 % at a checkpoint after step 5,400, before "
-    "their loss rose again. The other 9 never reach it. The loss of 4 of them is at rest, "
-    "within a factor of 1.26 over the last 500 of the 6,000 steps; that of the other 5 still moves.": failing_seeds,
+    "The best of all planes classifies 64.5 % of these 400 points correctly.": on_the_input,
+    r"In the network that you see first, the sheet lies in two layers after one $u_\varepsilon$; "
+    "after two, most of it lies in four.": in_layers,
+    "The sheet covers a quarter of the sphere, in two layers everywhere. This hardly helps a "
+    "plane yet: the best one classifies 69.5 % correctly.": first_fold,
+    "lies in four layers over 86 % of what it covers. The best plane classifies 80 % correctly.": halfway,
+    "### The third fold Now one plane would be enough.": third_fold,
+    "The plane is seen edge on: all points are on their side.": seen_edge_on,
+    "At step 0, 48.5 % are correct": at_the_beginning,
+    "This is the end of the deepest drop, on the third sphere. The 76 marked points have turned "
+    "there by more than 90° since step 1,116; on the second sphere 13 have, on the first none. "
+    "The length of the gradient does not announce the drop: it is at most 13.4 on the plateau "
+    "before and at most 10.2 in the drop (this network).": the_drop,
+    "19 end with fewer than 99 % of the points correct. Of these, 10 had reached 99 % at a "
+    "checkpoint after step 5,400, before their loss rose again. The other 9 never reach it: the "
+    "loss of 4 of them is at rest (within a factor of 1.26 over the last 500 of the 6,000 steps), "
+    "that of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
-    "the best plane gets 64.5 % of 400 points right; between 64.1 and 72.5 % of fewer points": fewer_points,
+    "the best plane classifies 64.5 % of 400 points correctly (between 64.1 and 72.5 % of fewer "
+    "points)": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "
     "\\sqrt{\\varepsilon} \\approx 0.032$": lengths,
 }

@@ -225,22 +225,40 @@ def most_left_further():
 
 
 CLAIMS = {
-    r"Two pictures of one cloud in $d = 3$.": two_pictures,
-    r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright. The violet sphere has radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
-    r"LayerNorm lets each point fall onto the plane of the equator. RMSNorm does not let it fall.": out_to_the_sphere,
+    "Two pictures of one cloud in $d = 3$": two_pictures,
+    "The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and points up. The violet sphere has "
+    r"radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange "
+    "poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
+    "LayerNorm lets each point fall onto the plane of the equator. RMSNorm has no such step.": out_to_the_sphere,
     r"**× √3**: both move each point along its ray from the origin until its distance is $\sqrt 3$.": out_to_the_sphere,
-    r"Each point has a small addition of its own, about $\pm 0.25$, so its own $q$ lies near the slider's value and rarely equals it.": its_own_q,
+    r"Each point adds a small number of its own, about $\pm 0.25$, so its own $q$ is near the "
+    "slider's value.": its_own_q,
     r"The two parts are perpendicular. Their squared lengths are $d\sigma^2$ and $d\mu^2$, so by Pythagoras $$\lVert x \rVert^2 = d\sigma^2 + d\mu^2 = d\sigma^2 (1 + q^2)$$ and therefore, since $\mathrm{LN}(x) = \Pi x / \sigma$, $$\mathrm{RMS}(x) = \frac{\Pi x + \mu 𝟏}{\sigma \sqrt{1 + q^2}} = \frac{\mathrm{LN}(x) + q 𝟏}{\sqrt{1 + q^2}}$$": pythagoras,
-    r"So the output lies $\sqrt d / \sqrt{1 + q^2}$ away from the orange line and at the height $q \sqrt d / \sqrt{1 + q^2}$. The angle $\alpha$ to $𝟏$ has $$\tan \alpha = \frac{1}{q}$$ | quotient $q$ | 0 | 1 | 2 | 3 | 5 | | --- | --- | --- | --- | --- | --- | | angle $\alpha$ | 90° | 45° | 26.6° | 18.4° | 11.3° | For a negative $q$ the angle is measured the same way and lies beyond 90°.": the_angle,
+    r"So the output lies $\sqrt d / \sqrt{1 + q^2}$ away from the orange line and at the height $q "
+    r"\sqrt d / \sqrt{1 + q^2}$. For $q > 0$ the angle $\alpha$ to $𝟏$ has $$\tan \alpha = "
+    r"\frac{1}{q}$$ | quotient $q$ | 0 | 1 | 2 | 3 | 5 | | --- | --- | --- | --- | --- | --- | | "
+    r"angle $\alpha$ | 90° | 45° | 26.6° | 18.4° | 11.3° | For a negative $q$ the angle lies "
+    "beyond 90°.": the_angle,
     r"### One cloud, twice Nothing has happened yet: the two pictures are the same.": the_same_twice,
     r"Compare the two red points: the left one has lost its height and kept its place over the plane.": two_red_points,
-    r"Both clouds are now at the distance $\sqrt 3$. On the left that is the equator, on the right a band higher up. The red point's own $q$ is almost exactly 1: read its angle in the last row of the table, 45°.": forty_five,
-    r"With the slider at $q = 0$ the band lies around the equator, broad because each point has its own $q$. The red point, whose own $q$ is now almost 0, is in the same place in both pictures: where the mean is 0, the fall has nothing to do.": little_difference,
+    r"Both clouds are now at the distance $\sqrt 3$. On the left that is the equator, on the right "
+    "a band higher up. The red point's own $q$ is almost exactly 1: its angle, in the last row of "
+    "the table, is 45°.": forty_five,
+    "With the slider at $q = 0$ the band lies around the equator, broad because each point has "
+    "its own $q$. The red point, whose own $q$ is now almost 0, is in the same place in both "
+    "pictures: where the mean is 0, centring changes nothing.": little_difference,
     r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$.": to_the_pole,
-    r"The largest distance between the two, in the corner of the picture, is mere rounding. It stays so wherever you move **q**.": mere_rounding,
+    "The largest distance between the two, in the corner of the picture, is rounding error, "
+    "wherever you move **q**.": mere_rounding,
     r"With $\varepsilon = 0.02$ under both roots the points lie inside the sphere. The rings still show the relation for $\varepsilon = 0$, and the points have left them. Move **ε** down towards 0 and watch them return.": a_little_epsilon,
-    r"At the pole, two points that were far apart come close. Take two vectors with the same q = 3 and opposite directions in the plane. How far apart are their outputs, left and right? On the left they are opposite points of the equator: $2\sqrt 3 \approx 3.46$. On the right the heights are equal and the distance from the orange line is divided by $\sqrt{1 + q^2} = \sqrt{10}$, so they are $3.46 / 3.16 \approx 1.10$ apart. In the picture at $q = 3$ the patch is somewhat wider than that": how_far_apart,
+    "Take two vectors with the same q = 3 and opposite directions in the plane. How far apart are "
+    r"their outputs, left and right? On the left they are opposite points of the equator: $2\sqrt "
+    r"3 \approx 3.46$. On the right the heights are equal and the distance from the orange line is "
+    r"divided by $\sqrt{1 + q^2} = \sqrt{10}$, so they are $3.46 / 3.16 \approx 1.10$ apart. In "
+    "the picture at $q = 3$ the patch is somewhat wider": how_far_apart,
     r"Which of the two outputs tells you more about x?": which_tells_more,
-    r"since $\mathrm{RMS}(x)$ is $x$ times a positive number (with $\varepsilon = 0$).": which_tells_more,
+    r"With $\varepsilon = 0$ it keeps the direction of $x$ and loses only its length; LayerNorm "
+    "loses $q$ too. Applying LayerNorm to RMSNorm's output gives LayerNorm's output, since "
+    r"$\mathrm{RMS}(x)$ is $x$ times a positive number.": which_tells_more,
     r"Set ε to 0.02 and compare q = 0 with q = 5. At which of them have most points left their rings further, and why? At $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance, in the corner of the picture.": most_left_further,
 }

@@ -28,7 +28,7 @@ Array = np.ndarray
 
 SHIPPED = {"trained": "a small GPT, trained", "start": "the same before training"}
 BESIDE = SHIPPED
-COLOURS = {"position": "place in the sequence", "token": "token"}
+COLOURS = {"position": "position in the sequence", "token": "token"}
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
 PITCH, HIGH = 1.75, 0.8  # from strip to strip, and how high one is; between two stands a title
@@ -103,9 +103,9 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
             for i, label, unit_, digits in [
                 (2, "Energy along 𝟏 of the red vector", " %", 2),
-                (0, "Its place", "", 0),
+                (0, "Its position", "", 0),
                 (1, "Its σ", "", 3),
-                (3, "Weight of ε in it", " %", 4),
+                (3, "Its weight of ε", " %", 4),
             ]
         ),
         facts=facts(first, second, k),
@@ -144,7 +144,7 @@ def numbers(norm: Reduced) -> Cloud:
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
     """What a vector is called: its token, where that is known, and its place."""
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
-    return [f"{words[t]!r}, place {p + 1}" if t in words else f"place {p + 1}" for t, p in pairs]
+    return [f"{words[t]!r}, position {p + 1}" if t in words else f"position {p + 1}" for t, p in pairs]
 
 
 def extent(norm: Reduced) -> float:
@@ -187,7 +187,7 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
         shape = frame @ np.diag(np.sqrt(np.maximum(values, 0))) @ frame.T
         grown = (*rest(3, arrival - 1), Affine(level), Affine(shape), Affine(np.eye(3), norm.shift))
         mesh = [*[0.0] * arrival, *[0.1] * (len(drawn) + 1 - arrival)]
-        title = "what is seen of the sphere"
+        title = "part of the sphere"
         parts += globe(show, radius * np.eye(3), title, mesh=mesh, net=[2.5 * m for m in mesh], steps=grown)
     return parts
 
@@ -205,7 +205,7 @@ def paint(norm: Reduced, colour: str) -> Color:
     """By the place in the sequence, or by the token: the most frequent first."""
     if colour == "position":
         top = float(max(norm.position.max(), 1))
-        return Color("sequential", 0, top, norm.position.astype(float), title="place in the sequence")
+        return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(
