@@ -270,13 +270,6 @@ def correlated_variance():
     said(variances(64, "across", np.array(0.3))[2], "262")
 
 
-def lengths_after_a_matrix():
-    rng = np.random.default_rng(0)
-    x, W = layer_norm(rng.standard_normal((2000, 512)), eps=0.0), rng.standard_normal((64, 512))
-    length = np.linalg.norm(x @ W.T, axis=1)
-    said(100 * length.std() / length.mean(), "9")
-
-
 def aligned():
     assert variances(64, "across", np.array(1.0)) == pytest.approx([64**2] * 3)
     said(mean_entropy(64, 1), "3.46")
@@ -338,7 +331,7 @@ def wider():
 
 
 def mended():
-    at = stop("scores", "What LayerNorm mends")
+    at = stop("scores", "What LayerNorm repairs")
     x, centred, sphere = (stage[:, 5].mean() for stage in at.recipe.cloud("pairs").stages(at.params))
     assert x > 400 > 65 > centred and sphere == pytest.approx(65.0, rel=0.1)
 
@@ -364,7 +357,7 @@ def a_dozen():
 
 
 def one_in_ten():
-    at = stop("scores", "In a pocket")
+    at = stop("scores", "In one head")
     share = at.recipe.cloud("nearer").at(at.params, 2)[0, 0] / 1e6
     assert round(1 / share) == 10
 
@@ -375,36 +368,44 @@ def soft_by_itself():
 
 CLAIMS = {
     "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
-    r"The histogram counts all 1,000: pink as they are, blue divided by $d_k^a$, where **power a** is $\frac12$": numbers_of_the_picture,
-    r"what 8 more queries pay to 32 keys": numbers_of_the_picture,
-    r"Its **entropy** is $\ln 32 = 3.47$ where all keys get the same, and 0 where one gets all.": numbers_of_the_picture,
-    "half of them get it with a plus and half with a minus, or all alike. Each component keeps the variance 1": components_keep_their_variance,
-    "have independent components with mean 0 and variance 1, each of the $d_k$ products in $q \\cdot k$ has variance "
-    "1": products,
+    "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. A "
+    r"transformer has the **power a** at $\frac12$. The dashed curves are the exact laws for "
+    r"independent components; the blue one is for $a = \frac12$.": numbers_of_the_picture,
+    "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
+    r"Their **entropy** is $\ln 32 = 3.47$ where all keys get the same weight, and 0 where one "
+    "gets all.": numbers_of_the_picture,
+    "to half of them with a plus and half with a minus, or to all alike. Each component keeps the "
+    "variance 1": components_keep_their_variance,
+    "have independent components with mean 0 and variance 1. Each of the $d_k$ products in $q "
+    r"\cdot k$ has variance 1": products,
     "has variance 1, and the sum has variance $d_k$": variance_is_d,
     "A variance of 1 for each component is not enough.": correlated_variance,
-    "thousands of keys can be told apart": crowding,
-    "and divided by it as wide as 1, for every $d_k$": variance_is_d,
+    "one dot product can tell thousands of keys apart": crowding,
+    r"So the standard deviation of the scores is $\sqrt{d_k}$, and 1 after the division, for every "
+    "$d_k$.": variance_is_d,
     r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density "
     r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
     "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
-    "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the factor and 3.01 with it; with "
-    "$d_k = 512$ it is 0.16 and 3.01 (means of 200,000 draws).": mean_entropies,
-    "The 8 queries of the picture have 0.77 and 3.06 for $d_k = 64$, and 0.23 and 2.98 for $d_k = 512$ (one draw)": entropies,
-    "It is enough that the queries, or the keys, prefer no direction; the variance is the trace of the product of both "
-    "covariances.": one_side_is_enough,
+    "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the "
+    "factor and 3.01 with it (200,000 draws).": mean_entropies,
+    "The 8 queries of the picture are one draw, and differ from the means: 0.77 and 3.06 for $d_k "
+    "= 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
+    "It is enough that the queries, or the keys, prefer no direction: the variance is the trace "
+    "of the product of both covariances.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
-    "and LayerNorm takes it off: 65.0 again. If half of them have it with a minus, LayerNorm cannot see it: 262 are left": correlated_variance,
-    "with a random matrix from 512 coordinates to 64, lengths still vary by 9 %": lengths_after_a_matrix,
-    r"at $\rho = 1$, the variance is $d_k^2$ (on the sphere, too, with half against half; if all are alike, centring leaves nothing), and the factor that brings it back to 1 is $1/d_k$: $a = 1$": aligned,
+    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, LayerNorm cannot "
+    "see it: 262 are left": correlated_variance,
+    r"at $\rho = 1$ with half against half, the variance is $d_k^2$, and the factor that brings it "
+    "back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
-    r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put keys in the same order. "
-    "None of the two distances is linear in the dot product; the square of the chord is.": one_order,
+    r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
+    "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
     "with $d_k = 512$, from the nearest of 1,000 random keys to the farthest it is 18 % of the mean distance": crowding,
-    r"the cosine is as wide as $1/\sqrt m$. A head that has 64 of 512 coordinates sees cosines 2.8 times as wide": pockets,
+    r"The standard deviation of the cosine is $1/\sqrt m$. A head that has 64 of 512 coordinates "
+    "sees cosines 2.8 times as wide": pockets,
     r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
-    "the blue ones, divided by 8, make a hill as wide as 1": equator,
+    "the blue ones, divided by 8, have a standard deviation of about 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. Evenly over a "
     "sphere is evenly over heights: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
@@ -413,15 +414,17 @@ CLAIMS = {
     "The spikes are weights near 1: the entropy is 0.23 (one draw). Move **a** up to 0.5.": without,
     "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
     "no, the scores stay wider than 1": wider,
-    "the blue hill is wider than its law": wider,
-    "On the sphere the blue hill is under its law again.": mended,
+    "the blue histogram is wider than its law": wider,
+    "On the sphere the blue histogram is under its law again.": mended,
     r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
-    "The expected number is 13.0, and in 512 coordinates, of which these are one head's, none.": a_dozen,
+    "The expected number is 13.0. These coordinates are those of one head; in all 512 the number "
+    "is 0.": a_dozen,
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
     r"The cosine is as wide as $1/\sqrt{d_k}$ if the queries, or the keys, are spread to all sides.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
     "With $d_k = 4$ the mean entropy without it is 2.40 (200,000 draws).": soft_by_itself,
+    "With $d_k = 512$ the means are 0.16 and 3.01.": mean_entropies,
 }

@@ -209,7 +209,7 @@ def it_does_not_settle():
 
 
 def symmetry_is_learned():
-    for iterations, word in ((1, "0.47"), (2, "0.24"), (4, "0.06")):
+    for iterations, word in ((1, "0.47"), (4, "0.06")):
         said(end("ring", 4, iterations, "asymmetry"), word)
     block = film(4, 4)
     again = films.asymmetry(block.block, block.at(-1), 4, vectors_of("gaussian"))
@@ -230,20 +230,13 @@ def out_of_range():
 
 
 def chips():
-    said(chip("gaussian", "digits"), "0.034")
-    assert chip("gaussian", "uneven") / chip("gaussian", "gaussian") == pytest.approx(3, abs=0.1)
     said(chip("digits", "digits"), "0.009")
     others = [chip("digits", kind) for kind in MADE]
     said(min(others), "0.453")
     every = [chip("all", kind) for kind in VECTORS]
     said(min(every), "0.024")
     said(max(every), "0.071")
-    heavy = [chip("heavy", kind) for kind in VECTORS]
-    said(min(heavy), "0.045")
-    said(max(heavy), "0.101")
-    most = [max(chip(own, kind) for kind in VECTORS) for own in ("gaussian", "uneven", "digits")]
-    said(min(most), "0.140")
-    assert min(min(row[kind]) for row in CHIPS.values() for kind in VECTORS) > 0.005  # none is exact
+    assert min(min(row[kind]) for row in CHIPS.values() for kind in VECTORS) > 0.005
     assert len(CHIPS) == 5 and recipe().facts.rows[0][1] == f"{chip('gaussian', 'gaussian'):.3f}"
 
 
@@ -256,7 +249,7 @@ def shown_at(title):
 
 
 def before_it_has_learned():
-    far, state = shown_at("Before it has learned")
+    far, state = shown_at("Before training")
     assert far > 0.6 and state.params["step"] == 0
 
 
@@ -301,36 +294,56 @@ def handwritten_digits():
 
 
 CLAIMS = {
-    "Four heads see a quarter of a vector each, talk to their neighbours": the_numbers_of_a_head,
-    "A vector has 16 coordinates. LayerNorm takes their mean from each of them, and divides by their deviation: two numbers that depend on all 16. One source": a_vector,
-    "four numbers $r$ each that it and its two neighbours said": the_numbers_of_a_head,
-    "and the four numbers $r_h$ that it says next.": the_numbers_of_a_head,
-    "A block of four heads has 696 weights in all. It has learned for 3,000 steps": the_numbers_of_a_head,
+    "Four heads see a quarter of a vector each, exchange messages with their neighbours": the_numbers_of_a_head,
+    "A vector has 16 coordinates. LayerNorm subtracts their mean and divides by their standard "
+    "deviation, two numbers that depend on all 16. One source": a_vector,
+    "the messages $r$ of the iteration before, four numbers each, from itself and its two "
+    "neighbours.": the_numbers_of_a_head,
+    "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
+    "A block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
     "120 other vectors on their way.": a_vector,
     r"$\sum x_i = 0$, which is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$, which is $\sqrt{d}\,\sigma$. LayerNorm puts all on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
     "so that infinity lies at twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
-    "after 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another number $H$ of heads. The picture has the median block. A click on one": the_numbers_of_a_head,
+    "trained for 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another "
+    "number $H$ of heads. The picture shows the median seed. Click a point": the_numbers_of_a_head,
     "LayerNorm's is 0 everywhere.": out_of_range,
-    "A word goes one head far in one iteration. In the first nothing has been said, so": reach,
-    "Four heads need 3 iterations to hear all, eight need 5. With four heads the error ends at 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and the angle to the right direction at 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are 0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
-    "all five seeds end within 1 % of one another. Where all are heard, they differ by 11 % and more.": seeds_agree_where_heads_are_not_heard,
-    "Heads that say nothing end at 0.46, after 4 iterations as after 8. Heads as here, but with other weights in each iteration, end at 0.025 and 0.010": what_makes_it_work,
-    "They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that repeats": what_makes_it_work,
-    "end at 0.057 and 0.033 (median of 5 seeds). They have 6,528 and 13,056 weights.": what_makes_it_work,
-    "LayerNorm done twice is LayerNorm. A block that has learned to be done after 4 iterations has an error of 0.33 after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
-    "Blocks for 8 iterations go astray more slowly: four heads are at 0.14 after 16.": it_does_not_settle,
-    "the result of four heads differs by 0.47 after 1 iteration, by 0.24 after 2, by 0.06 after 4 (median of 5 seeds).": symmetry_is_learned,
-    r"It has learned from vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and its error is 89; divide them by 100 and it is 0.97, as if nothing came out. With means 100 times as large it is 110 (four heads, four iterations, median of 5 seeds).": out_of_range,
-    "The table below has five kinds of blocks: what each has learned from, and its error on other vectors (four heads, four iterations, median of 5 seeds). From normal vectors it goes well to digits, 0.034, but with axes of uneven width the error is three times that at home. From digits, where it gets to 0.009, it goes nowhere: 0.453 or worse. A block that learns from all four kinds has between 0.024 and 0.071. Of the four that learn from one kind, the one with heavy tails comes nearest to that, with 0.045 to 0.101; each other one has 0.140 or more on some kind. None of the five is exact.": chips,
-    "Here the heads stand alone, $d$ is 16": a_vector,
-    "The networks are random. After four iterations the vectors lie anywhere.": before_it_has_learned,
-    "### Four iterations After 3,000 steps of learning they are on the circle or near it. Move the lower scrubber: they do not go straight. The last iteration lowers the mean error more than any other.": four_iterations,
+    "A message travels one head per iteration, and in the first there is none. So four heads need "
+    "3 iterations to hear all, eight need 5. With four heads the error falls from 0.460 after 1 "
+    "iteration to 0.046 after 4 (median of 5 seeds).": reach,
+    "With four heads the error is 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and "
+    "the angle to LayerNorm's result is 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are "
+    "0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
+    "all five seeds end within 1 % of one another. Where all are heard, they differ by 11 % and "
+    "more.": seeds_agree_where_heads_are_not_heard,
+    "Heads that send none end at 0.46, after 4 iterations as after 8 (median of 5 seeds).": what_makes_it_work,
+    "Heads as here, but with other weights in each iteration, end at 0.025 and 0.010 after 4 and "
+    "8 iterations. They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that "
+    "repeats": what_makes_it_work,
+    "end at 0.057 and 0.033, with 6,528 and 13,056 weights (median of 5 seeds).": what_makes_it_work,
+    "LayerNorm done twice is LayerNorm. A block trained for 4 iterations has an error of 0.33 "
+    "after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
+    "Blocks for 8 iterations drift away more slowly: four heads are at 0.14 after 16.": it_does_not_settle,
+    "the result of four heads differs by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
+    "seeds).": symmetry_is_learned,
+    r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and "
+    "its error is 89; divide them by 100 and it is 0.97, close to that of no output at all. With "
+    "means 100 times as large it is 110 (four heads, four iterations, median of 5 seeds).": out_of_range,
+    "The table below shows five kinds of blocks: the vectors each was trained on, and its error "
+    "on others (four heads, four iterations, median of 5 seeds). Trained on digits, it reaches "
+    "0.009 there and 0.453 or worse elsewhere. Trained on all four kinds, it has between 0.024 "
+    "and 0.071.": chips,
+    "Here the heads stand alone, and $d$ is 16.": a_vector,
+    "The networks are random. After four iterations the vectors are scattered.": before_it_has_learned,
+    "### Four iterations After 3,000 steps of training they are on the circle or near it. Move "
+    "the lower scrubber: their paths are not straight. The last iteration lowers the mean error "
+    "more than any other.": four_iterations,
     "Now there is one iteration, and no head hears any other.": one_iteration,
     "That helps a little: the error stays at 0.46 for all seeds.": one_iteration,
     "Eight heads in four iterations: each hears seven of the eight. The one across the ring is missing, and most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100.": a_hundred_times,
     "The mean error of these 120 vectors is above 90 (the 89 of the text is the median of 5 seeds, on other vectors).": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
-    "With four heads and four iterations the mean error of the shown vectors falls each time, but 48 of the 120 go farther from LayerNorm in some iteration.": some_go_astray,
+    "With four heads and four iterations the mean error of these vectors falls each time, but 48 "
+    "of the 120 go farther from LayerNorm in some iteration.": some_go_astray,
 }

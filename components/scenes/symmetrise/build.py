@@ -35,7 +35,7 @@ Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
 HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)
 VECTORS = {
-    "gaussian": "normal vectors, as learned from",
+    "gaussian": "normal vectors, as in training",
     "uneven": "axes of uneven width",
     "heavy": "heavy tails",
     "digits": "handwritten digits",
@@ -93,12 +93,12 @@ FORMULA = (
 
 
 def parameters(trained: Trained) -> tuple[Parameter, ...]:
-    end, about = float(trained.steps[-1]), "of each vector; LayerNorm does not see it"
+    end, about = float(trained.steps[-1]), "of each vector; LayerNorm ignores it"
     many: dict[str, Any] = {"min": 0.01, "max": 100.0, "scale": "log"}
     return (
         Parameter("scale", "scale ×", 1.0, **many, about=about),
         Parameter("mean", "mean ×", 1.0, **many, about=about),
-        Parameter("step", "training step", end, 0.0, end, 1.0, about="between checkpoints interpolated"),
+        Parameter("step", "training step", end, 0.0, end, 1.0, about="interpolated between checkpoints"),
     )
 
 
@@ -143,7 +143,7 @@ def surroundings() -> list[Part]:
             "meeting",
             SPACE,
             clouds.circle(128, *np.eye(3)[:2], radius=RADIUS),
-            "where LayerNorm puts all",
+            "LayerNorm puts all points here",
             size=4,
         ),
     ]
@@ -192,7 +192,7 @@ def against_iterations(
     for h in HEADS:
         ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]
         own = h == heads
-        title = "in the end, for so many iterations" if own else ""
+        title = "blocks for so many iterations" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
@@ -207,7 +207,7 @@ def against_iterations(
     parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each", **look))
     lines, layers = split(*parts)
     shown = (
-        Line("curve", "input", FLAT, "this block, on these vectors", size=4),
+        Line("curve", "input", FLAT, "this block on these vectors", size=4),
         Points("now", "input", FLAT, size=10),
     )
     axes = ("iterations", -0.3, 10.7), ("log₁₀ error", LOW, HIGH)
@@ -221,7 +221,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
         np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
     )
     parts = [
-        draw("learned", Line, "axis", FLAT, learned, "scales that it has learned from", dash="dot", size=2)
+        draw("learned", Line, "axis", FLAT, learned, "scales of its training", dash="dot", size=2)
     ]
     looks = {"scale": ("series-2", "solid", "circle"), "mean": ("series-3", "dash", "square")}
     for name, (role, dash, glyph) in looks.items():
@@ -262,5 +262,5 @@ def facts(found: Rows) -> Facts:
     lines = [
         [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)] for row in chips
     ]
-    title = "Error of 4 heads in 4 iterations, median of five: learned from (rows), used on (columns)"
+    title = "Error of 4 heads in 4 iterations, median of five: trained on (rows), used on (columns)"
     return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)
