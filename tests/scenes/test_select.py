@@ -297,13 +297,13 @@ def centring_at_the_stop():
 
 
 def none_at_the_stop():
-    assert counted("All free") == 0
+    assert counted("All can win") == 0
     all_free()
 
 
 def a_disc():
-    at = state("Scale alone")
-    assert counted("Scale alone") == 0 and lost(at.recipe, 2, gamma1=0.0) > 25
+    at = state("Scaling alone")
+    assert counted("Scaling alone") == 0 and lost(at.recipe, 2, gamma1=0.0) > 25
 
 
 def four_dimensions():
@@ -348,30 +348,34 @@ CLAIMS = {
     "A hollow point can never win": fates,
     "as long as no two keys share a corner": copies,
     "With $d = 3$ LayerNorm takes the keys onto a plane and out to a circle. With $d = 4$ the picture is the hyperplane itself, and the hull is drawn from **centre** on; without centring it is not drawn.": the_picture_by_dimension,
-    "With $d = 2$ take hold of any key and carry it about.": carried,
+    "With $d = 2$ drag any key.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "LayerNorm sets them free, from three dimensions on.": free_from_three_on,
-    "after **sphere** no key on it is an average of keys in other places, and every such key can win that has its place for itself": free_from_three_on,
+    "LayerNorm gives every key its chance, from three dimensions on.": free_from_three_on,
+    r"after **sphere** (with $\varepsilon = 0$) no key on it is an average of keys in other "
+    "places, and every key that has its place alone can win": free_from_three_on,
     "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
-    "Centring alone never helps, and of many random keys it loses more": centring_loses,
+    "Centring alone never helps: an average remains an average. Of many random keys it loses more": centring_loses,
     "With $d = 2$ and $\\varepsilon = 0$ LayerNorm leaves only two places, and nearly all keys are copies there.": copies,
-    r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 + \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; with RMSNorm it is the root mean square in place of $\sigma$.": inside_by_epsilon,
+    r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 "
+    r"+ \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; for RMSNorm read the root "
+    r"mean square in place of $\sigma$.": inside_by_epsilon,
     r"If some $\gamma_i$ are 0 the ellipsoid is flattened": zeros,
-    "Fifty keys, drawn at random. The hollow ones can never win, and they are the most.": most_hollow,
+    "Fifty keys, drawn at random. The hollow ones, most of them, can never win.": most_hollow,
     "The red key lies inside the triangle of the others.": the_triangle,
-    "it rises to a bound at most, and then falls": rises_and_falls,
+    "it rises, at most to the bound, and then falls": rises_and_falls,
     "more of them are hollow now": centring_at_the_stop,
     "every key is a corner, and the count is zero": none_at_the_stop,
     "With ε at 0.1, what do the keys near the middle do?": inside_by_epsilon,
     "With **ε** at 0 again (a slider under *More settings*) every hollow key fills.": inside_by_epsilon,
-    "Were **γ₁** put to 0 (a slider under *More settings*), at **⊙ γ** the sphere would be a disc, and most keys lost at "
-    "once.": a_disc,
+    "Set **γ₁** to 0 (a slider under *More settings*): at **⊙ γ** the sphere becomes a disc, and "
+    "most keys are lost.": a_disc,
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between two others can get a third": halfway,
-    "Of keys drawn at random nearly all are inside where they are many in few dimensions, and nearly none in many "
-    "dimensions.": few_and_many_dimensions,
-    "what it can get depends on all the others: the more evenly they surround it, the less it can get. So a key that joins "
-    "them can only lower the bound. A corner that is moved can do either: in the triangle of the second stop the bound "
-    "rises from 0.28 to 0.50 as the first corner comes to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
+    "Of many random keys in few dimensions nearly all are inside the hull; in many dimensions "
+    "nearly none.": few_and_many_dimensions,
+    "its bound depends on all the others: the more evenly they surround it, the less it can get. "
+    "So a key that joins them can only lower the bound. A corner that is moved can do either: in "
+    "the triangle of the second stop the bound rises from 0.28 to 0.50 as the first corner comes "
+    "to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
 }

@@ -244,28 +244,36 @@ def low_dimensions():
 
 
 CLAIMS = {
-    "keys stay a little inside, those with the smallest deviation $\\sigma$ the most.": the_smallest_deviation,
+    r"keys stay a little inside, those with the smallest standard deviation $\sigma$ the most.": the_smallest_deviation,
     "by Efron in 1965 for $d = 2$ and $d = 3$": low_dimensions,
-    "Of many keys drawn at random in few dimensions, most can win under no query at all. LayerNorm gives every key its "
-    "chance, from three dimensions on.": most_in_few_dimensions,
-    "the mean of 100 sets": a_mean_of_100_sets,
+    "Of many random keys in few dimensions, most can win for no query at all. LayerNorm gives "
+    "every key its chance, from three dimensions on.": most_in_few_dimensions,
+    "Each cell is the mean of 100 sets": a_mean_of_100_sets,
     "opens the first of its 100 sets as a picture of single keys, where $d$ is at most 4 and $n$ at most 200.": opens,
     "The narrow bars are two standard errors of the mean up and down": bars,
-    "The wide, faint bars say how much single sets differ: one standard deviation.": bars,
-    "The stages apply one step of LayerNorm after the other": test_a_cell_says_its_row_at_every_stage,
+    "The wide, faint bars show how much single sets differ: one standard deviation.": bars,
+    "The stages apply the steps of LayerNorm": test_a_cell_says_its_row_at_every_stage,
     r"$$2 \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m \int \Phi(p)^{n-m} f_m(p)\, dp$$": how_near,
     r"variance $1/m$, and $\beta_m$ the angle at a corner of a regular simplex with $m$ corners, as a part of the whole: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
     "There they are normal again, in one dimension less. So every row takes the shares of $d - 1$.": one_dimension_less,
-    r"Its own score is $\|k\|^2$, and no other key of that length reaches it. LayerNorm centres and scales, so the scaling undoes the loss by centring. Of the 796,500 keys in the table, all can be selected after it.": no_key_is_lost,
+    r"Its own score is $\|k\|^2$, and no other key of that length reaches it. So the scaling in "
+    "LayerNorm undoes the loss by centring. Of the 796,500 keys in the table, all can be selected "
+    "after it.": no_key_is_lost,
     "**In two dimensions there is a catch.** LayerNorm leaves only two places there, $(1, -1)$ and $(-1, 1)$. No key is beaten, but all keys in one place": two_places,
-    "50 keys in 4 dimensions. On average 43.5 % of them can win under no query. The law says 43.9 %.": one_cell,
-    "500 keys in 2 dimensions: 97.9 % can never win. That leaves about eleven.": few_dimensions,
-    "The same 500 keys in 16 dimensions: only 0.4 % are lost.": more_dimensions,
-    "Centred keys lie in a hyperplane, which has one dimension less. Of 50 keys in 4 dimensions now 64.5 % are lost. In 3 dimensions without centring the law says 65.0 %.": centring_alone,
+    "Of 50 keys in 4 dimensions, 43.5 % can win for no query (mean of 100 sets). The law says "
+    "43.9 %.": one_cell,
+    "Of 500 keys in 2 dimensions, 97.9 % can never win. That leaves about eleven.": few_dimensions,
+    "The same number of keys in 16 dimensions: only 0.4 % are lost.": more_dimensions,
+    "Centred keys lie in a hyperplane, which has one dimension less. Of 50 keys in 4 dimensions "
+    "64.5 % are now lost. In 3 dimensions without centring the law says 65.0 %.": centring_alone,
     r"All 63 cells are at 0. This is LayerNorm with $\varepsilon = 0$.": then_scaling,
-    r"With the usual $\varepsilon = 10^{-5}$ the promise breaks in low dimensions. In 3 dimensions all keys stay a little inside a circle, and 18.9 % of 500 far enough to lose. In 2 dimensions only the keys at the two ends are left.": the_price,
+    r"With the usual $\varepsilon = 10^{-5}$ the promise breaks in low dimensions. In 3 dimensions "
+    "all keys stay a little inside a circle, and 18.9 % of 500 are lost. In 2 dimensions only the "
+    "keys at the two ends can win.": the_price,
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
-    "Of the cells before scaling, as drawn and centred, 88 have sets that do not all give the same count. The distances of their means from the law, in standard errors, have a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,
+    "Before scaling, 88 cells have sets with different counts. The distance of their means from "
+    "the law, in standard errors, has a mean square of 1.02, where chance alone would give 1. The "
+    "farthest is at 3.4.": how_near,
     r"With $\varepsilon = 10^{-5}$, and up to 500 keys, at most 0.012 % are lost in 4 dimensions (mean of 100 sets), and from 5 on none in our sets. A larger $\varepsilon$ reaches farther.": from_which_dimension,
 }

@@ -61,8 +61,8 @@ KEYS = {
 }
 NORMS = {
     "layernorm": "centre and scale: LayerNorm",
-    "rmsnorm": "scale alone: RMSNorm",
-    "centre": "centre alone",
+    "rmsnorm": "scale only: RMSNorm",
+    "centre": "centre only",
 }
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
@@ -207,7 +207,7 @@ def picture(
     if solid:
         touch.append(SupportDisc("keys", "query", show, query=score, opacity=0.14, **look))
     lines = [
-        Average("keys", "other", show, "averages to it" if high > 1 else "", span=(low, high), size=size)
+        Average("keys", "other", show, "keys that average to it" if high > 1 else "", span=(low, high), size=size)
         for low, high, size in SPANS
     ]
     return (
