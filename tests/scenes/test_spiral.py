@@ -226,7 +226,7 @@ def the_peak():
 
 
 def the_fold():
-    state = stop("spiral", "The fold that snaps")
+    state = stop("spiral", "The fold in the drop")
     assert state.params["step"] == drop().end and drop().start == 984 and state.progress == 2 * 2
     assert (turned() > SIDE_CHANGE_DEGREES).sum(-1).tolist() == [0, 20]
     shown = slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
@@ -284,39 +284,39 @@ def interpolated():
 
 
 CLAIMS = {
-    "Between two checkpoints of the training the weights are interpolated": interpolated,
-    "fold two spirals until a plane parts them": two_arms,
+    "Between two checkpoints of the training the weights are interpolated.": interpolated,
+    "fold two spirals until a plane separates them": two_arms,
     "Two spirals of points lie in a plane, one arm in each class.": two_arms,
     "It has three neurons a layer": shape,
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
-    "between 180° and 214° of one, with each of the 32 seeds. A plane cuts off a cap.": caps_and_rings,
+    "over between 180° and 214° of a ring, with each of the 32 seeds. A plane cuts off the cap.": caps_and_rings,
     "A *plateau* lasts at least a tenth of the run: the loss varies by at most a factor of 1.26, its logarithm falls at "
     "most half as fast as on average from the largest loss to the least, and the loss stays more than a factor of 1.26 "
     "above its last value. A *drop* is where the lowest loss so far more than halves within a twentieth of the "
     "run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In the drops of all 32 seeds, 12 points turn so in 100 steps (the median); on their plateaus 1.": drops_and_plateaus,
-    "the first $u_\\varepsilon$ lays it over 38 % of the sphere, everywhere once. The second folds it in two: it covers "
-    "32 %, and 94 % of that in two layers. Two of them, with the right linear maps between": the_sheet,
-    "The plane parts the two classes: it is seen edge on": parted,
-    "The spirals, in their plane: the sheet is flat. No straight line parts them.": no_line,
-    "Once more: a Linear shifts and stretches the sphere off its centre, and the points are pulled back onto it. The "
-    "sheet is folded in two, and one class gathers.": one_gathers,
+    r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, everywhere once. The "
+    "second folds it in two: it covers 32 %, and 94 % of that in two layers.": the_sheet,
+    "The plane separates the two classes: it is seen edge on": parted,
+    "The spirals, in their plane: the sheet is flat. No straight line separates them.": no_line,
+    "Again a Linear shifts and stretches the sphere off its centre, and the points are pulled "
+    "back onto it. The sheet is folded in two, and one class gathers.": one_gathers,
     "How much of the sphere can it cover? - all of it - * less than a half": less_than_half,
     "they reach less than half of the sphere": less_than_half,
     "The plane misses the sphere, as it does with 6 of the 32 seeds: all points are on one side of it, and half of "
     "the answers are wrong.": before_training,
-    "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 the loss halves, and 98.5 % of "
-    "the answers are right.": while_it_learns,
-    "The peak near step 3,600 is another matter: the loss jumps from 0.01 to 0.88, where the gradient is longer "
-    "than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
+    "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 the loss "
+    "halves, and 98.5 % of the answers are correct.": while_it_learns,
+    "The peak near step 3,600 is different: the loss jumps from 0.01 to 0.88, where the gradient "
+    "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
     "The 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
     "none has.": the_fold,
-    "by step 1,044, 15 of them have turned. The gradient is longest then: 2.7 at step 1,008, against 0.05 on the "
-    "plateau (the median).": the_fold,
+    "By step 1,044, 15 of them have turned. The gradient is longest then: 2.7 at step 1,008, "
+    "against 0.05 on the plateau (the median).": the_fold,
     "the marked points bring only 19 % of the fall (this network).": their_share,
-    "Try depth 1 and train it. One normalisation of a linear image of the plane covers less than a half of the "
-    "sphere": one_layer,
+    "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "
+    "than a half of the sphere": one_layer,
     "All 32 wait on a plateau at least once.": every_seed_waits,
 }

@@ -124,7 +124,7 @@ def nothing_left():
 
 
 def only_a_line():
-    start, moved, _ = at("Only a straight line")
+    start, moved, _ = at("Still a straight line")
     np.testing.assert_allclose(moved[:, 0], 1.6 * start[:, 0], atol=EXACT)
 
 
@@ -203,7 +203,7 @@ def a_mirror():
 
 CLAIMS = {
     r"Each goes through two steps.": two_steps,
-    r"So the two steps together act on $x$": two_steps,
+    "So the two steps together act on $x$": two_steps,
     r"for $t = 3$ they crowd together left and right": crowds_left_and_right,
     r"Positions are kept to about seven digits, so for $\varepsilon = 0$ it stays below a millionth.": residual_is_tiny,
     r"On the circle $y^2 = 1 - x^2$. With $\varepsilon = 0$ the first coordinate becomes "
