@@ -115,7 +115,7 @@ LEADS_TO = {  # standard terms, and questions about using the app: the answer it
     "is √d always right": "/scores#the-condition",
     "what does centring remove": "/layernorm#height-and-distance-are-lost",
     "dimension of the sphere": "/layernorm#one-direction-becomes-flat-not-two",
-    "stereographic": "/norms#a-point-with-k-blocks-lies-on-k-spheres-at-once",
+    "stereographic": "/norms#a-point-with-k-blocks-lies-on-a-product-of-k-spheres",
 }
 
 
@@ -202,7 +202,7 @@ ANSWERED = {  # … the paragraph, the answer or the stop itself
     "does it depend on the batch size": "/norms#why-does-batchnorm-depend-on-the-other-points",
     "why does the loss suddenly drop": "/spiral#why-does-the-loss-drop",
     "can a network with only LayerNorm solve MNIST": "/digits#can-layernorm-alone-solve-mnist",
-    "does RMSNorm make keys unselectable": "/select#scale-does-it-centring-does-not",
+    "does RMSNorm make keys unselectable": "/select#scaling-does-it-centring-does-not",
     "is attention just cosine similarity": "/block#are-scores-cosines",
     "is the KV cache safe": "/block#attention-is-causal",
     "vanishing gradients": "/depth#the-gradient",

@@ -207,7 +207,9 @@ def picture(
     if solid:
         touch.append(SupportDisc("keys", "query", show, query=score, opacity=0.14, **look))
     lines = [
-        Average("keys", "other", show, "keys that average to it" if high > 1 else "", span=(low, high), size=size)
+        Average(
+            "keys", "other", show, "keys that average to it" if high > 1 else "", span=(low, high), size=size
+        )
         for low, high, size in SPANS
     ]
     return (

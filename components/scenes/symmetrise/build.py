@@ -220,9 +220,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
     learned = clouds.segments(
         np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
     )
-    parts = [
-        draw("learned", Line, "axis", FLAT, learned, "scales of its training", dash="dot", size=2)
-    ]
+    parts = [draw("learned", Line, "axis", FLAT, learned, "scales of its training", dash="dot", size=2)]
     looks = {"scale": ("series-2", "solid", "circle"), "mean": ("series-3", "dash", "square")}
     for name, (role, dash, glyph) in looks.items():
         line = np.stack([FACTORS, np.log10(row[name])], -1)
