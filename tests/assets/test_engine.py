@@ -43,6 +43,7 @@ from tests.assets.engine import (
 
 FLOAT32 = 1e-5  # what the design promises between the runtimes, of the size of the point
 EXACT = 1e-12  # the same formula in float64 in another order
+SMOOTH = sorted(set(FUNCTIONS) - {"round", "reciprocal"})  # without those that make any rounding large
 EXAMPLES = 120  # some thousands have been run once; more at every check would only cost time
 PARAMETERS = (
     Parameter("p", "p", 0.5, -2, 2),
@@ -112,7 +113,7 @@ def steps(draw, d, rng, *, most, before=()):
             found.append(Affine(draw(entries((m, d), rng)), shift))
             d = m
         elif kind == "pointwise":
-            found.append(Pointwise(draw(st.sampled_from(sorted(FUNCTIONS)))))
+            found.append(Pointwise(draw(st.sampled_from(SMOOTH))))
         else:
             radius, eps = draw(entries((), rng, positive=True)), draw(entries((), rng, positive=True))
             groups = draw(st.none() | groupings(d))

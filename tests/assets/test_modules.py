@@ -10,7 +10,7 @@ from learning.shipped import folder
 ASSETS = folder("assets")
 ROOT = ASSETS.parent
 MAX_LINES = 450
-PRODUCTION = ("assets", "components", "geometry", "normscape")
+PRODUCTION = ("assets", "components", "geometry", "learning", "normscape")
 IMPORT = re.compile(r'^(?:import|export)\b[^;]*?\bfrom "(\.[^"]+)";', re.M)
 
 
