@@ -56,6 +56,7 @@ export function tour(part, all, player) {
     visit(0);
     title.focus();
   });
+  start.hidden = false; // the player before this one may have been in its tour
   const stops = [...part.querySelectorAll(".tour > ol > li")];
   stops.forEach((stop, k) =>
     link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {

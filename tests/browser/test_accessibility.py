@@ -161,7 +161,7 @@ def test_letters_can_be_turned_off(page):
     """As WCAG 2.1.4 asks, for those who speak to their computer."""
     visit(page, "/layernorm?n=60")
     page.get_by_role("button", name="Keys (?)").click()
-    page.get_by_label("Letters, digits and signs are keys").uncheck()
+    page.get_by_label("Use letters, digits and punctuation as shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     page.keyboard.press("3")
