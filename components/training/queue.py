@@ -104,13 +104,13 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> s
     An answer may be lost on its way: news stay until the page has `seen` the step they tell of.
     """
     signs = _signs(ticket)
-    if "page" not in signs:
-        return json.dumps({"end": json_object(signs.get("end")).get("outcome", LOST)})
+    if "end" in signs or "page" not in signs:
+        return _outcome(signs.get("end"))
     _ask(ticket, seen, stop, json_object(signs["page"])["look"] if look is None else look)
     if "beat" not in signs:
         waiting = list(active())
-        if ticket not in waiting:
-            return json.dumps({"end": LOST})
+        if ticket not in waiting:  # it may have ended since the signs were read
+            return _outcome(SIGNS.get(f"end:{ticket}"))
         return json.dumps({"ahead": waiting.index(ticket)} | ({} if has_worker() else {"worker": False}))
     if silence(f"beat:{ticket}", (False, signs["beat"])) > WORKER_TIMEOUT:
         finish(ticket, LOST)
@@ -225,6 +225,11 @@ def _signs(ticket: str) -> dict[str, bytes]:
     """The last messages of page and worker, by kind."""
     signs = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     return {key.partition(":")[0]: value for key, value in signs.items()}
+
+
+def _outcome(end: bytes | None) -> str:
+    """The JSON answer to the poll of a training that has ended: it is lost if nobody wrote how."""
+    return json.dumps({"end": json_object(end).get("outcome", LOST)})
 
 
 def _enqueue(ticket: str) -> None:

@@ -56,6 +56,45 @@ def test_who_comes_first_is_trained_first_and_a_page_knows_how_many_are_ahead(tr
     assert take() == tickets[1] and take() == tickets[2] and take() is None
 
 
+@pytest.mark.parametrize("waits", [True, False], ids=["waits", "runs"])
+def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, monkeypatch, waits):
+    done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
+
+    def poll_while_it_ends(moment):
+        """How many operations of the store the poll took, in which it ended before the one of this number."""
+        ticket, count = join(trainings), 0
+        if not waits:
+            trainings.start(ticket)
+
+        def interrupted(operation):
+            def call(self, *args):
+                nonlocal count
+                count += 1
+                if count == moment + 1:
+                    with monkeypatch.context() as undo:
+                        for name, original in untouched.items():
+                            undo.setattr(Store, name, original)
+                        trainings.start(ticket)
+                        trainings.finish(ticket, done)
+                return operation(self, *args)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            for name, original in untouched.items():
+                patch.setattr(Store, name, interrupted(original))
+            during = ask(trainings, ticket)
+        if count > moment:
+            assert during in ({"end": done}, None, {"ahead": 0}, {"ahead": 0, "worker": False})
+            assert ask(trainings, ticket) == {"end": done}
+        return count
+
+    moments = poll_while_it_ends(1000)
+    assert moments >= 2
+    for moment in range(moments):
+        poll_while_it_ends(moment)
+
+
 def test_the_queue_is_bounded(trainings):
     for k in range(MAX_WAITING):
         join(trainings, str(k), str(k))
