@@ -1,20 +1,13 @@
-"""Settings from environment variables, checked before the first request.
+"""Settings from environment variables, checked before the first request; docs/deployment.md explains them.
 
-NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/; the proxy may strip
-it
-                   or not
-TRUSTED_PROXIES    the number of proxies in front that set X-Forwarded-For, -Proto and -Host; 0 by default.
-With 0,
-                   all clients behind a proxy share one budget (components/web/budget.py). Each proxy must set
-                   all three headers: a header that it does not set could come from anyone
-HOSTS              the host names of the explorer, such as teach.example,.school.example (a leading dot: and
-all
-                   below it); other hosts get 400, except for /healthz; by default any host is accepted
-BIND               the address to listen on, 127.0.0.1:8050 by default; IPv6 in brackets, such as [::1]:8050
-LOG_LEVEL          with debug, errors are logged with their whole tracebacks instead of one line SECRET_KEY
-the key that signs cookies; the same for all replicas of the web server REDIS_URL          the Redis that
-queues trainings for other machines, and stores trained runs; needs a SECRET_KEY CACHE_DIR          the folder
-for trained runs without Redis; by default in the user's cache
+NORMSCAPE_PREFIX   path below which a proxy serves the explorer, such as /normscape/
+TRUSTED_PROXIES    number of proxies in front, each of which sets X-Forwarded-For, -Proto and -Host
+HOSTS              accepted host names; others get 400, except for /healthz
+BIND               address and port to listen on
+LOG_LEVEL          debug: log errors with their tracebacks
+SECRET_KEY         key that signs cookies, the same for all replicas of the web server
+REDIS_URL          Redis that queues trainings and stores trained runs; needs a SECRET_KEY
+CACHE_DIR          folder for trained runs without Redis
 """
 
 from __future__ import annotations
