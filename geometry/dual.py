@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from math import log, pi, sqrt
 from typing import Any
 
-from scipy import special
-
 from geometry.arrays import Array, namespace
+from geometry.pointwise import elementary
 
 
 class Dual:
@@ -118,7 +117,6 @@ SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
     "erf": lambda xp, x, y: 2 / sqrt(pi) * xp.exp(-x * x),
     "erfc": lambda xp, x, y: -2 / sqrt(pi) * xp.exp(-x * x),
 }
-SPECIAL = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # NumPy lacks these
 LINEAR = ("astype", "reshape", "sum", "take")  # functions whose tangent is their value at the tangent
 
 
@@ -135,7 +133,7 @@ class Namespace:
         return hash(self.own)
 
     def __getattr__(self, name: str) -> Any:
-        function = getattr(self.own, name, SPECIAL.get(name))
+        function = elementary(self.own, name)
         if function is None:
             raise AttributeError(name)
         if name in SLOPES:

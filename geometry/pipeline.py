@@ -5,7 +5,7 @@ files, `entries` (how steps depend on parameters) and `path` (how points move be
 design.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -129,6 +129,13 @@ class Pipeline:
         """The clouds whose points its steps use."""
         return tuple(source for step in self.steps for source in step.sources)
 
+    def all_steps(self) -> Iterator["Step"]:
+        """Its steps, and those of the pipelines inside them at any depth."""
+        for step in self.steps:
+            yield step
+            for pipeline in _inner(step):
+                yield from pipeline.all_steps()
+
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
         """The points before the first step and after each: `len(steps) + 1` arrays, the first of which is x.
 
@@ -152,7 +159,7 @@ class Derivative:
     Raises
     ------
     ValueError
-        If the number of coordinates is odd, or the pipeline has a `Placed`, which does not depend on x.
+        If the number of coordinates is odd, or the pipeline contains a `Placed`, `Derivative` or `Orbit`.
 
     Examples
     --------
@@ -164,8 +171,9 @@ class Derivative:
     pipeline: "Pipeline"
 
     def __post_init__(self):
-        if _has_placed(self.pipeline):
-            raise ValueError("a derivative is of what depends on x: place the points before it")
+        for step in self.pipeline.all_steps():
+            if isinstance(step, Placed | Derivative | Orbit):
+                raise ValueError(f"no derivative of {type(step).__name__}: put that step before it")
 
     def width(self, d: int | None) -> int | None:
         if d is not None and d % 2:
@@ -251,16 +259,11 @@ class Orbit:
 Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | Derivative | Orbit
 
 
-def _has_placed(pipeline):
-    inside = (
-        each
-        for step in pipeline.steps
-        for each in (
-            step.pipelines
-            if isinstance(step, Branches)
-            else [step.pipeline]
-            if isinstance(step, Derivative)
-            else []
-        )
-    )
-    return any(isinstance(step, Placed) for step in pipeline.steps) or any(map(_has_placed, inside))
+def _inner(step: Step) -> Sequence[Pipeline]:
+    """The pipelines that a step contains."""
+    match step:
+        case Branches():
+            return step.pipelines
+        case Derivative() | Orbit():
+            return (step.pipeline,)
+    return ()

@@ -8,16 +8,16 @@ from scipy import special
 
 from geometry.arrays import Array, like, namespace, taken
 
+SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # the array API lacks these
 
-def _special(name, function):
-    """A function that the array API lacks: the library's own, else SciPy's."""
 
-    def f(x):
-        own = getattr(namespace(x), name, None)
+def elementary(xp, name):
+    """A function of the library xp by its name, or SciPy's; None if neither has it."""
+    own = getattr(xp, name, None)
+    if own is None and name in SCIPY:
         # SciPy's functions have no dtype wider than float64
-        return own(x) if own else like(function(np.asarray(x, dtype=np.float64)), x)
-
-    return f
+        return lambda x: like(SCIPY[name](np.asarray(x, dtype=np.float64)), x)
+    return own
 
 
 def _entr(x):
@@ -36,8 +36,8 @@ def _sqrt(x):
     return xp.where(x <= 0, 0.0, xp.sqrt(xp.where(x <= 0, 1.0, x)))  # no gradient at 0, rather than ∞
 
 
-_erf, _erfc = _special("erf", special.erf), _special("erfc", special.erfc)
-_sigmoid = _special("sigmoid", special.expit)
+def _erfc(x):
+    return elementary(namespace(x), "erfc")(x)
 
 
 LOG_FLOOR = 1e-12  # lower bound of a logarithm's argument
@@ -52,8 +52,8 @@ FUNCTIONS = {
     "identity": lambda x: x,
     "abs": abs,
     "tanh": lambda x: namespace(x).tanh(x),
-    "sigmoid": _sigmoid,
-    "erf": _erf,
+    "sigmoid": lambda x: elementary(namespace(x), "sigmoid")(x),
+    "erf": lambda x: elementary(namespace(x), "erf")(x),
     "sin": lambda x: namespace(x).sin(x),
     "cos": lambda x: namespace(x).cos(x),
     "arcsin": lambda x: namespace(x).asin(namespace(x).clip(x, -1.0, 1.0)),  # rounding may exceed 1

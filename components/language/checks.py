@@ -159,6 +159,9 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
 def _table(recipe: Recipe, names: list[str]) -> None:
     if recipe.table is None:
         return
+    if recipe.cloud(recipe.table.cloud).iterates:
+        wrong = f"a point of {recipe.table.cloud!r} depends on those before it"
+        refuse("table", wrong, "take a cloud without an Orbit: the browser measures one point alone")
     for column in recipe.table.columns:
         check_known("table", "column", column, COLUMNS)
     if recipe.table.ideal:

@@ -13,41 +13,12 @@ import numpy as np
 from components.language.cloud import Angle, Cloud, LargestWeight, Row, SoftmaxWeight
 from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
 from components.language.recipe import Readout
-from geometry import (
-    Affine,
-    Branches,
-    Derivative,
-    Normalize,
-    Of,
-    Orbit,
-    Pipeline,
-    Placed,
-    Pointwise,
-    Product,
-    Softmax,
-    arrows,
-)
+from geometry import Of, Pipeline, arrows
+from geometry.pipeline import Step
 
 HALF_MAX = float(np.finfo(np.float16).max)
 JSON_SCALARS = {str, int, float, bool}  # types that JSON has
-UNION_FIELDS = (
-    Affine
-    | Normalize
-    | Pointwise
-    | Product
-    | Softmax
-    | Branches
-    | Derivative
-    | Orbit
-    | Placed
-    | Hand
-    | Readout
-    | Highest
-    | Counted
-    | LargestWeight
-    | SoftmaxWeight
-    | Angle
-)
+UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | SoftmaxWeight | Angle
 
 
 def packed(value: Any) -> Any:

@@ -12,6 +12,7 @@ from geometry import (
     Derivative,
     Entries,
     Normalize,
+    Orbit,
     Pipeline,
     Placed,
     Pointwise,
@@ -93,7 +94,12 @@ def test_layer_norm_has_the_closed_form(seed, d, eps):
 
 @pytest.mark.parametrize(
     "make",
-    (lambda: Derivative(Pipeline((Placed([["a"]]),))).width(2), lambda: Derivative(Pipeline(())).width(3)),
+    (
+        lambda: Derivative(Pipeline((Placed([["a"]]),))),
+        lambda: Derivative(Pipeline((Branches((Pipeline(()), Pipeline((Derivative(Pipeline(())),)))),))),
+        lambda: Derivative(Pipeline((Orbit(Pipeline(()), 1),))),
+        lambda: Derivative(Pipeline(())).width(3),
+    ),
 )
 def test_what_has_no_derivative_is_refused(make):
     with pytest.raises(ValueError, match="derivative"):

@@ -48,7 +48,7 @@ from components.language.recipe import (
     Zeros,
 )
 from components.language.refusal import WrongRecipe
-from geometry import Affine, Entries, Pipeline
+from geometry import Affine, Entries, Orbit, Pipeline
 from tests.components.recipes import recipe
 
 SHOW, FLAT = rows(np.eye(3)), rows(np.eye(2))
@@ -88,6 +88,13 @@ def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
     return Gated(fate, before, basis)
 
 
+def iterated(mark):
+    """The small recipe with a cloud of an iteration, and a mark of it."""
+    orbit = Cloud("i", np.eye(3), Pipeline((Orbit(Pipeline((Affine(np.eye(3)),)), 3),)))
+    small = with_mark(mark)
+    return lambda: replace(small(), clouds=(*recipe(3).clouds, orbit))
+
+
 def replaying(clock=PARAMETER.name, **parts):
     """A recipe in which a hand plays the clock."""
     low, n = PARAMETER.min, np.zeros(N, int)
@@ -117,6 +124,8 @@ MISTAKES = {
         with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.ones(1))),
         "'gain' moves the pipeline of 'x'",
     ),
+    "a way of an iteration": (iterated(Way("i", "input", SHOW, parameter="gain", stops=np.ones(1))), "without an Orbit"),
+    "a table of an iteration": (lambda: replace(iterated(Points("i", "input", SHOW))(), table=Table("i")), "without an Orbit"),
     "a way to and fro": (
         with_mark(Way("x", "input", SHOW, parameter="gain", stops=np.array([0.0, 1.0, 0.5]))),
         "stops are .* increase",
