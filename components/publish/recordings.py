@@ -12,7 +12,7 @@ from typing import Any
 from components.publish.subcommand import command
 from learning.recording.analysis import Row, measured, with_effects
 from learning.recording.digest import Digest, digest, opened
-from learning.recording.recording import VECTORS, Recording
+from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 NEEDED = "to record a model PyTorch and transformers are needed: pip install torch transformers"
@@ -39,8 +39,8 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one.add_argument(
         "--out", type=Path, required=True, metavar="FILE.safetensors", help="the recording to write"
     )
-    vectors = f"vectors kept for each layer, at most {VECTORS:,} (default: {VECTORS:,})"
-    one.add_argument("--vectors", type=int, default=VECTORS, help=vectors)
+    vectors = f"vectors kept for each layer, at most {MAX_VECTORS:,} (default: {MAX_VECTORS:,})"
+    one.add_argument("--vectors", type=int, default=MAX_VECTORS, help=vectors)
     one.add_argument(
         "--seed", type=int, default=0, help="seed of the random choice of these vectors (default: 0)"
     )

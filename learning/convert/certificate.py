@@ -1,8 +1,9 @@
-"""The certificate of a conversion: two checkpoints on the same text, and what rounding alone changes.
+"""The certificate of a conversion: outputs of two checkpoints compared on the same text, in three precisions.
 
 The converted model passes if in each precision its largest difference from the original is at most
-`ALLOWANCE` times the largest that rounding alone gives: the original in another precision, beside another
-text in its batch, or with weights that differ by half a unit in their last place.
+`MAX_ROUNDING_RATIO` times the largest difference that rounding alone causes. That is measured with the
+original: in another precision, with another text in its batch, and with weights changed by half a unit in
+the last place.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from learning.convert.forward import Inputs, output
 from learning.convert.samples import NO_TARGET, Sample
 
 PRECISIONS = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
-ALLOWANCE = 10  # times what rounding alone gives
-MAX_FOLD_ERROR = 1e-10  # of the largest output: a fold in float64, before its weights are rounded
+MAX_ROUNDING_RATIO = 10  # allowed difference, in differences that rounding alone causes
+MAX_FOLD_ERROR = 1e-10  # of the largest output, in float64 with weights that are not rounded yet
 
 
 @dataclass
 class Difference:
-    """Between two models, over all positions: the largest difference of outputs, and the mean KL in nats."""
+    """The difference of two models' outputs: the largest over all positions, and the mean KL in nats."""
 
     largest: float = 0.0
     kl: float | None = None
-    same_choice: float | None = None  # the share of positions with the same most likely token
+    same_choice: float | None = None  # share of positions where both find the same token most likely
 
 
 @dataclass
 class Tally:
-    """Sums over samples, from which a `Difference` is made."""
+    """Sums over samples that make a `Difference`. predicts: whether outputs are logits, as KL needs."""
 
     largest: float = 0.0
     kl: float = 0.0
@@ -67,7 +68,7 @@ class Tally:
 
 @dataclass
 class Precision:
-    """What is measured in one precision."""
+    """The measurements in one precision, and the bound that the difference must keep."""
 
     difference: Difference
     loss_before: float | None
@@ -79,7 +80,7 @@ class Precision:
 
 @dataclass
 class Certificate:
-    """Whether two checkpoints are one model but for rounding. `verdict` is "passed" or "refused"."""
+    """Whether two checkpoints are the same model up to rounding. `verdict` is "passed" or "refused"."""
 
     verdict: str
     reason: str
@@ -89,7 +90,7 @@ class Certificate:
     read: dict[str, Any]
     precisions: dict[str, Precision]
     fold: Difference | None = None
-    means: dict[str, float] = field(default_factory=dict)  # of inputs of norms, over the largest number there
+    means: dict[str, float] = field(default_factory=dict)  # by norm: its inputs' largest |μ| over max |x|
     norms: list[dict[str, Any]] = field(default_factory=list)
     cost: list[dict[str, Any]] = field(default_factory=list)
     software: dict[str, str] = field(
@@ -116,13 +117,13 @@ def certify(
     exact: Load | None = None,
     centred: Collection[str] = (),
 ) -> Certificate:
-    """Compare two checkpoints.
+    """Compare two checkpoints on samples.
 
-    about     the text, as the certificate names it
-    exact     the converted weights before they are rounded, where they are known
-    centred   norms of the converted model whose input should have mean 0
+    about     describes the text in the certificate
+    exact     the converted weights before they were rounded, if known
+    centred   norms of the converted model whose inputs must have mean 0
 
-    Raises NotConverted where one of the models cannot be run.
+    Raises NotConverted if one of the models cannot be run.
     """
     predicts = _predicts(original, read)
     jitter = _jittered(original)
@@ -164,7 +165,7 @@ def certify(
     reason = _reason(measured, folded, largest, means)
     return Certificate(
         verdict="refused" if reason else "passed",
-        reason=reason or f"no difference is larger than {ALLOWANCE} times what rounding alone gives",
+        reason=reason or f"no difference is larger than {MAX_ROUNDING_RATIO} times what rounding alone gives",
         original=_identity(original),
         converted=_identity(converted),
         output="logits" if predicts else "last hidden state or embeddings",
@@ -176,7 +177,7 @@ def certify(
 
 
 class _Tallies:
-    """The sums of one precision."""
+    """The sums over samples in one precision."""
 
     def __init__(self, predicts: bool) -> None:
         self.difference = Tally(predicts=predicts)
@@ -193,14 +194,14 @@ class _Tallies:
 
     def result(self, stored: float) -> Precision:
         rounding = {name: each.difference() for name, each in self.rounding.items()}
-        bound = ALLOWANCE * max(stored, *(each.largest for each in rounding.values()))
+        bound = MAX_ROUNDING_RATIO * max(stored, *(each.largest for each in rounding.values()))
         difference = self.difference.difference()
         before, after = (each / self.targets if self.targets else None for each in self.losses)
         return Precision(difference, before, after, rounding, bound, difference.largest <= bound)
 
 
 def loss(logits: Any, targets: Any) -> float:
-    """The sum of the cross-entropies of the positions that have a target, in nats."""
+    """The cross-entropy summed over the positions that have a target, in nats."""
     rows, wanted = logits.flatten(0, -2), targets.flatten()
     return float(torch.nn.functional.cross_entropy(rows, wanted, ignore_index=NO_TARGET, reduction="sum"))
 
@@ -211,7 +212,7 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """What the model says of the inputs in a batch that starts with their reverse."""
+    """The output for the inputs when their batch also contains them reversed."""
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
         for name, each in inputs.items()
@@ -221,7 +222,7 @@ def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> 
 
 
 def _jittered(source: Checkpoint) -> Load:
-    """The weights, each moved at random by up to half a unit in its last place."""
+    """The weights, each changed at random by up to half a unit in its last place."""
 
     def jittered(name: str) -> Any:
         tensor = source.load(name)
@@ -239,7 +240,7 @@ def _rows(logits: Any) -> Any:
 
 
 def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
-    """Whether outputs are logits, of which a softmax makes a distribution."""
+    """Whether the outputs are logits, so that KL and the most likely token are defined."""
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
 
@@ -255,7 +256,7 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 
 @contextmanager
 def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Iterator[None]:
-    """Keep the largest mean of each norm's input vectors, over the largest of their numbers."""
+    """Update `means` while the block runs: max |μ| / max |x| over each norm's input vectors."""
 
     def heard(name: str) -> Any:
         def hear(module: Any, args: Any, kwargs: Any) -> None:
@@ -279,7 +280,7 @@ def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Itera
 def _reason(
     measured: Mapping[str, Precision], fold: Difference | None, largest: float, means: Mapping[str, float]
 ) -> str:
-    """Why the certificate is refused, or nothing."""
+    """Why the certificate is refused; "" if it is passed."""
     for name, mean in means.items():
         if not mean <= MAX_FOLD_ERROR:
             return (
@@ -289,8 +290,9 @@ def _reason(
         return f"before any rounding the outputs, up to {largest:.3g}, differ by {fold.largest:.2g}"
     for name, each in measured.items():
         if not each.passed:
+            rounding = each.bound / MAX_ROUNDING_RATIO
             return (
                 f"in {name} the outputs differ by up to {each.difference.largest:.2g}, more than"
-                f" {ALLOWANCE} times what rounding alone gives ({each.bound / ALLOWANCE:.2g})"
+                f" {MAX_ROUNDING_RATIO} times what rounding alone gives ({rounding:.2g})"
             )
     return ""

@@ -1,6 +1,6 @@
-"""A checkpoint in Hugging Face's format: read tensor by tensor from the disk, and written shard by shard.
+"""Read a Hugging Face checkpoint tensor by tensor, and write one shard by shard.
 
-The tensors of a checkpoint are views of mapped files, so that a model larger than memory can be read.
+Tensors are views of memory-mapped files, so a model may be larger than memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from transformers.core_model_loading import WeightConverter, WeightRenaming, ren
 
 from learning.convert import load as strict
 
-Load = Callable[[str], Any]  # a tensor by its name in the model
+Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
 CONFIG, INDEX, SINGLE = "config.json", "model.safetensors.index.json", "model.safetensors"
 WEIGHT_FILES = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.gguf")
@@ -42,22 +42,23 @@ class NotConverted(ValueError):
 
 @contextmanager
 def one_line_errors(what: str) -> Iterator[None]:
-    """Turn what a library raises into NotConverted."""
+    """Turn any exception of a library into a NotConverted with one line. what: the line's beginning."""
     try:
         yield
     except NotConverted:
         raise
-    except Exception as problem:  # anybody's model, and whatever its code raises
+    except Exception as problem:  # third-party model code
         reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
         raise NotConverted(f"{what}: {reason}") from None
 
 
 class Checkpoint:
-    """A model by its name on the hub, in a folder, or in a GGUF file.
+    """A model checkpoint: by name on the Hugging Face hub, in a folder, or in a GGUF file.
 
     config, architecture   the configuration and the class of the model
-    shards                 the names of the tensors in each of the files
-    unused                 tensors in the files that the architecture does not have
+    shards                 for each file, the model's names of its tensors
+    ties                   for each tied name without a stored tensor, the name that has it
+    unused                 stored tensors that the architecture does not have
 
     Raises NotConverted.
     """
@@ -81,7 +82,7 @@ class Checkpoint:
             if self._options or not self._mapped(outline, state):
                 self._read_whole(parameters)
             self.ties = self._tied(parameters)
-            for each in set(state) - set(parameters):  # buffers that older files do not have
+            for each in set(state) - set(parameters):  # buffers, which older files may lack
                 if each not in self:
                     self._whole[each] = state[each]
             missing = [each for each in parameters if each not in self]
@@ -92,7 +93,7 @@ class Checkpoint:
         return name in self.ties or name in self._stored or name in self._whole
 
     def load(self, name: str) -> Any:
-        """A tensor by its name in the model; that of a tied head is the embedding's."""
+        """Return a tensor by its name in the model; for a tied output layer, the embedding's."""
         name = self.ties.get(name, name)
         if name in self._whole:
             return self._whole[name]
@@ -100,11 +101,11 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """What the files call a tensor: older ones have other names than the model."""
+        """The name of a tensor in its file, which in older files differs from that in the model."""
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
-        """The model in a dtype, with its buffers and without weights: all parameters are on "meta"."""
+        """The model without weights: its parameters are on the "meta" device, its buffers are in memory."""
         with _parameters_on_meta():
             model = self.architecture._from_config(copy.deepcopy(self.config), dtype=dtype)
             strict.replace_norms(model)
@@ -112,7 +113,7 @@ class Checkpoint:
         return model.eval()
 
     def model(self) -> Any:
-        """The model with its weights, which stay on the disk until they are used."""
+        """The model with its weights, memory-mapped: they are read from the disk when they are used."""
         model = self.outline(self.config.dtype or torch.float32)
         state = model.state_dict(keep_vars=True)
         weights = {name: self.load(name).to(own.dtype) for name, own in state.items()}
@@ -126,17 +127,17 @@ class Checkpoint:
 
     @cached_property
     def files(self) -> list[Path]:
-        """The files with the weights."""
+        """The paths of the weight files."""
         if self._options:
             return [self.folder / self._options["gguf_file"]]
         return [self.folder / name for name in sorted(_files(self.folder))]
 
     def sha256(self) -> dict[str, str]:
-        """The hash of each file with weights, as `sha256sum` gives it."""
+        """The SHA-256 hash of each weight file, by file name."""
         return {path.name: _sha256(path) for path in self.files}
 
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
-        """Map the files; False if transformers would compute tensors from theirs, not only rename them."""
+        """Map the files; False if the model's tensors are not just theirs renamed, but computed from them."""
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
         computed = [each for each in known if isinstance(each, WeightConverter)]
@@ -171,7 +172,7 @@ class Checkpoint:
         self.shards = {SINGLE: kept}
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:
-        """For each name without a tensor of its own: the name of the tensor that it is tied to."""
+        """For each parameter without a stored tensor, the name of the stored parameter it is tied to."""
         stored = {name for names in self.shards.values() for name in names}
         homes = {id(each): name for name, each in parameters.items() if name in stored}
         return {
@@ -190,10 +191,10 @@ def write(
     dropped: frozenset[str] = frozenset(),
     config: dict[str, Any],
 ) -> None:
-    """Write a folder as `source` is, with its tensors replaced by `tensor(name)`, each in the dtype it had.
+    """Write a checkpoint: a copy of `source`, its tensors replaced by `tensor(name)` in the original dtypes.
 
-    added     tensors that the source does not have, with the name of one that lies in the same file
-    dropped   tensors that are not written
+    added     names of new tensors, each with an existing one whose file and dtype it gets
+    dropped   names of tensors that are left out
     config    entries of the configuration that change
     """
     _copy_small_files(source, folder, config)
@@ -221,7 +222,7 @@ def write(
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """A folder beside `out` that takes its place at the end; it vanishes if anything fails."""
+    """Write a folder atomically: a temporary one, renamed to `out` at the end, or removed on failure."""
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -235,7 +236,7 @@ def replacing(out: Path) -> Iterator[Path]:
 
 
 def quiet() -> None:
-    """Silence the libraries: what is wrong is said in one line, and progress by our own bars."""
+    """Silence the libraries' warnings and progress bars: we print our own."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -290,7 +291,7 @@ def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) 
 
 @contextmanager
 def _parameters_on_meta() -> Iterator[None]:
-    """Modules made in this context keep their buffers and have no memory for their parameters."""
+    """Create modules with parameters on the "meta" device, without memory, and with ordinary buffers."""
     register = torch.nn.Module.register_parameter
 
     def on_meta(module: Any, name: str, parameter: Any) -> None:

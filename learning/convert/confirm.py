@@ -1,4 +1,4 @@
-"""Numeric confirmation of a plan: fold a copy in float64, and compare it with the original."""
+"""Numeric confirmation of a folding plan: fold a float64 copy, and compare the outputs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from learning.convert.plan import Plan
 from learning.convert.planning import Draft
 from learning.convert.trace import evaluating, tensors, trace
 from learning.memory import free_bytes
-from learning.recording.recorder import apart
+from learning.recording.recorder import copied_arguments
 
 Tensor = Any
-NARROW = (torch.float32, torch.float16, torch.bfloat16)
-COPIES = 2  # of the model in float64, at the same time
-ROUNDINGS = 32  # times the difference that one rounding of each parameter makes
+NARROW_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+FLOAT64_COPIES = 2  # copies of the model in memory at the same time
+MAX_ROUNDING_RATIO = 32  # allowed difference, in differences that one rounding of each parameter causes
 
 
 class Float64(TorchDispatchMode):
-    """Computes in float64 what a model casts to a narrower type, or makes in none that it names."""
+    """Run a float64 model in float64 throughout: casts to narrower types become casts to float64."""
 
     def __enter__(self) -> Any:
         self.default = torch.get_default_dtype()
@@ -35,7 +35,7 @@ class Float64(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if kwargs.get("dtype") in NARROW:
+        if kwargs.get("dtype") in NARROW_DTYPES:
             kwargs = {**kwargs, "dtype": torch.float64}
         if func is torch.ops.aten._grouped_mm.default and args[0].dtype == torch.float64:
             return _grouped_mm(*args[:3])
@@ -43,29 +43,29 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """Rows of a (n, k), cut at `ends`, each piece times its own matrix of b (pieces, k, m)."""
+    """`torch._grouped_mm` in float64: a (n, k) is cut into pieces at `ends`, each times its own b (k, m)."""
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 
 
-def wide(given: Any) -> Any:
-    """The arguments of a call, its tensors of floating point in float64."""
-    return apart(given, lambda each: each.double() if each.is_floating_point() else each)
+def in_float64(given: Any) -> Any:
+    """The arguments of a call with floating-point tensors converted to float64."""
+    return copied_arguments(given, lambda each: each.double() if each.is_floating_point() else each)
 
 
 def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """The floating-point outputs of a model of float64, all of it computed in float64."""
+    """The floating-point outputs of a float64 model, computed in float64 throughout."""
     with evaluating(model), Float64():
-        return floating(model(*wide(args), **wide(kwargs)))
+        return floating_point_tensors(model(*in_float64(args), **in_float64(kwargs)))
 
 
-def floating(found: Any) -> list[Tensor]:
-    """The tensors of floating point in a model's output."""
+def floating_point_tensors(found: Any) -> list[Tensor]:
+    """The floating-point tensors in a model's output."""
     return [each for each in tensors(found) if each.is_floating_point()]
 
 
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The largest difference of two models' outputs, over the largest number of that output."""
+    """The relative difference of two models' outputs: max |a − b| / max |a|, the largest over all outputs."""
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
         for a, b in zip(one, other, strict=True)
@@ -75,7 +75,7 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """The difference that moving each parameter by at most one rounding makes."""
+    """The difference of outputs after changing each parameter at random by at most one machine epsilon."""
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
     with torch.no_grad():
@@ -86,26 +86,26 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-    """The plan whose folds leave a copy of the model as it is, to rounding; the others become unknown."""
-    needed, free = COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
+    """The plan with the folds that keep the outputs of a copy up to rounding; the others become "unknown"."""
+    needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:
         reason = f"confirming it takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
         return draft.without(dict.fromkeys(draft.folds, reason)).plan()
     original = copy.deepcopy(model).double()
     try:
         before = outputs(original, args, kwargs)
-    except Exception as problem:  # anybody's model
+    except Exception as problem:  # third-party model code
         reason = f"it cannot be run in float64 to confirm it: {' '.join(str(problem).split())}"
         return draft.without(dict.fromkeys(draft.folds, reason)).plan()
-    bound = ROUNDINGS * rounding(original, before, args, kwargs)
+    bound = MAX_ROUNDING_RATIO * rounding(original, before, args, kwargs)
 
     def differs(keys: Collection[Any]) -> float:
         folded = copy.deepcopy(original)
         draft.plan(keys).apply(folded)
         with Float64():
-            graph = trace(folded, wide(args), wide(kwargs))
+            graph = trace(folded, in_float64(args), in_float64(kwargs))
         means = [call.mean for call in graph.norms if (call.module, "centring") in keys]
-        return max(difference(before, floating(graph.output)), *means, 0.0)
+        return max(difference(before, floating_point_tensors(graph.output)), *means, 0.0)
 
     if not draft.folds or differs(draft.folds) <= bound:
         return draft.plan()

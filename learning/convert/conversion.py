@@ -1,4 +1,4 @@
-"""Convert a checkpoint: fold its norms, write the folder, and make the certificate. Or compare two."""
+"""Convert a checkpoint: fold its norms, write the result, and certify it. Or certify two checkpoints."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from learning.convert.certificate import certify as compared
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors, replacing, write
 from learning.convert.cost import costs
 from learning.convert.plan import Plan
-from learning.convert.samples import DEFAULT_TEXT, IMAGES, Sample, samples
+from learning.convert.samples import DEFAULT_TEXT, IMAGE_COUNT, Sample, samples
 from learning.recording.known import NotKnown, known
 
-POST_LN = "the residual is the output of"  # how the planner's reason begins
+POST_LN_REASON = "the residual is the output of"  # beginning of the planner's reason in a post-LN model
 
 
 def convert(
@@ -31,14 +31,15 @@ def convert(
     partly: bool = False,
     norms: Sequence[str] = (),
 ) -> Certificate:
-    """Fold a checkpoint's norms into their neighbours where that is exact; write it with its certificate.
+    """Fold a checkpoint's norms into neighbouring layers where that is exact; write the result, certified.
 
     model    a name on the hub, a folder, or a GGUF file
     out      the folder to write; it must not exist
-    text     what both models read for the certificate; by default a short text of ours
-    strict   LayerNorms that need no centring any more become `torch.nn.RMSNorm`; `load.py` loads the folder
-    partly   write a model too of whose norms half or more stay as they are
-    norms    patterns, as "h.1.*": of these norms alone the cost of dropping the centring is measured
+    text     the text that both models read for the certificate; by default a short one that comes with us
+    strict   replace LayerNorms that need no centring any more by `torch.nn.RMSNorm`; the written `load.py`
+             loads such a folder
+    partly   write the model even if half of its norms or more cannot be folded
+    norms    name patterns such as "h.1.*": measure the cost of dropping the centring of these norms only
 
     The folder is written only if the certificate is passed. Raises NotConverted.
     """
@@ -68,14 +69,14 @@ def convert(
 
 
 def certify(original: str | Path, converted: str | Path, *, text: str | None = None) -> Certificate:
-    """The certificate of two checkpoints, whoever made them. Raises NotConverted."""
+    """Certify that two checkpoints, however they were made, are the same model. Raises NotConverted."""
     one, other = Checkpoint(str(original)), Checkpoint(str(converted))
     read = samples(one, _text(text))
     return compared(one, other, read, about=_about(text, read))
 
 
 class Refused(NotConverted):
-    """A conversion that its certificate refuses; nothing is written."""
+    """Raised for a conversion whose certificate is refused; nothing was written."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(f"nothing was written, for the certificate is refused: {certificate.reason}")
@@ -83,14 +84,14 @@ class Refused(NotConverted):
 
 
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
-    """Raise NotConverted if no norm can be folded; or no more than half, unless that is asked for."""
+    """Raise NotConverted if no norm can be folded, or, unless `partly`, no more than half of them."""
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
     if count > len(left) and (partly or 2 * len(left) < count):
         return
     if not count:
         raise NotConverted(f"nothing was written: {name} has no norms")
-    post = next((each for each in left if each.centring.reason.startswith(POST_LN)), None)
+    post = next((each for each in left if each.centring.reason.startswith(POST_LN_REASON)), None)
     kind, first = ("is post-LN:", post) if post else ("stays as it is:", left[0])
     reason = first.affine.reason if first.kind == "RMSNorm" else first.centring.reason
     advice = "; --partly folds the others" if count > len(left) else ""
@@ -103,8 +104,8 @@ def check_worth(name: str, plan: Plan, partly: bool) -> None:
 def write_folded(
     source: Checkpoint, plan: Plan, folder: Path, replaced: Mapping[str, Mapping[str, Any]]
 ) -> Checkpoint:
-    """Write the folded model. replaced: LayerNorms that become RMSNorms, as `load.py` reads them."""
-    added = dict(source.ties) if plan.untied else {}  # a configuration unties all or nothing
+    """Write the folded model. replaced: LayerNorms that become RMSNorms, in the format of `load.py`."""
+    added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all names at once
     config: dict[str, Any] = {"tie_word_embeddings": False} if added else {}
     dropped = {f"{name}.weight" for name, norm in replaced.items() if not norm["gain"]}
     dropped |= {f"{name}.bias" for name, norm in replaced.items() if not norm["shift"]}
@@ -120,7 +121,7 @@ def _exact(plan: Plan, source: Checkpoint) -> Load:
 
 
 def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
-    """The LayerNorms with nothing to centre: their size and ε, and whether they keep a gain and a shift."""
+    """The LayerNorms whose centring folds, by name: size, ε, and whether they keep a gain and a shift."""
     found = {}
     for each in plan.norms:
         module = model.get_submodule(each.name)
@@ -150,7 +151,7 @@ def _text(text: str | None) -> str:
 def _about(text: str | None, read: Sequence[Sample]) -> dict[str, Any]:
     tokens = [each.tokens for each in read]
     if not tokens[0]:
-        return {"random images": IMAGES, "seed": 0}
+        return {"random images": IMAGE_COUNT, "seed": 0}
     digest = hashlib.sha256(_text(text).encode()).hexdigest()
     return {
         "text": "the reader's" if text is not None else "the default",

@@ -1,4 +1,4 @@
-"""What it costs to drop the centring of LayerNorms where it cannot be folded away, norm by norm."""
+"""The cost of dropping the centring of LayerNorms that cannot be folded, norm by norm."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ MAX_COST_WINDOWS = 1
 def costs(
     model: Any, norms: Sequence[str], read: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """KL, loss and change of the output for each norm alone and for all at once, as `effects` defines them.
+    """KL, loss and output change for each norm alone and for all at once, as `effects` defines them.
 
-    patterns: only norms whose names match one, such as `h.1.*`. Of the windows only the first few are read.
+    patterns: restrict the norms to names that match one, such as `h.1.*`. Only the first
+    MAX_COST_WINDOWS of the samples are read.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:
@@ -29,7 +30,7 @@ def costs(
     with tqdm(total=runs, desc="dropping centring", unit=" passes", disable=None) as bar:
         try:
             found = effects(model, batches, chosen, tell=lambda _: bar.update())
-        except AttributeError:  # neither logits nor a last hidden state, as of CLIP
+        except AttributeError:  # the output has neither logits nor a last hidden state, like CLIP's
             return []
     return [
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}

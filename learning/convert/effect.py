@@ -1,7 +1,7 @@
-"""The effect of centring on a model's predictions: each norm without it, or with it where it has none.
+"""The effect of centring on a model's predictions: an ablation that toggles the centring of each norm.
 
-Needs PyTorch. A LayerNorm or GroupNorm loses its centring, so that it divides by √(mean x² + ε); an RMSNorm
-gets one. γ, β and ε stay, and nothing is trained again.
+Needs PyTorch. A LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε); an RMSNorm gets
+centring. γ, β and ε stay the same, and nothing is retrained.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import torch
 
 from learning.recording.known import Known, NotKnown, known
 
-ALL = "all norms"  # the key of the effect of all at once
-IGNORED = -100  # the label of what no loss counts, in PyTorch
-ROWS = 128  # predictions that are compared at a time: a vocabulary is wide
-Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model says its loss
+ALL_NORMS = "all norms"  # key of the effect of all norms changed at once
+IGNORED_LABEL = -100  # PyTorch's label of positions that the loss ignores
+PREDICTIONS_PER_CHUNK = 128  # predictions compared at a time, to limit memory with a large vocabulary
+Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model returns its loss
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The difference that a change of norms makes.
+    """The effect of a change of norms on a model's outputs.
 
-    kl: the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits.
-    loss: the changed model's loss less the model's; NaN for batches without labels.
-    change: ‖y' − y‖/‖y‖ of all outputs y: logits, or vectors for a model without.
+    kl      the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits
+    loss    the changed model's loss minus the model's; NaN for batches without labels
+    change  ‖y' − y‖/‖y‖ over all outputs y: logits, or hidden states for a model without logits
     """
 
     kl: float
@@ -39,7 +39,7 @@ class Effect:
 
 @dataclass
 class _Sums:
-    """What was added up for one change over the batches so far."""
+    """The sums over batches for one change of norms."""
 
     predictions: int = 0
     labels: int = 0
@@ -62,15 +62,15 @@ def effects(
     norms: Sequence[str] | None = None,
     tell: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Effect]:
-    """The effect of each norm alone, by path, and under ALL that of all these at once.
+    """The effect of toggling the centring of each norm alone, by path, and of all at once (key ALL_NORMS).
 
-    model: as for `record`; what it gives back has `logits` or `last_hidden_state`. norms: paths of modules;
-    None: all that are understood. `path#k` is the k-th call of a module in a pass. tell: hears how many of
-    the passes are done, which are (norms + 2) for each batch. Padding is left out. Raises NotKnown for a path
-    that is no norm.
+    model: its output must have `logits` or `last_hidden_state`. norms: module paths, where `path#k` is the
+    k-th call of a module in a pass; None: all recognised norms. tell: progress callback, called with the
+    number of finished forward passes, of (norms + 2) per batch. Padding is left out. Raises NotKnown for a
+    path that is no norm.
     """
     found = recognised(model, norms)
-    changes = {path: {path: each} for path, each in found.items()} | {ALL: found}
+    changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}
     sums = {name: _Sums() for name in changes}
     done = 0
     with torch.no_grad():
@@ -85,7 +85,7 @@ def effects(
 
 
 def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
-    """The named norms of a model, or all that are understood. Raises NotKnown, KeyError."""
+    """The named norms of a model, or all that are recognised. Raises NotKnown, KeyError."""
     modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
     found: dict[str, Known] = {}
     for path in modules if norms is None else norms:
@@ -104,7 +104,7 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 @contextmanager
 def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """While the block runs these norms centre if they did not, and do not if they did."""
+    """Toggle the centring of these norms while the block runs."""
     handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
 
     def start(*_: Any) -> None:
@@ -130,7 +130,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """The output for x of the same norm without its centring, or with one if it has none."""
+    """The norm's output for x with its centring toggled."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))
@@ -142,7 +142,7 @@ def toggled(recognised: Known, x: Any) -> Any:
 
 
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
-    """Add the difference between two outputs for a batch."""
+    """Add the difference between the model's and the changed model's output for a batch."""
     has_logits = getattr(own, "logits", None) is not None
     if not has_logits and getattr(own, "last_hidden_state", None) is None:
         raise ValueError(f"{type(own).__name__} has neither logits nor last_hidden_state")
@@ -152,12 +152,12 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
         a, b = a[real.bool()], b[real.bool()]
     a, b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
     sums.predictions += len(a)
-    for one, two in zip(a.split(ROWS), b.split(ROWS), strict=True):
+    for one, two in zip(a.split(PREDICTIONS_PER_CHUNK), b.split(PREDICTIONS_PER_CHUNK), strict=True):
         one, two = one.double(), two.double()
         sums.moved += float((two - one).square().sum())
         sums.size += float(one.square().sum())
         log_one, log_two = one.log_softmax(-1), two.log_softmax(-1)
         sums.kl += float((log_one.exp() * (log_one - log_two)).sum()) if has_logits else nan
-    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != IGNORED).sum())):
+    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != IGNORED_LABEL).sum())):
         sums.labels += count
         sums.loss += count * float(other.loss - own.loss)

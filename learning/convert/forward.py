@@ -1,4 +1,4 @@
-"""A forward pass of a model in any precision, with one of its blocks in memory at a time."""
+"""A forward pass in any precision with one block's weights in memory at a time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ EMBEDDINGS = ("image_embeds", "text_embeds")
 
 
 def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
-    """What a model says of some inputs: its logits, last hidden state or embeddings; as float64.
+    """A model's output for some inputs, as float64: its logits, last hidden state or embeddings.
 
     model      without weights, as `Checkpoint.outline` makes it for this dtype
-    weights    the tensor of each entry of the model's state dict, by name
-    dtype      in which everything is computed, also what the model's code asks to do in float32, if wider
+    weights    returns the tensor of each entry of the model's state dict, by name
+    dtype      of the whole computation; float64 also applies where the model's code asks for float32
     """
     given = {
         name: each.to(dtype) if torch.is_tensor(each) and each.is_floating_point() else each
@@ -45,7 +45,7 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 
 
 def _blocks(model: Any) -> dict[str, Any]:
-    """The outermost members of the model's lists of modules, by name; each once."""
+    """The model's blocks by name: the members of its outermost module lists."""
     found: dict[str, Any] = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):
@@ -58,7 +58,7 @@ def _blocks(model: Any) -> dict[str, Any]:
 
 
 def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
-    """The handles of hooks that enter a context when a block starts, and leave it when it is done."""
+    """Hook a block so that it runs within the context that `place` returns. Returns the hooks' handles."""
     stack = ExitStack()
 
     def start(*_: Any) -> None:
@@ -72,7 +72,7 @@ def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tu
 
 @contextmanager
 def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
-    """Give modules their weights; a parameter that several share is read once."""
+    """Load the modules' weights while the block runs; a parameter that several modules share is read once."""
     before, shared = [], {}
     for path, module in modules.items():
         for home in (module._parameters, module._buffers):

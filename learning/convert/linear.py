@@ -1,7 +1,8 @@
-"""Which operators commute with a linear map along an axis: Pf(x) = f(Px), and of which operands.
+"""Which ATen operators commute with a linear map P along an axis: Pf(x) = f(Px), and in which operands.
 
-An answer for one axis of an output is the list of operands, each with its axis, that must all be mapped for
-the output to be mapped; None where mapping operands does not do it. Operands that are not listed stay.
+Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. `links` gives for one axis of
+an output the operands, each with its axis, to which P must be applied so that the output becomes P times
+itself; None if there are none such. Operands that are not listed stay as they are.
 """
 
 from __future__ import annotations
@@ -16,46 +17,63 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand that must be mapped along an axis; `scale` is a factor, one number for each coordinate,
-    which the operand takes with it: the output is the product of both."""
+    """An operand to which P must be applied along an axis.
+
+    scale: a factor with one number per coordinate. P must then be applied to the product of both.
+    """
 
     value: Value
     axis: int
     scale: Value | None = None
 
 
-COPIES = {"_to_copy", "alias", "clone", "contiguous", "copy", "detach", "lift_fresh", "lift_fresh_copy"}
-VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "squeeze", "unsqueeze"}
-CUTS = {"select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind"}
-TURNS = {"t", "transpose", "permute", "expand", "repeat", "roll", "flip"}
-PICKS = {"index", "index_select", "embedding"}
-SHAPES = COPIES | VIEWS | CUTS | TURNS | PICKS  # each number of the output is one of the input's
-POOLS = {"mean", "sum", "cumsum", "avg_pool1d", "avg_pool2d", "_adaptive_avg_pool2d", "upsample_nearest2d"}
-POOLS |= {"upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"}
-ZEROS = {"zeros", "zeros_like", "new_zeros"}
-SUMS = {"add", "sub", "rsub", "neg", "mul", "div"}
-SUMS |= {"cat", "stack", "where", "masked_fill", "index_add", "constant_pad_nd"}
-PRODUCTS = {"mm", "bmm", "addmm", "linear", "_grouped_mm", "convolution"}
-ACTIVATIONS = {"relu", "gelu", "silu", "tanh", "sigmoid", "_softmax"}
-ACTIVATIONS |= {"hardtanh", "leaky_relu", "elu", "softplus", "mish", "glu"}
-CURVES = {"exp", "log", "erf", "pow", "square", "reciprocal", "sqrt"}
-CURVES |= {"rsqrt", "sin", "cos", "abs", "clamp", "clamp_min"}
-NORMS = {NORM, "native_layer_norm", "native_group_norm", "native_batch_norm"}
-NORMS |= {"_native_batch_norm_legit_no_training"}
-PEAKS = {"topk", "max", "amax", "max_pool2d_with_indices"}
-# What these compute is known: where `links` says that they do not commute, they do not.
-UNDERSTOOD = SHAPES | POOLS | ZEROS | SUMS | PRODUCTS | ACTIVATIONS | CURVES | NORMS | PEAKS
+COPY_OPS = {"_to_copy", "alias", "clone", "contiguous", "copy", "detach", "lift_fresh", "lift_fresh_copy"}
+VIEW_OPS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy", "squeeze", "unsqueeze"}
+SLICING_OPS = {"select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind"}
+REORDERING_OPS = {"t", "transpose", "permute", "expand", "repeat", "roll", "flip"}
+INDEXING_OPS = {"index", "index_select", "embedding"}
+# each number of the output is one of the input's
+RESHAPING_OPS = COPY_OPS | VIEW_OPS | SLICING_OPS | REORDERING_OPS | INDEXING_OPS
+POOLING_OPS = {
+    "mean",
+    "sum",
+    "cumsum",
+    "avg_pool1d",
+    "avg_pool2d",
+    "_adaptive_avg_pool2d",
+    "upsample_nearest2d",
+}
+POOLING_OPS |= {
+    "upsample_bilinear2d",
+    "upsample_bicubic2d",
+    "_upsample_bilinear2d_aa",
+    "_upsample_bicubic2d_aa",
+}
+ZERO_OPS = {"zeros", "zeros_like", "new_zeros"}
+SUM_OPS = {"add", "sub", "rsub", "neg", "mul", "div"}
+SUM_OPS |= {"cat", "stack", "where", "masked_fill", "index_add", "constant_pad_nd"}
+PRODUCT_OPS = {"mm", "bmm", "addmm", "linear", "_grouped_mm", "convolution"}
+ACTIVATION_OPS = {"relu", "gelu", "silu", "tanh", "sigmoid", "_softmax"}
+ACTIVATION_OPS |= {"hardtanh", "leaky_relu", "elu", "softplus", "mish", "glu"}
+ELEMENTWISE_OPS = {"exp", "log", "erf", "pow", "square", "reciprocal", "sqrt"}
+ELEMENTWISE_OPS |= {"rsqrt", "sin", "cos", "abs", "clamp", "clamp_min"}
+NORM_OPS = {NORM, "native_layer_norm", "native_group_norm", "native_batch_norm"}
+NORM_OPS |= {"_native_batch_norm_legit_no_training"}
+MAXIMUM_OPS = {"topk", "max", "amax", "max_pool2d_with_indices"}
+# for these, None from `links` means "does not commute"; for other operators it means "unknown"
+UNDERSTOOD_OPS = RESHAPING_OPS | POOLING_OPS | ZERO_OPS | SUM_OPS | PRODUCT_OPS
+UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands of a call that must be mapped for an output to be mapped along an axis."""
+    """The operands to which a map must be applied for it to act on an output's axis; None if none do."""
     op, args = call.op, call.args
-    if op in ZEROS:
+    if op in ZERO_OPS:
         return []
-    if op == NORM:  # where γ is one number, the output without β has no mean
+    if op == NORM:  # if all γ are equal, the output without β already has mean 0
         level = call.norm.kind == "LayerNorm" and call.norm.axis == axis and call.norm.even
         return [Link(each, 0) for each in args[2:3] if each is not None] if level else None
-    if op in SHAPES or op in POOLS:
+    if op in RESHAPING_OPS or op in POOLING_OPS:
         source = args[0]
         if op == "copy":
             return _aligned([args[1]], output, axis)
@@ -105,7 +123,7 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """Outputs of a call, with their axes, that are mapped if this operand is mapped along its axis."""
+    """The inverse of `links`: the outputs, with axes, for which an operand must be mapped along its axis."""
     for output in call.outputs:
         for each in range(len(output.shape)):
             for link in links(call, output, each) or ():
@@ -115,7 +133,7 @@ def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Li
 
 @dataclass(frozen=True)
 class Contraction:
-    """A weight by which an operand's axis is multiplied and summed, as by a Linear."""
+    """A weight with which an operand's axis is contracted, as in a Linear or a convolution."""
 
     weight: Value
     axis: int
@@ -124,7 +142,7 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """How a call reads an operand along an axis, if it is a product with a matrix or a convolution."""
+    """The weight with which a matrix product or convolution contracts an operand's axis, or None."""
     op, args = call.op, call.args
     if op in ("mm", "bmm", "addmm") and not call.kwargs:
         bias, (a, b) = (args[0] if op == "addmm" else None), args[-2:]
@@ -144,9 +162,9 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter that a value is a view of, and its axis; None for what is computed."""
+    """The parameter of which a value is a view, and the corresponding axis; None for a computed value."""
     while value.call is not None:
-        found = links(value.call, value, axis) if value.call.op in SHAPES else None
+        found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
         if not found:
             return None
         value, axis = found[0].value, found[0].axis
@@ -154,12 +172,12 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
 
 
 def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
-    """The axis of the source that becomes an axis of the output, whole and in its order."""
+    """The axis of the source that becomes this axis of the output, complete and in order, or None."""
     op, args, before, after = call.op, call.args, source.shape, output.shape
     n = len(before)
-    if op in COPIES:
+    if op in COPY_OPS:
         return axis
-    if op in VIEWS:
+    if op in VIEW_OPS:
         return _same_axis(before, after, axis)
     if op == "t":
         return n - 1 - axis
@@ -171,7 +189,7 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
     if op in ("expand", "repeat"):
         found = axis - len(after) + n
         return found if found >= 0 and before[found] == after[axis] else None
-    if op in CUTS or op == "index_select":
+    if op in SLICING_OPS or op == "index_select":
         at = _axis(_cut(call), n)
         found = axis + (op in ("select", "unbind") and at <= axis)
         return found if found != at else None
@@ -184,13 +202,13 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
         return axis if _axis(args[1], n) != axis else None
     if op in ("mean", "sum"):
         return _reduced(call, n, axis)
-    if op in POOLS:  # of images (batch, channels, …)
+    if op in POOLING_OPS:  # of images (batch, channels, …)
         return axis if axis < 2 and n == len(after) and before[axis] == after[axis] else None
     return None
 
 
 def _cut(call: Call) -> int:
-    """The axis along which a call cuts."""
+    """The axis along which a call slices or splits."""
     place = 2 if call.op in ("split", "split_with_sizes", "chunk") else 1
     found: int = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
     return found
@@ -201,18 +219,18 @@ def _axis(axis: int, n: int) -> int:
 
 
 def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
-    """The axis with the same size and the same number of numbers after it, in two shapes of one row."""
+    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size, same stride."""
     size, inner = after[axis], prod(after[axis + 1 :])
     fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
     return next(fits, None) if size > 1 else None
 
 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
-    """The axis of x, of n axes, that becomes an axis of x[indices], of m; None for one that is indexed."""
+    """The axis of x (n axes) that becomes this axis of x[indices] (m axes); None for an indexed one."""
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)
     gone = [*used]
-    if m != n - len(used) + width:  # a mask takes as many axes as it has, and leaves one
+    if m != n - len(used) + width:  # a boolean mask replaces as many axes as it has by one
         gone, width = [*range(used[0], used[0] + width)], 1
         if len(used) > 1 or m != n - len(gone) + width:
             return None
@@ -232,7 +250,7 @@ def _reduced(call: Call, n: int, axis: int) -> int | None:
 
 
 def _absent(value: Any, output: Value, axis: int) -> bool:
-    """Whether an operand has the same number for all coordinates along an axis of the output."""
+    """Whether an operand is broadcast along an axis of the output: a scalar, or of size 1 there."""
     if not isinstance(value, Value):
         return True
     own = axis - len(output.shape) + len(value.shape)
@@ -240,7 +258,7 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The operands of a sum, broadcast; None where one adds the same number to all coordinates."""
+    """The links of a sum's operands; None if one is broadcast, so adds the same number to all coordinates."""
     found = []
     for each in operands:
         if not isinstance(each, Value) and each == 0:

@@ -1,6 +1,6 @@
-"""Load the model in this folder, whose LayerNorms are RMSNorms: `from load import load; model = load()`.
+"""Load the model in this folder, with RMSNorms for LayerNorms: `from load import load; model = load()`.
 
-`config.json` lists the norms under `rms_norms`. Everything else is transformers' own.
+`config.json` lists these norms under `rms_norms`. Everything else is as in transformers.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ import transformers
 
 
 class ShiftedRMSNorm(torch.nn.RMSNorm):
-    """RMSNorm with a shift β, for a norm whose β could not be folded into what reads it."""
+    """RMSNorm with a shift β, for a norm whose β could not be folded into the next layer."""
 
     def __init__(self, size, eps, elementwise_affine):
         super().__init__(size, eps, elementwise_affine)
@@ -22,14 +22,14 @@ class ShiftedRMSNorm(torch.nn.RMSNorm):
 
 
 def replace_norms(model):
-    """Put an RMSNorm in the place of each norm that the model's configuration lists."""
+    """Replace each norm that the model's configuration lists by an RMSNorm."""
     for name, norm in (getattr(model.config, "rms_norms", None) or {}).items():
         kind = ShiftedRMSNorm if norm["shift"] else torch.nn.RMSNorm
         model.set_submodule(name, kind(norm["size"], norm["eps"], norm["gain"]))
 
 
 def load(folder=Path(__file__).parent, **options):
-    """The model. options: as for `from_pretrained`."""
+    """Load the model. options: as for `from_pretrained`."""
     config = transformers.AutoConfig.from_pretrained(folder)
     base = getattr(transformers, config.architectures[0])
 

@@ -1,4 +1,4 @@
-"""A certificate as files: JSON, and a page of text."""
+"""A certificate as files: JSON, and a text page for people."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from learning.convert.certificate import Certificate, Difference
 
-WIDTH = 100
-TITLE = "change if its centring is dropped"
-ROUNDING = {
+LINE_CHARACTERS = 100
+COST_TITLE = "change if its centring is dropped"
+ROUNDING_TITLES = {
     "other_precision": "rounding: precision",
     "other_batch": "rounding: batch",
     "stored_weights": "rounding: weights",
@@ -31,7 +31,7 @@ def to_json(certificate: Certificate) -> str:
 
 
 def _finite(found: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
+    """Replace infinities and NaN, which JSON does not have, by None."""
     if isinstance(found, dict):
         return {name: _finite(each) for name, each in found.items()}
     if isinstance(found, list):
@@ -40,7 +40,7 @@ def _finite(found: Any) -> Any:
 
 
 def text(certificate: Certificate) -> str:
-    """The verdict, what was compared, the differences in each precision, the norms, and costs."""
+    """The text page: verdict, compared files, differences in each precision, norms, and costs."""
     lines = [f"{certificate.verdict}: {certificate.reason}", ""]
     for title, one in (("original", certificate.original), ("converted", certificate.converted)):
         lines.append(f"{title:10} {one['name']} ({one['architecture']})")
@@ -61,7 +61,7 @@ def _precisions(certificate: Certificate) -> list[str]:
         lines.append(_row("float64, before rounding", certificate.fold))
     for name, each in certificate.precisions.items():
         lines.append(_row(name, each.difference, each.loss_before, each.loss_after))
-        lines += [_row(f"  {ROUNDING[kind]}", other) for kind, other in each.rounding.items()]
+        lines += [_row(f"  {ROUNDING_TITLES[kind]}", other) for kind, other in each.rounding.items()]
     return lines
 
 
@@ -88,13 +88,15 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
         for title, part in parts.items():
             if part["verdict"] in ("no", "unknown"):
                 reason = f"{title}: {part['reason']}"
-                lines += textwrap.wrap(reason, WIDTH, initial_indent="    ", subsequent_indent="      ")
+                lines += textwrap.wrap(
+                    reason, LINE_CHARACTERS, initial_indent="    ", subsequent_indent="      "
+                )
     return lines
 
 
 def _cost(costs: list[dict[str, Any]]) -> list[str]:
-    wide = max(len(TITLE), *(len(cost["norm"]) for cost in costs))
-    lines = [f"{TITLE:{wide}}{'KL, nats':>12}{'loss':>12}{'output':>12}"]
+    wide = max(len(COST_TITLE), *(len(cost["norm"]) for cost in costs))
+    lines = [f"{COST_TITLE:{wide}}{'KL, nats':>12}{'loss':>12}{'output':>12}"]
     for cost in costs:
         numbers = f"{_short(cost['kl'], '.3g'):>12}{_short(cost['loss'], '+.4f'):>12}"
         lines.append(f"{cost['norm']:{wide}}{numbers}{100 * cost['change']:>10.2g} %")

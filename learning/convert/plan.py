@@ -1,7 +1,7 @@
-"""What folding changes in a model's weights: a plan of edits, computed tensor by tensor.
+"""A folding plan: the edits of a model's weights that fold its norms, applied tensor by tensor.
 
-Every tensor of the converted model is computed from tensors of the original alone, so a checkpoint converts
-shard by shard.
+Every converted tensor is computed from tensors of the original only, so a checkpoint can be converted shard
+by shard.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether something can be folded, and why."""
+    """Whether a part of a norm can be folded, and why."""
 
     verdict: Verdict
     reason: str
@@ -28,8 +28,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """A norm of the model: whether its centring folds into what writes its input, and its γ and β into what
-    reads its output. kind: "LayerNorm", "RMSNorm" … or the class of what was not recognised."""
+    """The answers for one norm of the model.
+
+    centring: whether it folds into the layers that write the norm's input. affine: whether γ and β fold into
+    the layers that read its output. kind: "LayerNorm", "RMSNorm" …, or the class of a module that was not
+    recognised.
+    """
 
     name: str
     kind: str
@@ -39,13 +43,13 @@ class NormPlan:
 
 @dataclass(frozen=True)
 class Edit:
-    """One step in rewriting a parameter. Edits of one parameter follow each other in their order.
+    """One step that rewrites a parameter. The edits of a parameter are applied in order.
 
-    copy      start from the source instead, with which it was tied
-    scale     times (source + offset), laid along the axis
-    add_bias  plus Wβ, W and β the sources, W summed over the axis
-    center    minus its mean over the axis
-    ones, zeros
+    copy         start from the source, to which the parameter was tied
+    scale        multiply by (source + offset), broadcast along the axis
+    add_bias     add Wβ, with sources W and β, W contracted over the axis
+    center       subtract the mean over the axis
+    ones, zeros  set all numbers to 1 or 0
     """
 
     parameter: str
@@ -57,8 +61,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which norms of a model fold, why, and the edits that do it. first: of each tensor's name the first
-    name that it has in the model; tied tensors have several."""
+    """Which norms of a model fold, why, and the edits that fold them.
+
+    first: maps each name of a tensor to the first name of the same tensor; tied tensors have several names.
+    """
 
     norms: tuple[NormPlan, ...]
     edits: tuple[Edit, ...]
@@ -66,11 +72,11 @@ class Plan:
 
     @property
     def untied(self) -> tuple[str, ...]:
-        """Parameters that were tied to another one and no longer are."""
+        """Parameters that were tied to another one in the original and are not in the converted model."""
         return tuple(edit.parameter for edit in self.edits if edit.kind == "copy")
 
     def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
-        """The converted tensor, in float64 if it changes. load: gives an original by its first name."""
+        """The converted tensor, in float64 if it changes. load: returns an original by its first name."""
         found = load(self.first.get(name, name))
         edits = [edit for edit in self.edits if edit.parameter == name]
         if all(edit.kind == "copy" for edit in edits):
@@ -81,7 +87,7 @@ class Plan:
         return found
 
     def apply(self, model: Any) -> None:
-        """Rewrite the parameters of a model in place, each before what it is computed from."""
+        """Rewrite the parameters of a model in place, each one before its sources."""
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         order: TopologicalSorter[str] = TopologicalSorter()
         for edit in self.edits:
@@ -96,7 +102,7 @@ class Plan:
                     new = self.tensor(name, own.__getitem__).to(own[name].dtype, copy=True)
                     parameter = torch.nn.Parameter(new, own[name].requires_grad)
                     setattr(model.get_submodule(path), attribute, parameter)
-                elif name in changed and name == self.first[name]:  # its other names are the same tensor
+                elif name in changed and name == self.first[name]:  # other names refer to the same tensor
                     own[name].copy_(self.tensor(name, own.__getitem__))
 
 

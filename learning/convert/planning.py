@@ -1,4 +1,4 @@
-"""Decide which norms of a traced model fold, from what is added into their input and who else reads it."""
+"""Decide from a traced graph which norms fold: by what writes their input and what else reads it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from learning.convert.linear import SHAPES, UNDERSTOOD, VIEWS, contraction, leaf_of, links, mapped
+from learning.convert.linear import (
+    RESHAPING_OPS,
+    UNDERSTOOD_OPS,
+    VIEW_OPS,
+    contraction,
+    leaf_of,
+    links,
+    mapped,
+)
 from learning.convert.plan import Answer, Edit, NormPlan, Plan
-from learning.convert.trace import ALIASED, NORM, Call, Graph, Value
+from learning.convert.trace import ALIASED_WRITE, NORM, Call, Graph, Value
 
-WRITERS = "only Linears, embeddings and parameters write its input"
-NUMBER = re.compile(r"\.\d+\.")  # in a name: of a layer or an expert
+CENTRING_FOLDS_REASON = "only Linears, embeddings and parameters write its input"
+LAYER_NUMBER = re.compile(r"\.\d+\.")  # the number of a layer or an expert in a parameter's name
 NO_CENTRING = Answer("no", "it does not centre")
 Tensor = Any
 
 
 @dataclass
 class Fold:
-    """What folding some norms takes: their edits, or why not, nearest reason first."""
+    """The edits that fold a part of a norm, or the reasons against it, the nearest first."""
 
     edits: list[Edit] = field(default_factory=list)
     blocks: list[Answer] = field(default_factory=list)
@@ -38,21 +46,21 @@ Part = Literal["centring", "affine"]
 
 @dataclass(frozen=True)
 class Draft:
-    """Norms with their answers, and for each yes the edits that do it."""
+    """The norms with their answers, and for each "yes" the edits that fold it."""
 
     norms: Mapping[str, NormPlan]
     folds: Mapping[tuple[str, Part], tuple[Edit, ...]]
     graph: Graph
 
     def plan(self, only: Collection[tuple[str, Part]] | None = None) -> Plan:
-        """The plan that does these folds; by default all."""
+        """The plan with the folds in `only`; by default with all."""
         wanted = [key for key in self.folds if only is None or key in only]
-        wanted.sort(key=lambda key: key[1] == "centring")  # the mean goes last
+        wanted.sort(key=lambda key: key[1] == "centring")  # subtract means last, after all scaling
         edits = dict.fromkeys(edit for key in wanted for edit in self.folds[key])
         return Plan(tuple(self.norms.values()), _tied(self.graph, list(edits)), self.graph.names)
 
     def without(self, failed: Mapping[tuple[str, Part], str]) -> Draft:
-        """The draft with some yes turned into unknown, each for its reason."""
+        """The draft with these folds' "yes" turned into "unknown", each with its reason."""
         norms = dict(self.norms)
         for (name, part), reason in failed.items():
             norms[name] = _answered(norms[name], part, Answer("unknown", reason))
@@ -60,7 +68,10 @@ class Draft:
 
 
 def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
-    """What follows from a graph. load: gives a parameter; kinds: the class of a module."""
+    """Draft the answers and edits for a graph's norms.
+
+    load: returns a parameter by name. kinds: returns the class name of a module by its path.
+    """
     modules: dict[str, list[Call]] = {}
     for call in graph.norms:
         modules.setdefault(call.module, []).append(call)
@@ -73,13 +84,13 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
             centring = Answer("no", "it centres each of its groups, not all coordinates together")
         if kind == "LayerNorm":
             written = [_stream(graph, streams, call).fold for call in calls]
-            answers = [each.answer(WRITERS) for each in written]
+            answers = [each.answer(CENTRING_FOLDS_REASON) for each in written]
             centring = min(answers, key=lambda each: ("no", "unknown", "yes").index(each.verdict))
             folds[name, "centring"] = tuple(edit for each in written for edit in each.edits)
         folds[name, "affine"] = tuple(read.edits)
         norms[name] = NormPlan(name, kind, centring, read.answer("only Linears read its output"))
     for name, reason in graph.skipped.items():
-        if any(inner.startswith(f"{name}.") for inner in modules):  # only called like the norm that it has
+        if any(inner.startswith(f"{name}.") for inner in modules):  # a wrapper of a recognised norm
             continue
         unknown = Answer("unknown", reason)
         norms.setdefault(name, NormPlan(name, kinds(name), unknown, unknown))
@@ -97,17 +108,22 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """A parameter that did not run, in a list of layers or experts of which another one is edited."""
-    kinds = {NUMBER.sub(".#.", edit.parameter) for edit in edits}
+    """A parameter that did not run although it has the same place in its layer or expert as an edited one."""
+    kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
     ran = {first for name, first in graph.names.items() if name in used}
     idle = (name for name, first in graph.names.items() if first not in ran)
-    return next((name for name in idle if NUMBER.search(name) and NUMBER.sub(".#.", name) in kinds), None)
+    return next(
+        (name for name in idle if LAYER_NUMBER.search(name) and LAYER_NUMBER.sub(".#.", name) in kinds), None
+    )
 
 
 @dataclass
 class Stream:
-    """Values that lose their mean along an axis together, if any does; each after some factors."""
+    """Values whose means along an axis must be removed together: one residual stream, and its fold.
+
+    scales: for each value and axis, the gains by which it is multiplied on its way into the stream.
+    """
 
     fold: Fold = field(default_factory=Fold)
     scales: dict[tuple[Value, int], tuple[Value, ...]] = field(default_factory=dict)
@@ -122,10 +138,11 @@ def _stream(graph: Graph, streams: dict[tuple[Value, int], Stream], norm: Call) 
 
 
 def written_by(graph: Graph, value: Value, axis: int) -> Stream:
-    """All that must lose its mean if a value does: what is added into it, and what reads that.
+    """Find all values whose means must be removed if that of `value` is: its residual stream.
 
-    A breadth-first search over values, against and along the flow. An edge is an operator that commutes with
-    taking the mean off; it ends at parameters, which can lose theirs, and at norms that centre.
+    A breadth-first search over the graph in both directions: to the operands that are added into a value, and
+    to the operators that read it. Edges are operators that commute with centring. The search ends at
+    parameters, which can be centred, and at norms that centre, which do not notice.
     """
     stream, todo = Stream(), deque[tuple[Value, int, tuple[Value, ...]]]([(value, axis, ())])
     fold, scaling = stream.fold, set[Call]()
@@ -171,7 +188,7 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
 
 
 def _is_level(value: Value, axis: int) -> bool:
-    """Whether a value has no mean along an axis as it is: a LayerNorm's output with γ = 1 and β = 0."""
+    """Whether a value has mean 0 along an axis already: a LayerNorm's output with equal γ and with β = 0."""
     norm = None if value.call is None else value.call.norm
     return norm is not None and norm.kind == "LayerNorm" and norm.axis == axis and norm.level
 
@@ -181,7 +198,7 @@ def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, 
         return ()
     scaling.add(call)
     found = leaf_of(scale, next(k for k, size in enumerate(scale.shape) if size > 1))
-    assert found is not None  # or it would not be a link's
+    assert found is not None  # `links` gives only parameters as scales
     return (found[0],)
 
 
@@ -206,8 +223,11 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """Whether a call certainly does not commute, or is not understood, as a view of vectors in heads."""
-    return "no" if call.op in UNDERSTOOD - VIEWS else "unknown"
+    """The verdict on a call without links: "no" if it certainly does not commute, else "unknown".
+
+    A view is unknown: it may cut vectors into heads.
+    """
+    return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
 
 def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
@@ -215,7 +235,7 @@ def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
         return "no", f"the residual is the output of {_module(call)}"
     if value.in_code:
         return "no", f"{_module(call)} adds numbers that are made in code"
-    if call.op == ALIASED:
+    if call.op == ALIASED_WRITE:
         return "unknown", f"{_module(call)} writes its input in place"
     return _judged(call), f"{_module(call)} writes its input by the operator `{call.op}`, not by a Linear"
 
@@ -238,11 +258,11 @@ def _other_reader(call: Call) -> str:
 
 
 def _uses(leaf: Value) -> set[Call]:
-    """The calls that use a parameter, behind those that only reshape it."""
+    """The calls that use a parameter, directly or after reshaping it."""
     found, todo = set(), [leaf]
     while todo:
         for user in todo.pop().users:
-            if user.op in SHAPES and user.op != "embedding":
+            if user.op in RESHAPING_OPS and user.op != "embedding":
                 todo += user.outputs
             else:
                 found.add(user)
@@ -250,7 +270,7 @@ def _uses(leaf: Value) -> set[Call]:
 
 
 def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
-    """What it takes to fold γ and β of a norm, called some times, into the Linears that read its output."""
+    """The fold of a norm's γ and β into the Linears that read its output. calls: all calls of the norm."""
     fold, calls = Fold(), list(calls)
     parameters = [
         leaf_of(each, len(each.shape) - 1) if each is not None else None for each in calls[0].args[1:]
@@ -278,13 +298,13 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
         for user in value.users:
             product = contraction(user, value, axis)
             weight = product and leaf_of(product.weight, product.axis)
-            outputs = list(mapped(user, value, axis)) if user.op in SHAPES or user.op == "mean" else []
+            outputs = list(mapped(user, value, axis)) if user.op in RESHAPING_OPS or user.op == "mean" else []
             if product and weight:
                 readers.setdefault(weight, []).append((user, product.bias, product.padded))
             elif outputs:
                 todo += [(output, at) for output, at, _ in outputs]
             else:
-                fold.block("no" if user.op in UNDERSTOOD else "unknown", _other_reader(user))
+                fold.block("no" if user.op in UNDERSTOOD_OPS else "unknown", _other_reader(user))
     for (matrix, axis), uses in readers.items():
         _reader_edits(fold, matrix, axis, uses, gamma, beta if shifts else None, calls[0])
     if gamma is not None:
@@ -323,7 +343,7 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias of a product and the call that adds it: the product itself, or the sum that follows."""
+    """The bias of a product, and the call that adds it: the product itself, or an addition after it."""
     while bias is None:
         output = call.outputs[0]
         if len(output.users) != 1:
@@ -335,16 +355,16 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
             )
             if bias is None:
                 return None
-        elif call.op not in SHAPES:
+        elif call.op not in RESHAPING_OPS:
             return None
     found = leaf_of(bias, len(bias.shape) - 1)
     return found and (found[0], call)
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for every name of the tensors that they change; names whose edits differ are untied.
+    """The edits for every name of a tied tensor; names whose edits differ are untied.
 
-    A name that did not run keeps the original, unless its module is one that did, under another path.
+    A name that did not run keeps the original tensor, unless its module ran under another path.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

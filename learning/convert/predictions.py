@@ -1,4 +1,4 @@
-"""The effect of the norms of a recording on what their model predicts of a text. Needs transformers."""
+"""The effect of recorded norms' centring on the predictions of a Hugging Face model. Needs transformers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import transformers
 
-from learning.convert.effect import ALL, Effect, effects
+from learning.convert.effect import ALL_NORMS, Effect, effects
 from learning.recording.pretrained import NoModel, loaded, windows
 from learning.recording.recorder import bar
 
@@ -16,9 +16,10 @@ from learning.recording.recorder import bar
 def predictions(
     name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
 ) -> dict[str, Effect]:
-    """The effect of each recorded norm's centring on what a model predicts, as `effects` has it, by path.
+    """Load a model with its head and measure the effect of each norm's centring on a text, by path.
 
-    A path is that in the model without its head. Raises NoModel.
+    paths: of norms in the model without its head, as in a recording. Effects are those of `effects`. Raises
+    NoModel.
     """
     tokenizer, model = loaded(name, predicts=True)
     modules = dict(model.named_modules())
@@ -35,13 +36,13 @@ def predictions(
         tell(f"measured {bar(done / total)} {done} of {total} passes")
 
     found = effects(model, batches, list(places.values()), counted)
-    return {path: found[own] for path, own in places.items()} | {ALL: found[ALL]}
+    return {path: found[own] for path, own in places.items()} | {ALL_NORMS: found[ALL_NORMS]}
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
-    """A batch of one example; with labels, so that a language model says its loss.
+    """A batch of one example, with labels so that a language model returns its loss.
 
-    A masked one is asked for 15 % of the tokens, always the same.
+    For a masked language model 15 % of the tokens are masked, always the same ones.
     """
     kind, ids = type(model).__name__, torch.tensor([example])
     if kind.endswith("ForMaskedLM") and tokenizer.mask_token is not None:

@@ -1,4 +1,4 @@
-"""What a model reads to be compared with another: windows of a text, random images, random sound."""
+"""Inputs on which two models are compared: windows of a text, random images, or random sound."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from learning.convert.checkpoint import Checkpoint, NotConverted
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
-FEW_TOKENS = 16  # that show which operations a model consists of
-IMAGES = 4  # of a model that reads no text
-MASKED_EVERY = 7  # the distance of the tokens that are hidden from a masked language model
+PROBE_TOKENS = 16  # length of the input with which a model is traced
+IMAGE_COUNT = 4  # random images for a model that reads no text
+MASKED_EVERY = 7  # one token of so many is masked for a masked language model
 NO_TARGET = -100
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Inputs of a model by name, and for each position the token that it should predict, if it predicts any.
+    """One example: a model's inputs by argument name, and its target tokens.
 
-    labels: how the model's own code wants these, to say its loss.
+    targets: for each position the token to predict, NO_TARGET where there is none; None for a model that
+    predicts no tokens. labels: the same in the form in which the model's own code computes a loss.
     """
 
     inputs: dict[str, Any]
@@ -32,14 +33,14 @@ class Sample:
 
     @property
     def tokens(self) -> int:
-        """How many tokens the model reads; 0 for one that reads no text."""
+        """The number of tokens; 0 for a model that reads no text."""
         ids = self.inputs.get("input_ids", self.inputs.get("decoder_input_ids"))
         return 0 if ids is None else int(ids.numel())
 
     def beginning(self) -> dict[str, Any]:
-        """The inputs with the first few tokens alone."""
+        """The inputs with the first PROBE_TOKENS tokens only."""
         ids = ("input_ids", "decoder_input_ids", "attention_mask")
-        return {name: each[:, :FEW_TOKENS] if name in ids else each for name, each in self.inputs.items()}
+        return {name: each[:, :PROBE_TOKENS] if name in ids else each for name, each in self.inputs.items()}
 
     @property
     def batch(self) -> dict[str, Any]:
@@ -47,9 +48,9 @@ class Sample:
 
 
 def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[Sample]:
-    """What the model reads; where it reads no text, images or sound are drawn at random, with a fixed seed.
+    """Make the examples for a model: windows of the text; random images or sound with a fixed seed.
 
-    Raises NotConverted.
+    Raises NotConverted for a model that takes neither text nor images.
     """
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}
@@ -58,7 +59,7 @@ def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[S
     if "pixel_values" in names:
         size = config.image_size
         height, width = size if isinstance(size, (list, tuple)) else (size, size)
-        count = 1 if "input_ids" in names else IMAGES
+        count = 1 if "input_ids" in names else IMAGE_COUNT
         given["pixel_values"] = torch.randn(count, config.num_channels, height, width, generator=lot)
     if "input_features" in names:
         frames = 2 * source.config.max_source_positions
@@ -81,7 +82,7 @@ def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
     window = max(min(MAX_WINDOW_TOKENS, positions - 2, tokenizer.model_max_length), 2)
     read = tokenizer(text, truncation=True, max_length=window, return_overflowing_tokens=True, verbose=False)
     found = read["input_ids"]
-    found = [found] if found and isinstance(found[0], int) else found  # one, where the tokenizer is slow
+    found = [found] if found and isinstance(found[0], int) else found  # slow tokenizers return one window
     if not found or len(found[0]) < 2:
         raise NotConverted("this text has fewer than two tokens")
     return [ids for ids in found if len(ids) > 1]

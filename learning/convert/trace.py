@@ -1,7 +1,7 @@
-"""Computation graph of one forward pass: ATen operators over parameters, inputs and constants.
+"""Trace the computation graph of one forward pass: ATen operators over parameters, inputs and constants.
 
-A model runs on real inputs under a dispatch mode, so whatever it can run can be traced. A module that
-computes LayerNorm or RMSNorm of vectors is one operator of the graph, `norm`, whatever it is made of.
+The model runs on real inputs under a `TorchDispatchMode`, so every model that runs can be traced. A module
+that computes LayerNorm or RMSNorm is a single operator of the graph, `norm`, whatever operators it uses.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from learning.recording.known import Known, NotKnown, agrees, known, numbers
-from learning.recording.recorder import apart
+from learning.recording.known import Known, NotKnown, agrees, as_float64, known
+from learning.recording.recorder import copied_arguments
 from learning.recording.recording import NORM_KINDS
 
 Tensor = Any
-NORM = "norm"  # the operator of a norm
-FIRST = 4  # vectors of a norm's first call, from which its output must follow
-ALIASED = "written in place through a view"
-SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results steer the program
+NORM = "norm"  # the operator that stands for a whole norm module
+OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
+ALIASED_WRITE = "written in place through a view"
+SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results are Python values: control flow
 
 
 @dataclass(frozen=True)
 class NormOperator:
-    """What a norm computes along `axis`: n ⊙ (γ + 1 − neutral) + β; γ = neutral is a gain of 1.
+    """The formula of a norm along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
-    even: γ is one number, the same for all coordinates; level: so is β, and it is 0.
+    neutral: the value of the stored γ that means no gain, 1 or 0. even: all γ are equal. level: all γ are
+    equal and β is 0, so the output has mean 0.
     """
 
     kind: str
@@ -46,19 +47,19 @@ NOT_A_NORM = NormOperator("", 0)
 
 @dataclass(eq=False)
 class Value:
-    """A tensor of the graph: an operator's output, or a leaf with its kind ("parameter", "input" …)."""
+    """A tensor of the graph: the output of a call, or a leaf of a kind ("parameter", "buffer", "input" …)."""
 
     shape: tuple[int, ...]
     call: Call | None = None
     leaf: str = ""
     name: str = ""
-    in_code: bool = False  # depends on no leaf
+    in_code: bool = False  # computed from no leaf: a constant of the code
     users: list[Call] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Call:
-    """An operator that ran within a module. In its arguments tensors are values."""
+    """A call of an operator within a module. In its arguments, `Value`s stand for tensors."""
 
     op: str
     module: str
@@ -75,13 +76,16 @@ class Call:
 
 @dataclass(eq=False)
 class Graph:
-    """Calls that the outputs depend on, in order; `skipped` names modules called norms that are none."""
+    """A traced graph: the calls on which the outputs depend, in order.
+
+    skipped: modules that are called norms and were not recognised, each with the reason.
+    """
 
     calls: list[Call]
     returned: set[Value]
     skipped: Mapping[str, str]
-    names: Mapping[str, str]  # of each parameter and saved buffer: the first name of the same tensor
-    owners: Mapping[str, int]  # of each of these names: a number of the module that has it
+    names: Mapping[str, str]  # for each parameter and saved buffer: the first name of the same tensor
+    owners: Mapping[str, int]  # for each of these names: the id of the module that has it
     output: Any
 
     @property
@@ -90,10 +94,10 @@ class Graph:
 
 
 def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Graph:
-    """The graph of `model(*args, **kwargs)`, without dropout and gradients."""
+    """Trace `model(*args, **kwargs)`, without dropout and gradients."""
     tracer = Tracer(model)
     with tracer.hooked(), evaluating(model), tracer:
-        args, kwargs = apart(args), apart(kwargs or {})
+        args, kwargs = copied_arguments(args), copied_arguments(kwargs or {})
         for tensor in tensors((args, kwargs)):
             tracer.leaf(tensor, "input")
         output = model(*args, **kwargs)
@@ -103,7 +107,7 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """The model without dropout, gradients, compiled code or fused layers; as it was afterwards."""
+    """Evaluation mode while the block runs: no dropout, gradients, compiled code or fused layers."""
     training = {module for module in model.modules() if module.training}
     fast = torch.backends.mha.get_fastpath_enabled()
     model.eval()
@@ -118,7 +122,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
-    """All tensors within containers and objects."""
+    """All tensors in nested containers and objects."""
     seen = set() if seen is None else seen
     if isinstance(found, torch.Tensor):
         yield found
@@ -136,14 +140,14 @@ def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
 
 
 class Tracer(TorchDispatchMode):
-    """Records the operators that run while it is entered."""
+    """Records the operators that run within its `with` block."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model, self.calls, self.quiet = model, list[Call](), 0
-        self.values = WeakTensorKeyDictionary()  # of each tensor that is there
+        self.values = WeakTensorKeyDictionary()  # the value of each living tensor
         self.leaves: dict[tuple[int, str], Value] = {}
-        self.storages: dict[int, WeakTensorKeyDictionary] = {}  # the tensors of each memory
+        self.storages: dict[int, WeakTensorKeyDictionary] = {}  # the tensors that share each storage
         self.stack = [""]
         self.like = next(each for each in model.state_dict().values() if each.is_floating_point())
         self.found: dict[str, Known | None] = {}
@@ -176,7 +180,9 @@ class Tracer(TorchDispatchMode):
             name = "view"
         output = func(*args, **kwargs)
         if name == "native_layer_norm" and len(args[1]) == 1:
-            gain, shift = (None if each is None else numbers(each) for each in (*args[2:4], None, None)[:2])
+            gain, shift = (
+                None if each is None else as_float64(each) for each in (*args[2:4], None, None)[:2]
+            )
             norm = NormOperator("LayerNorm", args[0].ndim - 1, 1, *_even(gain, shift))
             weight, bias = (*traced[0][2:4], None, None)[:2]
             self._norm(norm, args[0], (weight, bias), output[0])
@@ -208,7 +214,7 @@ class Tracer(TorchDispatchMode):
         self.quiet -= 1
 
     def value(self, tensor: Any) -> Any:
-        """The value of a tensor; anything else as it is."""
+        """The value of a tensor; anything else is returned unchanged."""
         if not isinstance(tensor, torch.Tensor):
             return tensor
         names = self.named.get(id(tensor))
@@ -234,18 +240,18 @@ class Tracer(TorchDispatchMode):
             self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
-        """What shares memory with a tensor written in place is no longer what its operator gave."""
+        """Give tensors that share memory with one written in place a new value, since they changed too."""
         for other in self.storages.get(written.untyped_storage()._cdata, ()):
             if other is not written:
                 old, new = self.values[other], self.values[written]
-                call = Call(ALIASED, self.stack[-1], (old, new))
+                call = Call(ALIASED_WRITE, self.stack[-1], (old, new))
                 call.outputs.append(Value(old.shape, call, in_code=old.in_code and new.in_code))
                 self.values[other] = call.outputs[0]
                 self.calls.append(call)
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """While modules say when they are entered and left."""
+        """Hook all modules while the block runs, to know which one is running."""
         with ExitStack() as stack:
             for path, module in self.model.named_modules():
                 enter, leave = self._enter(path), self._leave(path)
@@ -288,8 +294,8 @@ class Tracer(TorchDispatchMode):
             if len(given) != 1:
                 raise NotKnown("it was called with more than one tensor")
             both = (given[0], module.forward(*args, **kwargs))
-            x, y = (found.vectors(each).reshape(-1, found.norm.d)[:FIRST] for each in both)
-            if not agrees(found.norm, numbers(x), y):
+            x, y = (found.vectors(each).reshape(-1, found.norm.d)[:OUTPUT_CHECK_VECTORS] for each in both)
+            if not agrees(found.norm, as_float64(x), y):
                 raise NotKnown("it does more than its norm when it is called")
             operator(found, module, given[0].ndim)
             return found
@@ -299,14 +305,17 @@ class Tracer(TorchDispatchMode):
 
 
 def operator(found: Known, module: Any, ndim: int) -> NormOperator:
-    """A recognised norm of tensors of `ndim` axes. Raises NotKnown for one over several axes at once."""
+    """The operator of a recognised norm for inputs of `ndim` axes.
+
+    Raises NotKnown for a norm over several axes at once.
+    """
     norm, axis = found.norm, 1 if found.channels_first else ndim - 1
     heads = found.axes[0] if len(found.axes) == 2 else 1
     if len(found.axes) > 1 and norm.groups != heads:
         raise NotKnown("it normalises over more than one axis")
     kind = "group_norm" if norm.groups != heads else "layer_norm" if norm.centres else "rms_norm"
     weight = getattr(module, "weight", None)
-    plain = weight is None or bool((norm.gamma == numbers(weight).reshape(-1)).all())
+    plain = weight is None or bool((norm.gamma == as_float64(weight).reshape(-1)).all())
     return NormOperator(NORM_KINDS[kind], axis, int(plain), *_even(norm.gamma, norm.beta))
 
 
@@ -316,13 +325,13 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
-    """The axes of a tensor, or of a shape with strides, that have more than one place."""
+    """(size, stride) of the axes longer than 1, of a tensor or of a shape with strides."""
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
-    """The calls on which what is returned, or the program's course, depends; each value learns its users."""
+    """The calls on which the returned values or the control flow depend; sets `users` of each value."""
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):
         if not returned or call.op in SINKS or wanted.intersection(call.outputs):

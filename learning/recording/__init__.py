@@ -1,4 +1,4 @@
-"""What the norms of a model do: recorded where it runs, measured, and told. No file of it runs code.
+"""Record the inputs of a model's normalisation layers, measure them, and report. Reading a file runs no code.
 
 from learning.recording import record
 with record(model) as seen:

@@ -1,7 +1,4 @@
-"""What the norms of a recording do: a row of numbers for each.
-
-Every number has a definition, which stands beside it wherever it is shown.
-"""
+"""Measure the norms of a recording: a row of numbers for each, with the definition of every column."""
 
 from __future__ import annotations
 
@@ -25,14 +22,14 @@ from learning.safetensors import FileError
 Array = np.ndarray
 FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis: what is shorter counts as flat
 ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
-MAX_SAMPLED_KEYS = 60  # vectors that are taken for keys, of each norm
-SPREAD_TOLERANCE = 1e-12  # of the keys' size: in directions in which they spread less, they do not
-SAMPLE = "the sampled vectors"
+MAX_SAMPLED_KEYS = 60  # vectors of each norm that are treated as attention keys
+SPREAD_TOLERANCE = 1e-12  # of the keys' size: a smaller spread in a direction counts as none
+SAMPLED_VECTORS = "the sampled vectors"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A number of a norm: its name in files, its label in tables, what it is, and its digits."""
+    """A column of the report: its name in files, label in tables, definition (`about`) and number format."""
 
     name: str
     label: str
@@ -51,7 +48,7 @@ COLUMNS = (
         "share",
         "energy along 1",
         "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²; the median of "
-        f"{SAMPLE}.",
+        f"{SAMPLED_VECTORS}.",
         ".2%",
     ),
     Column("share_high", "energy, 95th %", "The same: 95 of 100 vectors have less.", ".2%"),
@@ -184,7 +181,7 @@ EFFECT_COLUMNS = (
 
 
 def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[Row]:
-    """A row for each norm, in their order. tell: hears how many are done."""
+    """A row for each norm, in order. tell: progress callback, called with the number of finished norms."""
     rows = []
     for k, norm in enumerate(recording.norms, 1):
         rows.append(row(norm, recording.words))
@@ -193,10 +190,10 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
-    """The numbers of COLUMNS for one norm. words: the text of tokens.
+    """Measure one norm: the numbers of COLUMNS. words: the text of each token number.
 
-    Raises FileError for numbers beyond single precision: their squares could overflow, and a decomposition
-    of what is not finite may never end.
+    Raises FileError for numbers beyond single precision: their squares could overflow, and a matrix
+    decomposition of infinite numbers may never end.
     """
     largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
     if largest > np.finfo(np.float32).max:
@@ -235,7 +232,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
 
 
 def completed(columns: Row, *, groups: int = 1) -> Row:
-    """A row with all columns: older files lack some, of which a few follow from others; the rest is None."""
+    """Complete a row of an older file: derive the missing columns where possible; the others are None."""
     d = columns["d"]
     every = (
         dict.fromkeys(column.name for column in COLUMNS)
@@ -252,17 +249,17 @@ def completed(columns: Row, *, groups: int = 1) -> Row:
 def isotropic_angle(d: int, *, groups: int = 1) -> float:
     """The median angle, in degrees, between isotropic vectors in d dimensions and the hyperplane Σx = 0.
 
-    The part of their energy along 1 has the Beta distribution (1/2, (d − 1)/2); for groups, each with its own
-    direction 1, (groups/2, (d − groups)/2).
+    The share of their energy along the all-ones vector is Beta-distributed with parameters 1/2 and (d − 1)/2;
+    with groups, each of which has its own all-ones vector, with groups/2 and (d − groups)/2.
     """
     share = betaincinv(groups / 2, (d - groups) / 2, 0.5)
     return float(np.degrees(np.arcsin(np.sqrt(share))))
 
 
 def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
-    """Rows with the EFFECT_COLUMNS of `learning.convert.effect`, by path; the largest effect first.
+    """Add the EFFECT_COLUMNS to rows, and sort them by effect, the largest first.
 
-    A number that was not measured is None.
+    found: by path, an `Effect` of `learning.convert.effect`. A number that was not measured is None.
     """
     names = [column.name for column in EFFECT_COLUMNS]
     every = [
@@ -277,9 +274,10 @@ def _finite(value: float | None) -> float | None:
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:
-    """exp(−Σ pₖ log pₖ), pₖ the shares of the singular values of x about its mean; 0 where nothing spreads.
+    """The effective rank of x about its mean: exp(−Σ pₖ log pₖ), with pₖ = σₖ/Σσ of its singular values σ.
 
-    Source: O. Roy and M. Vetterli, The effective rank: a measure of effective dimensionality (2007).
+    0 where all rows are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of effective
+    dimensionality (2007).
     """
     away = x - x.mean(axis=0)
     largest = np.abs(away).max()
@@ -288,13 +286,13 @@ def effective_rank(x: Float[Array, "n d"]) -> float:
     away = away / largest
     small = away @ away.T if len(away) < away.shape[1] else away.T @ away
     s = np.sqrt(np.maximum(np.linalg.eigvalsh(small), 0))
-    s = s[s > sqrt(np.finfo(float).eps) * s[-1]]  # below it the products have rounding alone
+    s = s[s > sqrt(np.finfo(float).eps) * s[-1]]  # smaller ones are rounding errors of the product
     p = s / s.sum()
     return float(np.exp(-np.sum(p * np.log(p))))
 
 
 def gains(norm: Norm) -> dict[str, Any]:
-    """Of γ, and of the ellipsoid that it makes of each group's sphere."""
+    """The columns about γ, and about the ellipsoid to which γ stretches each group's sphere."""
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
     last = each - norm.centres
@@ -311,14 +309,14 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 
 def keys(norm: Norm) -> dict[str, Any]:
-    """How many of some vectors no query can choose among them, before and after the norm."""
+    """How many sampled vectors, taken as attention keys, no query can select, before and after the norm."""
     few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
     return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}
 
 
 def lost(keys: Float[Array, "n d"]) -> int:
-    """How many keys no query can choose, asked in the smallest flat that holds them."""
+    """The number of keys that no query can select, computed in the smallest affine subspace with all keys."""
     away = keys - keys.mean(axis=0)
     u, s, _ = np.linalg.svd(away, full_matrices=False)
     spread = s > SPREAD_TOLERANCE * max(s[0], np.abs(keys).max())

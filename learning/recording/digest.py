@@ -1,9 +1,10 @@
-"""A digest of a recording for display: its numbers, and for each norm a few exact coordinates.
+"""A digest of a recording for display: its table of numbers, and each norm's vectors in 7 exact coordinates.
 
-Three directions are displayed: a and b, of the hyperplane, in which the normalised vectors spread most, and
-1̂. Let Q be an orthonormal basis of the span of these and of γ ⊙ each of them, and r what x has beside it.
-Then (Qx, r) is as long as x, so its centring and its normalising are those of x; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩,
-so gain and shift are known where they are displayed. Seven numbers thus show any d.
+Three directions are displayed: 1̂, and the two directions a and b of the hyperplane in which the normalised
+vectors spread most. Let the rows of Q be an orthonormal basis of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂,
+and r the length of the part of x outside this span. Then (Qx, r) is as long as x, so centring and normalising
+can be computed from it; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, so can the displayed coordinates after γ and β. Seven
+numbers thus suffice for any d.
 """
 
 from __future__ import annotations
@@ -25,17 +26,21 @@ from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
 FORMAT = "normscape-digest-1"
-APART = 1e-6  # of a row's length: less than that apart from others is rounding
+INDEPENDENCE_TOLERANCE = 1e-6  # of a row's length: a smaller remainder after projection is rounding
 PARTS = ("points", "gain", "shift", "position", "token")
-UNTOLD = {"folds": "unknown", "why": UNTRACED}  # older files give no reason, and were not always right
+UNKNOWN_FOLDING = {
+    "folds": "unknown",
+    "why": UNTRACED,
+}  # replaces the answers of older files: some were wrong
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, further ones, and the length of the remainder.
 
-    gain: (3, m) the displayed coordinates after γ; shift: those of β. In the plane b is 0. d and ε are the
-    norm's; of a GroupNorm all this is of its first group.
+    gain: the map (3, m) from these coordinates to the displayed ones after γ; shift: the displayed
+    coordinates of β. In d = 2 there is no b, and its coordinate is 0. Of a GroupNorm all fields are about its
+    first group.
     """
 
     kind: str
@@ -52,12 +57,9 @@ class Reduced:
         return self.kind != "rms_norm"
 
 
-UNTOLD = {"folds": "unknown", "why": UNTRACED}  # older files give no reason, and were not always right
-
-
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """What is shown of a recording: a row of numbers and the reduced vectors of each norm."""
+    """A recording reduced for display: for each norm a row of numbers and its reduced vectors."""
 
     name: str
     rows: Sequence[Row]
@@ -67,13 +69,13 @@ class Digest:
 
 
 def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
-    """The numbers and the coordinates of a recording. tell: as in `measured`.
+    """Make the digest of a recording. tell: as in `measured`.
 
     Raises FileError for a norm whose numbers are too large to be measured in double precision, or to be shown
     in single precision.
     """
     try:
-        with np.errstate(all="ignore"):  # what overflows is refused below
+        with np.errstate(all="ignore"):  # results that overflow are refused below
             rows, norms = measured(recording, tell), [reduced(norm) for norm in recording.norms]
     except np.linalg.LinAlgError:
         raise FileError("this recording has numbers that are too large to be measured") from None
@@ -84,7 +86,7 @@ def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None
 
 
 def _finite(norm: Reduced, row: Row) -> bool:
-    """Whether all numbers of a norm are finite, also in single precision, in which they are drawn."""
+    """Whether all numbers of a norm are finite in single precision, in which they are drawn."""
     numbers = [value for value in row.values() if isinstance(value, float)]
     with np.errstate(over="ignore"):
         parts = [np.asarray(part, np.float32) for part in (numbers, norm.points, norm.gain, norm.shift)]
@@ -92,7 +94,7 @@ def _finite(norm: Reduced, row: Row) -> bool:
 
 
 def reduced(norm: Norm) -> Reduced:
-    """A norm in the coordinates in which it is shown."""
+    """Reduce the vectors, gain and shift of a norm to the displayed coordinates."""
     width = norm.d // norm.groups
     x, gamma, beta = (part.astype(np.float64)[..., :width] for part in (norm.x, norm.gamma, norm.beta))
     normal = layer_norm if norm.centres else rms_norm
@@ -114,9 +116,9 @@ def reduced(norm: Norm) -> Reduced:
 
 
 def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:
-    """Two orthonormal directions at right angles to `up`, in which vectors spread most about their mean.
+    """The first two principal directions of u orthogonal to `up`: orthonormal, of the largest variance.
 
-    Where they spread in fewer, any others; in the plane there is one.
+    Where u varies in fewer directions they are completed arbitrarily; in d = 2 there is one.
     """
     away = u - u.mean(axis=0)
     away = away - np.outer(away @ up, up)
@@ -129,20 +131,20 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
-    """The rows made orthonormal in their order, those apart that depend on the ones before them."""
+    """Gram–Schmidt: the rows made orthonormal in order, without those that depend on earlier ones."""
     basis: list[Array] = []
     for row in rows:
         rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
-        for _ in range(2):  # once more for what rounding left
+        for _ in range(2):  # the second pass removes the rounding errors of the first
             rest = rest - sum((rest @ each * each for each in basis), np.zeros_like(rest))
         size = np.linalg.norm(rest)
-        if size > APART:
+        if size > INDEPENDENCE_TOLERANCE:
             basis.append(rest / size)
     return np.array(basis)
 
 
 def to_file(found: Digest) -> bytes:
-    """As safetensors."""
+    """The digest as a safetensors file."""
     arrays = {f"{k}/{part}": getattr(norm, part) for k, norm in enumerate(found.norms) for part in PARTS}
     about: dict[str, Any] = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
     about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
@@ -151,7 +153,7 @@ def to_file(found: Digest) -> bytes:
 
 
 def from_digest(source: bytes | Path) -> Digest:
-    """The digest of `to_file`, which is ours. Raises FileError for a file of something else."""
+    """Read a digest that `to_file` wrote. The file is trusted. Raises FileError for one of another format."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no digest of ours")
@@ -161,7 +163,7 @@ def from_digest(source: bytes | Path) -> Digest:
         parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
-    rows = [completed(row if "why" in row else row | UNTOLD) for row in about["rows"]]
+    rows = [completed(row if "why" in row else row | UNKNOWN_FOLDING) for row in about["rows"]]
     return Digest(about["name"], rows, norms, words, about["skipped"])
 
 

@@ -1,8 +1,8 @@
 """Recognise the norm that a PyTorch module computes, by its outputs rather than its name.
 
-A library of models has hundreds of classes of norms: with γ or with 1 + γ, with `eps` or `variance_epsilon`.
-A module is the norm whose formula gives its own output on some vectors. PyTorch's tensors are met as what
-they are, so this file needs no PyTorch.
+A library of models has hundreds of norm classes: with γ or with 1 + γ, with `eps` or `variance_epsilon`.
+A module is recognised as the norm whose formula reproduces its output on probe vectors. Tensors are used
+through the array API, so this file does not import PyTorch.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from learning.recording.recording import PARTS, WIDEST, Norm
+from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 from learning.safetensors import FileError
 
 Array = np.ndarray
-EPS = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # what modules call their ε
-MEAN, SMALLEST = 0.7, 1e-3  # of the vectors that a module is tried on; the least that they are scaled by
-ROUNDINGS = 32  # units in the last place of the largest output, in which a formula must agree
+EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names of ε in modules
+PROBE_MEAN = 0.7  # mean of the probe vectors on which a module is tried
+MIN_PROBE_SCALE = 1e-3  # two probe vectors are scaled by √ε, or by this if it is larger
+MAX_OUTPUT_ROUNDINGS = 32  # allowed difference, in machine epsilons of the largest output
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A recognised module: its norm, without vectors yet, and where the coordinates of a vector are.
+    """A recognised norm module: its norm, with no vectors yet, and the axes that hold a vector's coordinates.
 
-    axes: the last ones of its input, in order; or, channels_first, the second of (batch, channels, …).
+    axes: the sizes of the last axes of its input; with channels_first, of the second axis of
+    (batch, channels, …).
     """
 
     norm: Norm
@@ -37,9 +39,9 @@ class Known:
     channels_first: bool = False
 
     def vectors(self, x: Any) -> Any:
-        """The tensor (*lead, d) of the vectors in an input or output; pixels of an image in one row.
+        """An input or output of the module as vectors (*lead, d); the pixels of an image become one axis.
 
-        Raises NotKnown for a tensor of another shape.
+        Raises NotKnown for a tensor that does not fit.
         """
         last = len(self.axes)
         if x is not None and self.norm.kind == "group_norm" and last == 1 and x.ndim > 2:
@@ -51,7 +53,7 @@ class Known:
         return x.reshape(*x.shape[:-last], self.norm.d)
 
     def shaped(self, vectors: Any, x: Any) -> Any:
-        """Vectors (*lead, d) in the shape and dtype of the input x."""
+        """The inverse of `vectors`: (*lead, d) in the shape and dtype of the input x."""
         return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
@@ -60,24 +62,23 @@ class NotKnown(ValueError):
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
-    """The norm that a module is, or None for a module of another kind. like: a tensor of its model.
+    """The norm that a module computes, or None for a module of another kind.
 
-    Raises NotKnown for what seems a norm and is none of ours.
+    like: any tensor of its model, for dtype and device. Raises NotKnown for a module that is called a norm
+    and computes none of ours.
     """
     inner = [type(each).__name__ for each in module.children()]
     if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
         return None
     axes = _axes(module)
-    if not axes or not 2 <= prod(axes) <= WIDEST:
+    if not axes or not 2 <= prod(axes) <= MAX_COORDINATES:
         raise NotKnown(f"it acts on {prod(axes) if axes else 'an unknown number of'} coordinates")
     layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # the second: channels of pixels
     problems = []
     for shape in layouts:
         try:
             x, y = _tried(module, shape, _parameter(module, "weight", like))
-        except (
-            Exception
-        ) as problem:  # a module of anybody's: whatever it raises, it takes other things than x
+        except Exception as problem:  # third-party code: whatever it raises, it does not take such vectors
             problems.append(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}")
             continue
         for norm in _candidates(path, module, axes, like, x, y):
@@ -92,18 +93,18 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def agrees(norm: Norm, x: Array, y: Any) -> bool:
-    """Whether a norm makes the tensor y of x, to the rounding of the tensor's dtype.
+    """Whether a norm's output for x is y, to the rounding of y's dtype.
 
-    In double precision to that of single, in which many modules compute whatever they are given.
+    float64 is compared with the tolerance of float32, in which many modules compute internally.
     """
     want, xp = norm.output(x), array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, xp.float32))
-    within = ROUNDINGS * rounding * np.abs(want).max()
-    return bool(np.abs(want - numbers(y).reshape(want.shape)).max() <= within)
+    within = MAX_OUTPUT_ROUNDINGS * rounding * np.abs(want).max()
+    return bool(np.abs(want - as_float64(y).reshape(want.shape)).max() <= within)
 
 
-def numbers(tensor: Any) -> Array:
-    """A tensor of any dtype and device as float64 of NumPy."""
+def as_float64(tensor: Any) -> Array:
+    """A tensor of any dtype and device as a NumPy array of float64."""
     return tensor.detach().cpu().double().numpy()
 
 
@@ -115,7 +116,7 @@ def _seems(module: Any) -> bool:
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    """The shape of its weight, which may be of several heads; else what it says of itself."""
+    """The sizes of the normalised axes: its weight's shape, else its attribute; () where unknown."""
     weight = getattr(module, "weight", None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
     if weight is not None:
@@ -131,20 +132,22 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
     """Probe vectors, some so short that ε matters, and the module's outputs for them."""
     n, d = shape[0], prod(shape[1:])
-    short = max(sqrt(max(_eps(module, like), default=0.0)), SMALLEST)
-    x = np.random.default_rng(0).standard_normal((n, d)) + MEAN
+    short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)
+    x = np.random.default_rng(0).standard_normal((n, d)) + PROBE_MEAN
     x *= np.array([1, 3, short, short])[:, None]
     given = like.detach().new_tensor(x.astype(np.float32).tolist()).reshape(shape)
-    made = module.forward(given)  # not a call: nobody's hooks hear of it
+    made = module.forward(given)  # not module(given), which would run the user's hooks
     if made.shape != given.shape:
         raise ValueError("its output has another shape")
-    return numbers(given).reshape(n, d), made
+    return as_float64(given).reshape(n, d), made
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """Possible values of ε. None means machine epsilon: of the vectors' dtype, or of float32. Empty where
-    the module does not say."""
-    said: Any = [getattr(module, name) for name in EPS if hasattr(module, name)]
+    """Possible values of ε, empty where the module has no such attribute.
+
+    An ε of None means machine epsilon, of the vectors' dtype or of float32.
+    """
+    said: Any = [getattr(module, name) for name in EPS_ATTRIBUTES if hasattr(module, name)]
     xp = array_namespace(like)
     if said[:1] == [None]:
         return tuple(float(xp.finfo(each).eps) for each in (like.dtype, xp.float32))
@@ -152,10 +155,10 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """All candidate norms: each kind, of all coordinates or of each head, with gain γ or 1 + γ."""
+    """All candidate norms: each kind, over all coordinates or per head, with gain γ or 1 + γ."""
     d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
-    beta = np.zeros(d) if bias is None else numbers(bias).reshape(-1)
-    own = np.ones(d) if weight is None else numbers(weight).reshape(-1)
+    beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
+    own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)
     groups = int(getattr(module, "num_groups", 1))
     kinds = [("group_norm", groups)] if groups > 1 else [("layer_norm", 1), ("rms_norm", 1)]
     kinds += [(kind, axes[0]) for kind in ("group_norm", "rms_norm") if len(axes) == 2 and axes[1] > 1]
@@ -170,14 +173,14 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
 
 
 def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
-    """ε where a module does not say it, of the scale that its output gives its shortest vector.
+    """ε fitted to the output for the shortest probe vector, where a module does not state it.
 
-    First as it may be written, with one digit.
+    Rounded to one digit, as code would write it, and unrounded.
     """
     each = norm.blocks(x[-1:])[0]
     each = each - each.mean(axis=-1, keepdims=True) * norm.centres
     without = norm.gamma.reshape(each.shape) * each
-    scale = np.sum((numbers(y).reshape(x.shape)[-1] - norm.beta).reshape(each.shape) * without)
+    scale = np.sum((as_float64(y).reshape(x.shape)[-1] - norm.beta).reshape(each.shape) * without)
     if scale <= 0:
         return []
     eps = max(0.0, float((np.sum(without**2) / scale) ** 2 - np.mean(each**2)))

@@ -1,7 +1,7 @@
 """Massive activations: a few vectors that are many times as long as the others, mostly in one dimension.
 
 Trained transformers have them at the first position or at separators (Sun et al. 2024, Massive Activations in
-Large Language Models). They rule every sum over vectors, so that numbers are also given without them.
+Large Language Models). They dominate every sum over vectors, so statistics are also given without them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float
 from learning.recording.recording import Norm
 
 Array = np.ndarray
-MASSIVE_LENGTH_RATIO = 10  # of the median length: a vector that is longer is massive
-NAMED = 3  # places of the longest vectors that are named
+MASSIVE_LENGTH_RATIO = 10  # a vector longer than this many median lengths is massive
+MAX_NAMED_PLACES = 3  # tokens with positions that a report lists
 
 
 def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
@@ -27,7 +27,7 @@ def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """The longest vectors of a norm, and the dimension with most of the energy, with and without them."""
+    """The columns on massive vectors, and on the dimension with most energy, with and without these."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size = np.linalg.norm(x, axis=-1)
     top, lengths = int(np.argmax(_energy(x))), size / (np.median(size) or np.inf)
@@ -46,17 +46,17 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
-    """Token and position of the chosen vectors, the most frequent first: "'The' at 0, 12 others"."""
+    """Token and position of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
-    named = found.most_common(NAMED)
+    named = found.most_common(MAX_NAMED_PLACES)
     others = sum(found.values()) - sum(count for _, count in named)
     told = [f"{name} ({count} times)" if count > 1 else name for name, count in named]
     return ", ".join(told + [f"{others} others"] * (others > 0))
 
 
 def _energy(x: Float[Array, "n d"]) -> Float[Array, "d"]:
-    """The share of each dimension in the sum of squares."""
+    """The share of each dimension in the sum of squares of all numbers."""
     scaled = x / (np.abs(x).max() or 1.0)
     every = np.sum(scaled**2, axis=0)
     return np.asarray(every / (every.sum() or 1.0))

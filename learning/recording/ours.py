@@ -1,4 +1,4 @@
-"""The recording of our own language model, whose stages are all given."""
+"""The recording of our own language model, made from its intermediate values instead of hooks."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from learning.language import EPS, Shape, read
 from learning.recording.recording import Norm, Recording
 
 Array = np.ndarray
-WHY = "only Linears, embeddings and parameters write its input"
+FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 
 
 def seen(
     shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
 ) -> Recording:
-    """What its LayerNorms see of some windows: the same `vectors` places in each, drawn by lot."""
+    """Record the inputs of its LayerNorms: `vectors` random token positions, the same for every norm."""
     reading = read(shape, weights, tokens)
     inputs: dict[str, Array] = {}
     for k, block in enumerate(reading.blocks):
         inputs |= {f"h.{k}.ln_1": block.stream} if shape.scaled else {}
         inputs |= {f"h.{k}.ln_2": block.stream + block.branch, "ln_f": block.out}
-    inputs["ln_f"] = inputs.pop("ln_f")  # the last, of the last block
+    inputs["ln_f"] = inputs.pop("ln_f")  # moves it to the end; its input is the last block's output
     count = tokens.size
     number = np.sort(np.random.default_rng(0).permutation(count)[:vectors])
     about = {"position": number % tokens.shape[-1], "token": tokens.reshape(-1)[number], "number": number}
@@ -32,5 +32,7 @@ def seen(
         parts = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
         parts |= {"x": x.reshape(count, -1)[number]}
         parts = {part: each.astype(np.float32) for part, each in parts.items()}
-        norms.append(Norm(path, "layer_norm", EPS, 1, count, **parts, **about, folds="yes", why=WHY))
+        norms.append(
+            Norm(path, "layer_norm", EPS, 1, count, **parts, **about, folds="yes", why=FOLDING_REASON)
+        )
     return Recording(norms, name, dict(enumerate(shape.characters)))

@@ -1,7 +1,7 @@
-"""A model of Hugging Face's `transformers`, by name, from a folder or a GGUF file, read over a text.
+"""Record a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
 
-Needs PyTorch and transformers. Weights are read as safetensors, from a folder without them as tensors of a
-pickle, in which nothing runs; code that comes with a model never runs.
+Needs PyTorch and transformers. Weights are read from safetensors; a local folder without them may have pickle
+files, loaded as tensors only. Code that comes with a model never runs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import transformers
 
 from learning.memory import free_bytes
 from learning.recording.recorder import Recorder, Verdicts, bar, record
-from learning.recording.recording import WORD, Recording
+from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
 
-WINDOW_TOKENS = 512  # tokens that are read at a time, where the model can
-MAX_TOKENS = 16_384  # that are read of a text
-MAX_TOKEN_CHARACTERS = 32  # characters of a text for each of these tokens: what comes later is not looked at
-PROBE_TOKENS = 4  # tokens that show how much there is to keep, and which norms fold
-MEMORY_FACTOR = 1.2  # of the weights: what a model takes beside them
+WINDOW_TOKENS = 512  # tokens that are read at a time, or fewer if the model's context is shorter
+MAX_TOKENS = 16_384  # tokens that are read of a text
+TEXT_CHARACTERS_PER_TOKEN = 32  # the text is cut before tokenising, to this many characters a token
+PROBE_TOKENS = 4  # tokens of a first pass that estimates the file's size and tests folding
+MEMORY_FACTOR = 1.2  # memory of a loaded model, in sizes of its weights
 GGUF = ".gguf"
 
 
@@ -43,9 +43,9 @@ def recorded(
     verdicts: Verdicts | None = None,
     tell: Callable[[str], None],
 ) -> Recording:
-    """What the norms of a model see while it reads the first tokens of a text.
+    """Load a model and record its norms' inputs while it reads the first tokens of a text.
 
-    by_line: each line is an example of its own. title: what the model is called, if not as `called` says.
+    by_line: each line is a separate example. title: the recording's name; by default that of `called`.
     verdicts, tell: as in `record`. Raises NoModel.
     """
     tokenizer, model = loaded(name)
@@ -53,7 +53,7 @@ def recorded(
     counted = _counted(tell, len(examples))
     with record(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=counted) as seen:
         first = examples[0][:PROBE_TOKENS]
-        with seen.looking(), torch.no_grad():
+        with seen.counting(), torch.no_grad():
             _read(model, torch.tensor([first]))
         size = seen.size(sum(map(len, examples)) / len(first))
         tell(f"the file will have {size / 1e6:,.1f} MB; fewer vectors make it smaller")
@@ -66,7 +66,7 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """What a model is called: the last part of its name; for a folder the title of its README, if any."""
+    """The display name of a model: the last part of its path, or the title of its folder's README."""
     folder = Path(name)
     if not folder.is_dir():
         return folder.name.removesuffix(GGUF)
@@ -79,9 +79,9 @@ def called(name: str) -> str:
 
 
 def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
-    """The tokenizer and the model, after a check that the model fits into memory.
+    """Load a tokenizer and a model, after a check that the model fits into memory.
 
-    predicts: with the head that its configuration names, else without any. Raises NoModel.
+    predicts: with the prediction head that its configuration names, else without one. Raises NoModel.
     """
     quiet()
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
@@ -102,13 +102,13 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
         return tokenizer, kind.from_pretrained(folder, **given).eval()
     except NoModel:
         raise
-    except Exception as problem:  # anybody's files, and several libraries that read them
+    except Exception as problem:  # third-party files and the libraries that read them
         first = " ".join(str(problem).split())[:300]
         raise NoModel(f"{name} cannot be loaded: {first}") from None
 
 
 def quiet() -> None:
-    """Let the libraries tell nothing but errors."""
+    """Silence the libraries' warnings and progress bars."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
     huggingface_hub.utils.disable_progress_bars()
@@ -116,7 +116,7 @@ def quiet() -> None:
 
 
 def _head(config: Any) -> Any:
-    """The class of the whole model: the one that its configuration names, or that predicts tokens."""
+    """The model class with a head: the one that its configuration names, else one that predicts tokens."""
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
     if any(named):
@@ -128,14 +128,14 @@ def _head(config: Any) -> Any:
 def windows(
     tokenizer: Any, model: Any, text: str, *, tokens: int = MAX_TOKENS, by_line: bool = False
 ) -> list[list[int]]:
-    """Examples of a text, as the model knows them: as long as it can read, with the special tokens around.
+    """Cut a text into token windows as long as the model can read, each with its special tokens.
 
-    tokens: so many at most are in all examples. Raises NoModel for a text without tokens,
-    or whose tokens are mostly unknown.
+    tokens: the most in all windows together. Raises NoModel for a text without tokens, or whose tokens are
+    mostly unknown to the tokenizer.
     """
     said = getattr(model.config, "max_position_embeddings", None)
     longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
-    text = text[: MAX_TOKEN_CHARACTERS * tokens]
+    text = text[: TEXT_CHARACTERS_PER_TOKEN * tokens]
     examples: list[list[int]] = []
     lines = [line for line in (text.splitlines() if by_line else [text]) if line.strip()]
     for example in chain.from_iterable(_pieces(tokenizer, line, longest) for line in lines):
@@ -153,7 +153,7 @@ def windows(
 
 
 def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
-    """A text in examples of so many tokens at most, each with the tokenizer's special ones."""
+    """Cut a text into windows of at most `longest` tokens, each with the tokenizer's special tokens."""
     if tokenizer.is_fast:
         how: dict[str, Any] = {"max_length": longest, "truncation": True, "return_overflowing_tokens": True}
         yield from tokenizer(text, verbose=False, **how)["input_ids"]
@@ -169,12 +169,12 @@ def _read(model: Any, ids: Any) -> None:
         given["decoder_input_ids"] = ids
     try:
         model(**given)
-    except Exception as problem:  # anybody's model, and anybody's tokens
+    except Exception as problem:  # third-party model code
         raise NoModel(f"the model cannot read this text: {' '.join(str(problem).split())[:200]}") from None
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """Lines as `record` tells them, with a bar for how much of the text was read."""
+    """Replace the progress lines of `record` by a bar for the share of the text that was read."""
     done = -1
 
     def counted(line: str) -> None:
@@ -189,4 +189,4 @@ def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
 
 def _words(seen: Recorder, tokenizer: Any) -> dict[int, str]:
     kept = {int(token) for norm in seen.recording.norms for token in norm.token if token >= 0}
-    return {token: tokenizer.decode([token])[:WORD] for token in sorted(kept)}
+    return {token: tokenizer.decode([token])[:MAX_WORD_CHARACTERS] for token in sorted(kept)}

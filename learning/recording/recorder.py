@@ -1,9 +1,9 @@
 """Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
-Of all vectors that a norm sees, each is kept with the same chance: it draws a number, and the smallest stay.
-All norms draw the same numbers, so that norms which see the same tokens keep the same ones. A module that a
-pass calls several times, as ALBERT its one layer, has a row for each of its calls. A model that was compiled
-runs as it was written meanwhile, and what a checkpointed layer computes again in backward is not counted.
+The sample is uniform (reservoir sampling: each vector draws a random number, and the smallest are kept). All
+norms draw the same random numbers, so norms that see the same tokens keep the same ones. A module that a
+forward pass calls several times, like the single layer of ALBERT, gets a row for each call. A compiled model
+runs uncompiled while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
 """
 
 from __future__ import annotations
@@ -21,38 +21,46 @@ from typing import Any, Self
 
 import numpy as np
 
-from learning.recording.known import Known, NotKnown, agrees, known, numbers
-from learning.recording.recording import PATH, REASON, UNTRACED, VECTORS, Recording
+from learning.recording.known import Known, NotKnown, agrees, as_float64, known
+from learning.recording.recording import (
+    MAX_PATH_CHARACTERS,
+    MAX_REASON_CHARACTERS,
+    MAX_VECTORS,
+    UNTRACED,
+    Recording,
+)
 
 Array = np.ndarray
-ROOT = "model"  # the path of a model that is itself a norm
-MASKS = {"attention_mask": True}  # what modules are told of padding, and whether 1 is a token or padding
-MASKS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
-TOKENS = "input_ids"
-FIRST = 4  # vectors of a norm's first call, from which its output must follow
-BAR = 30  # characters
-BESIDE = 40  # bytes that a vector takes beside its coordinates
-CALLS = 64  # of a module in one pass, of which each has its own row
+ROOT_PATH = "model"  # the path that stands for a model that is itself a norm
+MASK_ARGUMENTS = {"attention_mask": True}  # padding masks, and whether True marks a token or padding
+MASK_ARGUMENTS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
+TOKEN_ARGUMENT = "input_ids"
+OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
+PROGRESS_BAR_CHARACTERS = 30
+VECTOR_METADATA_BYTES = 40  # bytes of a vector besides its coordinates
+MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass, each of which has its own row
 Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
-COMPILED = "_orig_mod"  # the name of a module within what torch.compile makes of it
+COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # where torch.compile keeps the original module
 
 
 def record(
     model: Any,
     *,
-    vectors: int = VECTORS,
+    vectors: int = MAX_VECTORS,
     seed: int = 0,
     verdicts: Verdicts | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> AbstractContextManager[Recorder]:
-    """Record what comes to the norms of a PyTorch model while the block runs.
+    """Record the inputs of a PyTorch model's norms while the `with` block runs.
 
-    vectors: how many of each norm are kept, of all that it sees, drawn by lot with the seed. verdicts: after
-    the block says of each norm whether its centring folds into its neighbours, and why; it is given the model
-    and the inputs of its first call (`learning.convert.centring`). tell: hears one
-    line before it starts, which says what is recorded and the most that it takes, and one after each call of
-    the model; None: lines on the error stream, where that is a terminal. Padding that a mask names is left
-    out. Raises ValueError for a model without a norm that is understood, or another number of vectors.
+    vectors    how many of each norm's input vectors are kept, drawn at random with the seed
+    verdicts   called after the block with the model and the inputs of its first call; tells for each norm
+               whether its centring folds into its neighbours, and why (`learning.convert.centring`)
+    tell       called with a line of text at the start, on what is recorded and its largest size, and after
+               each call of the model; by default the lines go to stderr, if that is a terminal
+
+    Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and for
+    another number of vectors than 1 … 2,000.
     """
     return Recorder(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=tell).listening()
 
@@ -63,13 +71,13 @@ def _told(line: str) -> None:
 
 
 def bar(share: float) -> str:
-    """How much is done, of 1."""
-    full = round(BAR * share)
-    return f"[{'█' * full}{'·' * (BAR - full)}]"
+    """A progress bar of characters. share: the part that is done, from 0 to 1."""
+    full = round(PROGRESS_BAR_CHARACTERS * share)
+    return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
 
 class Sample:
-    """Reservoir sampling of `most` vectors. Memory is allocated at the start."""
+    """Reservoir sampling of up to `most` vectors of d numbers. All memory is allocated at the start."""
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
@@ -77,7 +85,7 @@ class Sample:
         self.lots = np.random.default_rng(seed)
 
     def choose(self, count: int) -> tuple[Array, Array]:
-        """Which of the next vectors to keep, and at which indices of the reservoir."""
+        """Which of the next `count` vectors to keep, and at which indices of the reservoir."""
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])
         stay = np.argpartition(every, most - 1)[:most] if len(every) > most else np.arange(len(every))
@@ -90,20 +98,20 @@ class Sample:
 
 
 class Recorder:
-    """What `record` gives: `recording` and `save` for what was seen so far."""
+    """The object of a `with record(model)` block: hooks the norms; `recording` and `save` give the sample."""
 
     def __init__(
         self,
         model: Any,
         *,
-        vectors: int = VECTORS,
+        vectors: int = MAX_VECTORS,
         seed: int = 0,
         verdicts: Verdicts | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        if not 1 <= vectors <= VECTORS:
-            raise ValueError(f"of each norm 1 … {VECTORS:,} vectors are kept: got {vectors}")
-        self.model = model = getattr(model, COMPILED, model)
+        if not 1 <= vectors <= MAX_VECTORS:
+            raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {vectors}")
+        self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)
         self.vectors, self.seed, self.tell = vectors, seed, tell or _told
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
@@ -113,25 +121,25 @@ class Recorder:
         like = next(chain(model.parameters(), model.buffers()), None)
         for path, module in self.modules.items():
             try:
-                found = None if like is None else known(path or ROOT, module, like)
+                found = None if like is None else known(path or ROOT_PATH, module, like)
             except NotKnown as reason:
-                self.skipped[path or ROOT] = str(reason)
+                self.skipped[path or ROOT_PATH] = str(reason)
             else:
                 self.known |= {} if found is None else {path: found}
         if not self.known:
             every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or "it has none"
-            raise ValueError(f"this model has no norm that is understood: {every[:PATH]}")
-        self.samples: dict[tuple[str, int], Sample] = {}  # by the norm's path, and the call of it in a pass
-        self.around: dict[str, Mapping[str, Any]] = {}  # what the modules around norms were called with
+            raise ValueError(f"this model has no norm that is understood: {every[:MAX_PATH_CHARACTERS]}")
+        self.samples: dict[tuple[str, int], Sample] = {}  # by the norm's path and its call in a pass
+        self.around: dict[str, Mapping[str, Any]] = {}  # tokens and masks given to the modules around norms
         self.calls = 0
         self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
         self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
-        self.keeps, self.looked = True, Counter[tuple[str, int]]()  # vectors that were seen and not kept
-        self.depth, self.called = 0, Counter[str]()  # of modules that run, and calls of norms, in this pass
+        self.keeps, self.counted = True, Counter[tuple[str, int]]()  # vectors counted while `counting`
+        self.depth, self.called = 0, Counter[str]()  # nesting depth of modules, calls of norms, in this pass
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """While the block runs nothing is kept, but how much there is to keep."""
+    def counting(self) -> Iterator[None]:
+        """Only count vectors while the block runs, to estimate the size of the recording."""
         self.keeps = False
         try:
             yield
@@ -139,16 +147,16 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """The bytes of the recording of so many times what was looked at; of each norm `vectors` at most."""
+        """The bytes of a recording of `times` as many vectors as were counted, at most `vectors` per norm."""
         sizes = [
-            min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + BESIDE)
-            for (path, _), count in self.looked.items()
+            min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
+            for (path, _), count in self.counted.items()
         ]
         return sum(sizes)
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Hears the norms while the block runs."""
+        """Install the hooks while the block runs, then ask for the verdicts."""
         handles: list[Any] = []
         try:
             self._listen(handles)
@@ -160,13 +168,13 @@ class Recorder:
         self._judge()
 
     def _judge(self) -> None:
-        """Ask for the verdicts, if anybody gives them."""
+        """Call `verdicts`, if it was given."""
         if self.judge is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
         try:
             found = self.judge(self.model, *args, **kwargs)
-        except Exception as problem:  # anybody's model
+        except Exception as problem:  # third-party model code
             reason = f"the model cannot be traced: {' '.join(str(problem).split())}"
             found = dict.fromkeys(self.known, ("unknown", reason))
         self.verdicts = {_plain(path): each for path, each in found.items()}
@@ -174,7 +182,7 @@ class Recorder:
     def _listen(self, handles: list[Any]) -> None:
         kinds = [each.norm.kind for each in self.known.values()]
         words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        size = self.vectors * sum(4 * each.norm.d + BESIDE for each in self.known.values())
+        size = self.vectors * sum(4 * each.norm.d + VECTOR_METADATA_BYTES for each in self.known.values())
         most = f"at most {size / 1e6:,.1f} MB, if a pass calls each once"
         self.tell(f"{words}: up to {self.vectors:,} vectors of each, {most}")
         for path, found in self.known.items():
@@ -191,7 +199,7 @@ class Recorder:
 
     def _starts(self, module: Any, args: Any, kwargs: Any) -> None:
         if self.judge is not None and self.first is None:
-            self.first = apart(args), apart(kwargs)
+            self.first = copied_arguments(args), copied_arguments(kwargs)
 
     def _called(self, *_: Any) -> None:
         if not self.keeps:
@@ -211,10 +219,10 @@ class Recorder:
                 said = takes.bind_partial(*args, **kwargs).arguments
             except TypeError:
                 said = {}
-            every = {**dict.fromkeys(set(MASKS) & set(takes.parameters)), **said, **kwargs}
+            every = {**dict.fromkeys(set(MASK_ARGUMENTS) & set(takes.parameters)), **said, **kwargs}
             self.around[path] = {
                 name: each
-                for name in (TOKENS, *MASKS)
+                for name in (TOKEN_ARGUMENT, *MASK_ARGUMENTS)
                 if name in every and ((each := every[name]) is None or getattr(each, "ndim", 0) == 2)
             }
 
@@ -228,12 +236,14 @@ class Recorder:
             if path in self.skipped or _in_backward():
                 return
             self.called[path] = call = self.called[path] + 1 if self.depth else 1
-            if call > CALLS:
-                self.skipped[path] = f"a pass calls it more than {CALLS} times: nothing of it is kept"
+            if call > MAX_CALLS_PER_PASS:
+                self.skipped[path] = (
+                    f"a pass calls it more than {MAX_CALLS_PER_PASS} times: nothing of it is kept"
+                )
                 return
             try:
                 x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
-                if getattr(x, "is_nested", False):  # sequences of their own lengths, without padding
+                if getattr(x, "is_nested", False):  # sequences of different lengths without padding
                     for one, made in zip(x.unbind(), output.unbind(), strict=True):
                         self._take((path, call), recognised, one, made)
                 else:
@@ -244,53 +254,57 @@ class Recorder:
         return hook
 
     def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
-        """Keep some of the vectors of one call. Raises NotKnown where the norm was given other things."""
+        """Sample the vectors of one call. Raises NotKnown for other inputs, or outputs that do not fit."""
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
         made = recognised.vectors(output).reshape(vectors.shape)
         first = place not in self.samples and len(vectors)
-        if first and not agrees(recognised.norm, numbers(vectors[:FIRST]), made[:FIRST]):
+        if first and not agrees(
+            recognised.norm, as_float64(vectors[:OUTPUT_CHECK_VECTORS]), made[:OUTPUT_CHECK_VECTORS]
+        ):
             raise NotKnown("it does more than its norm when it is called")
         if not self.keeps:
-            self.looked[place] += len(vectors)
+            self.counted[place] += len(vectors)
             return
         sample = self.samples.setdefault(place, Sample(self.vectors, recognised.norm.d, self.seed))
         about = {name: each for name, each in self._told_of(place[0], lead).items() if each is not None}
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))
         chosen = rows[new]
-        # only what stays leaves the device
+        # select before copying: only the kept vectors leave the device
         sample.x[places] = vectors[chosen].cpu().float().numpy()
         sample.about[places, 0] = about["position"][chosen]
         sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """Of each vector whether it is `real`, no padding; its `token`; and its `position`, as the nearest
-        modules around were told."""
+        """For each vector: whether it is `real` (not padding), its `token`, and its `position`.
+
+        Taken from the arguments of the nearest enclosing modules; None where these do not have them.
+        """
         parts: dict[str, Any] = {"real": None, "token": None}
         axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
         for ancestor in _above(path):
             around = self.around.get(ancestor, {})
             for name, given in around.items():
-                part, at = "token" if name == TOKENS else "real", _axis(given, lead)
+                part, at = "token" if name == TOKEN_ARGUMENT else "real", _axis(given, lead)
                 if at is not None and parts[part] is None:
                     axis, n = at, lead[at] if at else given.shape[1]
                     spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
-                    parts[part] = spread if part == "token" else (spread != 0) ^ (not MASKS[name])
-            if _axis(around.get(TOKENS), lead) is not None and len(around) > 1:
-                break  # it reads these tokens and takes a mask: one of those around it is of something else
+                    parts[part] = spread if part == "token" else (spread != 0) ^ (not MASK_ARGUMENTS[name])
+            if _axis(around.get(TOKEN_ARGUMENT), lead) is not None and len(around) > 1:
+                break  # this module has both: a mask of a module further out belongs to another input
         position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
         return {**parts, "position": position}
 
     @property
     def recording(self) -> Recording:
-        """What was seen so far. Raises ValueError where that is nothing."""
+        """The recording so far. Raises ValueError if no norm has been called."""
         norms, lossy = [], {}
         calls = Counter(path for path, _ in self.samples)
         for (path, call), sample in self.samples.items():
             if path in self.skipped:
                 continue
-            own = f"{path or ROOT}#{call}" if calls[path] > 1 else path or ROOT
+            own = f"{path or ROOT_PATH}#{call}" if calls[path] > 1 else path or ROOT_PATH
             finite = np.asarray(np.isfinite(sample.x[: sample.kept]).all(axis=-1))
             order = np.argsort(sample.about[: sample.kept, 2])
             order = order[finite[order]]
@@ -301,62 +315,74 @@ class Recorder:
             position, token, number = sample.about[order].T
             about: dict[str, Any] = {"position": position, "token": token, "number": number}
             folds, why = self.verdicts.get(path, ("unknown", UNTRACED))
-            about |= {"seen": sample.seen, "x": sample.x[order], "folds": folds, "why": why[:REASON]}
+            about |= {
+                "seen": sample.seen,
+                "x": sample.x[order],
+                "folds": folds,
+                "why": why[:MAX_REASON_CHARACTERS],
+            }
             norms.append(replace(self.known[path].norm, path=own, **about))
         if not norms:
             raise ValueError("no norm has seen anything: call the model within the block")
-        skipped = tuple(f"{path[:PATH]}: {why}"[:PATH] for path, why in (self.skipped | lossy).items())
-        return Recording(norms, self.name[:PATH], self.words, skipped)
+        skipped = tuple(
+            f"{path[:MAX_PATH_CHARACTERS]}: {why}"[:MAX_PATH_CHARACTERS]
+            for path, why in (self.skipped | lossy).items()
+        )
+        return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped)
 
     def save(self, path: Any) -> None:
-        """Write what was seen so far to a file."""
+        """Write the recording so far to a file."""
         self.recording.save(path)
 
 
-def apart(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """The arguments of a call, with copies of what a call may change, such as a cache. tensor: its map."""
+def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
+    """Copy the arguments of a call, since a call may change them, as it does a cache.
+
+    tensor: applied to each tensor, which is not copied.
+    """
     if type(given) in (list, tuple):
-        return type(given)(apart(each, tensor) for each in given)
+        return type(given)(copied_arguments(each, tensor) for each in given)
     if type(given) is dict:
-        return {name: apart(each, tensor) for name, each in given.items()}
+        return {name: copied_arguments(each, tensor) for name, each in given.items()}
     return tensor(given) if hasattr(given, "detach") else copy.deepcopy(given)
 
 
 def _name(model: Any) -> str:
-    """What its configuration calls a model, else its class."""
+    """The model's name in its configuration, else its class."""
     said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
     return said.rstrip("/").rpartition("/")[2] or type(model).__name__
 
 
 def _plain(path: str) -> str:
-    """The path of a module as it is without torch.compile."""
-    return ".".join(name for name in path.split(".") if name != COMPILED)
+    """A module's path without the names that torch.compile inserts."""
+    return ".".join(name for name in path.split(".") if name != COMPILED_MODULE_ATTRIBUTE)
 
 
 def _uncompiled() -> AbstractContextManager[Any]:
-    """While the block runs, compiled modules run as they were written: compiled code calls no hooks."""
+    """Run compiled modules uncompiled while the block runs, since compiled code calls no hooks."""
     import torch
 
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 def _in_backward() -> bool:
-    """Whether this call only repeats one, as a checkpointed layer does for its gradient."""
+    """Whether the backward pass is running, in which gradient checkpointing repeats forward calls."""
     import torch
 
     return bool(torch._C._current_graph_task_id() >= 0)
 
 
 def _above(path: str) -> list[str]:
-    """The paths of the modules around a module, the nearest first; "" is the model."""
+    """The paths of the modules that enclose a module, the nearest first; "" is the model."""
     names = path.split(".")
     return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
 
 
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """Which axis of vectors (*lead, d) the places of `given` (batch, n) are; None where they do not fit.
+    """The axis of vectors (*lead, d) along which the positions of `given`, (batch, n), lie, or None.
 
-    (batch, n, …) or (batch, …, n); or all in one row. A row may be longer, as with a cache: its end counts.
+    lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be larger than the axis, as
+    with a key–value cache: then its end counts.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:
@@ -369,7 +395,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """What is said of each place (batch or 1, n) for each vector (*lead,), in one row."""
+    """Broadcast values (batch or 1, n) along an axis to one value for each vector, flattened."""
     if len(lead) < 2:
         return said.reshape(-1)
     shape = [1] * len(lead)

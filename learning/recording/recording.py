@@ -1,7 +1,7 @@
-"""A recording: the norms of a model, each with its parameters and some of the vectors that came to it.
+"""A recording: the norms of a model, each with its parameters and a sample of its input vectors.
 
-As a file it is safetensors: arrays `<path>/gamma`, `beta`, `x`, `position`, `token`, `number`, and as
-metadata `format` and `about`, a JSON text. Nothing of a file is believed.
+The file format is safetensors: arrays `<path>/gamma`, `beta`, `x`, `position`, `token`, `number`, and the
+metadata `format` and `about`, a JSON text. Files are untrusted: every part is checked.
 """
 
 from __future__ import annotations
@@ -23,29 +23,36 @@ Array = np.ndarray
 
 FORMAT = "normscape-recording-1"
 NORM_KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "GroupNorm"}
-NORMS, VECTORS, WIDEST = 1000, 2000, 8192  # norms; vectors of each, and their coordinates, at most
-LARGEST_EPS = 1e6
-PATH, WORD, WORDS = 200, 40, 20_000  # characters of a module's path and of a token; tokens with a text
-REASON = 500  # characters of a reason
+MAX_NORMS, MAX_VECTORS, MAX_COORDINATES = 1000, 2000, 8192  # norms; vectors of each norm; their dimension
+MAX_EPS = 1e6
+MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS = 200, 500
+MAX_WORDS, MAX_WORD_CHARACTERS = 20_000, 40  # tokens of which the text is stored, and its length
 VERDICTS = ("yes", "no", "unknown")
-UNTRACED = "nobody has traced the model"  # the reason for unknown, where none is given
+UNTRACED = "nobody has traced the model"  # the default reason for the verdict "unknown"
 PARTS = ("gamma", "beta", "x", "position", "token", "number")
-SAYS = {"path", "kind", "eps", "groups", "seen", "folds", "why"}
-LATER = {"folds", "why"}  # which older files do not say
-FORMER = {"linear"}  # what older files say in their place, not always rightly
+NORM_FIELDS = {"path", "kind", "eps", "groups", "seen", "folds", "why"}
+OPTIONAL_FIELDS = {"folds", "why"}  # missing from older files
+OBSOLETE_FIELDS = {
+    "linear"
+}  # in older files instead of the optional ones; ignored, as it was not always right
 
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """One norm: y = γ ⊙ n(x) + β, with n as in `geometry.norms`, and n of the vectors that came to it.
+    """A recorded norm, y = γ ⊙ normalised(x) + β, and a sample of n of its input vectors.
 
-    path: the module's; groups: of a GroupNorm, or the heads of a norm with a gain for each head; else 1.
-    x: (n, d) float32. Of each vector position: its place in its sequence; token: its number in a vocabulary,
-    −1 where it is not known; number: how many vectors came before it: equal numbers in two norms that have
-    `seen` as many belong to one token.
-    folds: whether its centring folds into what writes its input, exactly: "yes", "no" or "unknown"; why: the
-    reason.
-    Raises FileError for what is no norm, or more than can be shown.
+    path      the module's path in the model
+    groups    of a GroupNorm, or the heads of a norm with a gain for each head; otherwise 1
+    seen      how many vectors the norm was given
+    x         (n, d) the sampled input vectors, float32
+    position  (n,) the place of each vector in its sequence, from 0
+    token     (n,) its number in the vocabulary, −1 where unknown
+    number    (n,) how many vectors came before it; in two norms with the same `seen`, vectors with the same
+              number belong to the same token
+    folds     whether the centring folds exactly into the layers that write the input: "yes", "no" or
+              "unknown"; `why` gives the reason
+
+    Raises FileError for fields that are inconsistent or exceed the limits above.
     """
 
     path: str
@@ -63,20 +70,29 @@ class Norm:
     why: str = UNTRACED
 
     def __post_init__(self) -> None:
-        name = repr(self.path[:PATH]) if isinstance(self.path, str) else "a norm"
-        if not isinstance(self.path, str) or not 0 < len(self.path) <= PATH or not self.path.isprintable():
-            raise FileError(f"a norm's path has 1 … {PATH} printable characters: got {name}")
+        name = repr(self.path[:MAX_PATH_CHARACTERS]) if isinstance(self.path, str) else "a norm"
+        if (
+            not isinstance(self.path, str)
+            or not 0 < len(self.path) <= MAX_PATH_CHARACTERS
+            or not self.path.isprintable()
+        ):
+            raise FileError(f"a norm's path has 1 … {MAX_PATH_CHARACTERS} printable characters: got {name}")
         if not (isinstance(self.kind, str) and self.kind in NORM_KINDS):
-            raise FileError(f"{name} is of the kind {str(self.kind)[:WORD]!r}: take {', '.join(NORM_KINDS)}")
-        if not (type(self.eps) in (int, float) and 0 <= self.eps <= LARGEST_EPS):
-            raise FileError(f"ε of {name} is not a number from 0 to {LARGEST_EPS:g}")
-        if self.gamma.ndim != 1 or not 2 <= len(self.gamma) <= WIDEST:
             raise FileError(
-                f"{name} has γ of the shape {self.gamma.shape}: 2 … {WIDEST:,} numbers can be shown"
+                f"{name} is of the kind {str(self.kind)[:MAX_WORD_CHARACTERS]!r}: "
+                f"take {', '.join(NORM_KINDS)}"
+            )
+        if not (type(self.eps) in (int, float) and 0 <= self.eps <= MAX_EPS):
+            raise FileError(f"ε of {name} is not a number from 0 to {MAX_EPS:g}")
+        if self.gamma.ndim != 1 or not 2 <= len(self.gamma) <= MAX_COORDINATES:
+            raise FileError(
+                f"{name} has γ of the shape {self.gamma.shape}: 2 … {MAX_COORDINATES:,} numbers can be shown"
             )
         d, n = len(self.gamma), len(self.x)
-        if self.x.ndim != 2 or not 1 <= n <= VECTORS:
-            raise FileError(f"{name} has x of the shape {self.x.shape}: 1 … {VECTORS:,} vectors can be shown")
+        if self.x.ndim != 2 or not 1 <= n <= MAX_VECTORS:
+            raise FileError(
+                f"{name} has x of the shape {self.x.shape}: 1 … {MAX_VECTORS:,} vectors can be shown"
+            )
         shapes = dict(zip(PARTS, ((d,), (d,), (n, d), (n,), (n,), (n,)), strict=True))
         for part, shape in shapes.items():
             array = getattr(self, part)
@@ -87,15 +103,23 @@ class Norm:
             if not np.isfinite(array).all():
                 raise FileError(f"{part} of {name} has numbers that are not finite")
         if type(self.groups) is not int or self.groups < 1 or d % self.groups or d // self.groups < 2:
-            raise FileError(f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:WORD]} groups")
+            raise FileError(
+                f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:MAX_WORD_CHARACTERS]} groups"
+            )
         if self.groups > 1 and self.kind == "layer_norm":
             raise FileError(f"{name} has groups, and is no GroupNorm")
         if not (isinstance(self.folds, str) and self.folds in VERDICTS):
-            raise FileError(f"{name} says of its centring {str(self.folds)[:WORD]!r}")
-        if not isinstance(self.why, str) or len(self.why) > REASON or not self.why.isprintable():
+            raise FileError(f"{name} says of its centring {str(self.folds)[:MAX_WORD_CHARACTERS]!r}")
+        if (
+            not isinstance(self.why, str)
+            or len(self.why) > MAX_REASON_CHARACTERS
+            or not self.why.isprintable()
+        ):
             raise FileError(f"{name} gives a reason that is no line of text")
         if type(self.seen) is not int or not n <= self.seen < 2**53:
-            raise FileError(f"{name} has {n} vectors, and cannot have seen {str(self.seen)[:WORD]}")
+            raise FileError(
+                f"{name} has {n} vectors, and cannot have seen {str(self.seen)[:MAX_WORD_CHARACTERS]}"
+            )
 
     @property
     def d(self) -> int:
@@ -106,7 +130,7 @@ class Norm:
         return self.kind != "rms_norm"
 
     def blocks(self, x: Array) -> Array:
-        """(*batch, groups, d/groups) in double precision: what is centred and normalised together."""
+        """Split vectors into groups, (*batch, groups, d/groups) in float64; each is normalised separately."""
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)
 
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
@@ -119,8 +143,10 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The norms of a model in the order in which they first ran. name: of the model; words: the text of
-    tokens; skipped: what was not recorded, and why."""
+    """The recorded norms of a model, in the order in which they first ran.
+
+    name: the model's. words: the text of each token number. skipped: norms that were not recorded, and why.
+    """
 
     norms: Sequence[Norm]
     name: str = ""
@@ -128,8 +154,8 @@ class Recording:
     skipped: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if not 0 < len(self.norms) <= NORMS:
-            raise FileError(f"this recording has {len(self.norms):,} norms: 1 … {NORMS:,} can be shown")
+        if not 0 < len(self.norms) <= MAX_NORMS:
+            raise FileError(f"this recording has {len(self.norms):,} norms: 1 … {MAX_NORMS:,} can be shown")
         if len({norm.path for norm in self.norms}) < len(self.norms):
             raise FileError("this recording has two norms of one path")
 
@@ -138,7 +164,7 @@ class Recording:
 
 
 def to_file(recording: Recording) -> bytes:
-    """The recording as safetensors: numbers as float32 and int64."""
+    """The recording as a safetensors file of float32 and int64 arrays."""
     arrays: Arrays = {}
     for norm in recording.norms:
         for part in PARTS:
@@ -146,7 +172,7 @@ def to_file(recording: Recording) -> bytes:
             arrays[f"{norm.path}/{part}"] = np.asarray(getattr(norm, part), dtype=kind)
     about = {
         "name": recording.name,
-        "norms": [{name: getattr(norm, name) for name in sorted(SAYS)} for norm in recording.norms],
+        "norms": [{name: getattr(norm, name) for name in sorted(NORM_FIELDS)} for norm in recording.norms],
         "words": {str(token): word for token, word in recording.words.items()},
         "skipped": list(recording.skipped),
     }
@@ -154,7 +180,7 @@ def to_file(recording: Recording) -> bytes:
 
 
 def from_file(source: bytes | Path) -> Recording:
-    """The recording of `to_file`. Raises FileError for a file of something else, in one line."""
+    """Read a recording, from bytes or a path. Raises FileError, with one line, for any other file."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no recording of ours")
@@ -163,10 +189,10 @@ def from_file(source: bytes | Path) -> Recording:
         name, norms, words, skipped = (about[part] for part in ("name", "norms", "words", "skipped"))
         if not (isinstance(norms, list) and all(isinstance(norm, dict) for norm in norms)):
             raise FileError("this recording does not say which norms it has")
-        if len(norms) > NORMS:
-            raise FileError(f"this recording has {len(norms):,} norms: 1 … {NORMS:,} can be shown")
-        if any(norm.keys() - FORMER | LATER != SAYS for norm in norms):
-            raise FileError(f"of each norm {', '.join(sorted(SAYS))} are said")
+        if len(norms) > MAX_NORMS:
+            raise FileError(f"this recording has {len(norms):,} norms: 1 … {MAX_NORMS:,} can be shown")
+        if any(norm.keys() - OBSOLETE_FIELDS | OPTIONAL_FIELDS != NORM_FIELDS for norm in norms):
+            raise FileError(f"of each norm {', '.join(sorted(NORM_FIELDS))} are said")
         parts = {f"{norm['path']}/{part}" for norm in norms for part in PARTS}
     except (KeyError, TypeError):
         raise FileError("what this recording says of itself is not whole") from None
@@ -175,16 +201,16 @@ def from_file(source: bytes | Path) -> Recording:
             f"this recording has arrays that belong to nothing, or not all: {len(parts)} are said"
         )
     found = [_norm(norm, arrays) for norm in norms]
-    return Recording(found, text(name, PATH), known(words), lines(skipped))
+    return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped))
 
 
 def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
     parts: Any = {part: arrays[f"{said['path']}/{part}"] for part in PARTS}
-    return Norm(**{name: each for name, each in said.items() if name not in FORMER}, **parts)
+    return Norm(**{name: each for name, each in said.items() if name not in OBSOLETE_FIELDS}, **parts)
 
 
 def opened(path: str | Path) -> Recording:
-    """The recording of a file. Raises FileError, OSError."""
+    """Open a recording file. Raises FileError, OSError."""
     return from_file(Path(path))
 
 
@@ -209,14 +235,14 @@ def text(said: Any, longest: int) -> str:
 
 
 def lines(said: Any) -> tuple[str, ...]:
-    if not isinstance(said, list) or len(said) > NORMS:
+    if not isinstance(said, list) or len(said) > MAX_NORMS:
         raise FileError("this recording does not say what was skipped")
-    return tuple(text(line, PATH) for line in said)
+    return tuple(text(line, MAX_PATH_CHARACTERS) for line in said)
 
 
 def known(said: Any) -> dict[int, str]:
-    if not isinstance(said, dict) or len(said) > WORDS:
-        raise FileError(f"this recording has no words, or more than {WORDS:,}")
+    if not isinstance(said, dict) or len(said) > MAX_WORDS:
+        raise FileError(f"this recording has no words, or more than {MAX_WORDS:,}")
     if not all(re.fullmatch("[0-9]{1,18}", token) for token in said):
         raise FileError("the words of this recording have no numbers")
-    return {int(token): text(word, WORD) for token, word in said.items()}
+    return {int(token): text(word, MAX_WORD_CHARACTERS) for token, word in said.items()}

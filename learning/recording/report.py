@@ -1,4 +1,4 @@
-"""The rows and the verdict of a recording as text: a table for a terminal, CSV, JSON."""
+"""The report of a recording: a table for a terminal, CSV, or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Column, Row
 from learning.recording.verdict import verdict
 
-# what a terminal has room for
+# the columns that fit into a terminal
 SUMMARY_COLUMNS = (
     "path",
     "kind",
@@ -28,19 +28,19 @@ SUMMARY_COLUMNS = (
     "eps_high",
     "turn_scaled",
 )
-FORMULA_SIGNS = {*"=+-@−"}  # signs that begin a formula in a spreadsheet
-MAX_PATH_CHARACTERS = 34  # characters of a path; the end says which norm it is
+FORMULA_SIGNS = {*"=+-@−"}  # characters that begin a formula in a spreadsheet
+MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start: the end tells norms apart
 
 
 def told(column: Column, value: Any) -> str:
-    """A value of a row as a table shows it; None was not measured."""
+    """Format a value of a row for a table; None, for a number that was not measured, becomes a dash."""
     if value is None:
         return "–"
     return format(value, column.digits) if column.digits else str(value)
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
-    """The columns that rows have: those of effects only where these were measured."""
+    """The columns to show: EFFECT_COLUMNS only where effects were measured."""
     path, kind, d, *others = COLUMNS
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
@@ -67,7 +67,7 @@ def _cut(text: str) -> str:
 
 
 def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """All of it for a terminal: the table, then the verdict, a line a question. together: as in `verdict`."""
+    """The whole report for a terminal: the table, then one line per finding. together: as in `verdict`."""
     found = verdict(rows, together)
     findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
     left = [f"Not recorded: {line}" for line in skipped]
@@ -86,10 +86,10 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value; a text that a spreadsheet could run as a formula gets an apostrophe in front.
+    """Escape a text that a spreadsheet could run as a formula (CSV injection) with a leading apostrophe.
 
-    Spreadsheets skip white space and invisible characters before the sign; some take a fullwidth sign for
-    its ASCII one, as NFKC does.
+    Spreadsheets skip white space and invisible characters before the sign, and some read a fullwidth sign
+    as its ASCII counterpart, as NFKC does.
     """
     if not isinstance(value, str):
         return value
@@ -102,7 +102,7 @@ def _visible(character: str) -> bool:
 
 
 def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """Rows, verdict, and the definition of each number."""
+    """The report as JSON: rows, findings, and the definition of each column."""
     found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
     found |= {"verdict": [asdict(each) for each in verdict(rows, together)], "skipped": list(skipped)}
     found |= {"definitions": {column.name: column.about for column in columns(rows)}}

@@ -1,4 +1,4 @@
-"""The verdict on a recorded model: the questions that a report begins with, answered from its numbers."""
+"""The summary at the start of a report: seven questions on a model's norms, answered from its numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learning.recording.recording import NORM_KINDS
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the verdict: a question, what was found, and how that is defined."""
+    """One question of the summary, its answer, and the definition of the value behind it (`about`)."""
 
     name: str
     question: str
@@ -25,7 +25,7 @@ class Finding:
 
 
 def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
-    """What follows from the rows of a recording for its model. together: the effect of all norms at once."""
+    """Answer the questions from the rows of a recording. together: the `Effect` of all norms at once."""
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     asked = centre or rows
     turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
@@ -95,7 +95,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
 
 
 def _massive(rows: Sequence[Row]) -> Finding:
-    """Which norms see massive activations."""
+    """Answer which norms see massive activations."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
     answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"
@@ -117,7 +117,7 @@ def _massive(rows: Sequence[Row]) -> Finding:
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
-    """Whether the centring could go: by its effect where that was measured, else by the energy along 1."""
+    """Answer whether centring could be dropped: from its measured effect, else from the energy along 1."""
     question = "Could the centring go?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
     moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]

@@ -2,7 +2,7 @@
 
 from components.language.scene import Choice, Result, Scene, Whole
 from components.scenes.model.build import BESIDE, COLOURS, SHIPPED, build, files
-from learning.recording.recording import NORMS
+from learning.recording.recording import MAX_NORMS
 
 SCENE = Scene(
     __name__,
@@ -13,7 +13,7 @@ SCENE = Scene(
         Result("own", "Your recording", of=("recording",), longest=32),
         Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
         Result("other", "Your recording beside it", of=("beside",), longest=32),
-        Whole("norm", "norm, in the order of depth", 1, min=1, max=NORMS),
+        Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS),
         Choice("colour", "colour", "position", COLOURS),
     ),
     files=files,

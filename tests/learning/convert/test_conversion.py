@@ -15,7 +15,7 @@ from learning.convert.certificate import PRECISIONS
 from learning.convert.checkpoint import Checkpoint, NotConverted
 from learning.convert.conversion import Refused
 from learning.convert.cost import costs
-from learning.convert.effect import ALL
+from learning.convert.effect import ALL_NORMS
 from learning.convert.forward import output
 from learning.convert.samples import samples
 from normscape import certify, convert
@@ -173,7 +173,7 @@ def test_post_ln_is_told_and_written_only_on_request(made, tmp_path):
     certificate = convert(folder, out, text=SHORT, partly=True)
     assert certificate.passed
     left = [norm["name"] for norm in certificate.norms if norm["centring"]["verdict"] != "yes"]
-    assert [cost["norm"] for cost in certificate.cost] == [*left, ALL]
+    assert [cost["norm"] for cost in certificate.cost] == [*left, ALL_NORMS]
     assert all(cost["kl"] > 0 and cost["loss"] != 0 for cost in certificate.cost)
 
 

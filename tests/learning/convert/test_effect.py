@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from learning.convert.effect import ALL, Effect, effects, recognised, toggled
+from learning.convert.effect import ALL_NORMS, Effect, effects, recognised, toggled
 from learning.recording.known import NotKnown
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 from tests.learning.recording.test_recorder import ChannelsNorm, HeadsNorm, shaken, some
@@ -86,13 +86,15 @@ def test_it_is_that_of_another_norm_in_its_place(name, sizes, path, other):
     assert astuple(found[path]) == pytest.approx(
         astuple(want), rel=1e-5, abs=1e-6
     )  # their losses are in single precision
-    assert want.kl > 1e-4 and found[ALL].kl > found[path].kl
+    assert want.kl > 1e-4 and found[ALL_NORMS].kl > found[path].kl
 
 
 def test_a_batch_whose_labels_are_all_left_out_does_not_count():
     model, nothing = language_model("GPT2LMHeadModel", **GPT2), BATCH | {"labels": torch.full_like(IDS, -100)}
     found = effects(model, [BATCH, nothing], ["transformer.ln_f"])
-    assert found[ALL].loss == pytest.approx(effects(model, [BATCH], ["transformer.ln_f"])[ALL].loss)
+    assert found[ALL_NORMS].loss == pytest.approx(
+        effects(model, [BATCH], ["transformer.ln_f"])[ALL_NORMS].loss
+    )
 
 
 def test_a_model_without_a_head_has_its_vectors_alone():
@@ -106,8 +108,10 @@ def test_a_call_of_a_module_that_is_called_more_than_once():
     """Each of ALBERT's passes through its one layer is changed alone."""
     model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
     path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"
-    both, first, second = (effects(model, [BATCH], [f"{path}{call}"])[ALL].kl for call in ("", "#1", "#2"))
-    assert len({both, first, second}) == 3 and effects(model, [BATCH], [f"{path}#3"])[ALL].kl == 0
+    both, first, second = (
+        effects(model, [BATCH], [f"{path}{call}"])[ALL_NORMS].kl for call in ("", "#1", "#2")
+    )
+    assert len({both, first, second}) == 3 and effects(model, [BATCH], [f"{path}#3"])[ALL_NORMS].kl == 0
 
 
 def test_what_is_no_norm_is_refused_and_nothing_stays():

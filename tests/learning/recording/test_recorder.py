@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from learning.recording import record
-from learning.recording.known import numbers
+from learning.recording.known import as_float64
 from learning.recording.recorder import Sample
 
 D = 12
@@ -107,7 +107,9 @@ def gives_its_own_output(norm, module, shape=(D,)):
     """The recorded γ, β, ε and kind, on the recorded vectors, against the module itself."""
     like = next(module.parameters(), torch.zeros(1))
     with torch.no_grad():
-        own = numbers(module(torch.tensor(norm.x).to(like.dtype).reshape(-1, *shape))).reshape(norm.x.shape)
+        own = as_float64(module(torch.tensor(norm.x).to(like.dtype).reshape(-1, *shape))).reshape(
+            norm.x.shape
+        )
     rounding = 8 * torch.finfo(like.dtype).eps * np.abs(own).max()
     np.testing.assert_allclose(norm.output(norm.x), own, rtol=0, atol=max(rounding, 1e-6))
 

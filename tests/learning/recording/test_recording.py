@@ -11,7 +11,7 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning.recording.recording import LARGEST_EPS, PARTS, SAYS, from_file, opened, to_file
+from learning.recording.recording import MAX_EPS, NORM_FIELDS, PARTS, from_file, opened, to_file
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 from tests.learning.recording.norms import norm, recording
 
@@ -48,7 +48,7 @@ def test_what_was_saved_comes_back(tmp_path):
     back = opened(path)
     assert (back.name, back.words, back.skipped) == (own.name, own.words, own.skipped)
     for a, b in zip(own.norms, back.norms, strict=True):
-        assert all(getattr(a, each) == getattr(b, each) for each in SAYS)
+        assert all(getattr(a, each) == getattr(b, each) for each in NORM_FIELDS)
         for part in PARTS:
             np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
     theirs = safetensors.numpy.load_file(path)  # anybody's reader has it
@@ -113,7 +113,7 @@ HOSTILE = {
     "a kind": (changed(norms=said(kind="batch_norm")), "of the kind 'batch_norm'"),
     "an unhashable kind": (changed(norms=said(kind=["layer_norm"])), "of the kind"),
     "a negative ε": (changed(norms=said(eps=-1e-5)), "ε of"),
-    "a large ε": (changed(norms=said(eps=2 * LARGEST_EPS)), "ε of"),
+    "a large ε": (changed(norms=said(eps=2 * MAX_EPS)), "ε of"),
     "a huge ε": (changed(norms=said(eps=10**400)), "ε of"),
     "a text ε": (changed(norms=said(eps="0")), "ε of"),
     "a true ε": (changed(norms=said(eps=True)), "ε of"),
@@ -173,7 +173,7 @@ def test_anything_may_be_said(part, value):
     refused(changed(**{part: value}))
 
 
-@given(st.integers(0, 1), st.sampled_from(sorted(SAYS)), JSON)
+@given(st.integers(0, 1), st.sampled_from(sorted(NORM_FIELDS)), JSON)
 def test_anything_may_be_said_of_a_norm(k, part, value):
     refused(changed(norms=said(k, **{part: value})))
 

@@ -11,7 +11,7 @@ from learning import shipped
 from learning.convert import centring
 from learning.language import from_file, read
 from learning.recording import record
-from learning.recording.ours import WHY
+from learning.recording.ours import FOLDING_REASON
 from learning.recording.recording import from_file as recording_of
 from learning.recording.recording import to_file
 from tests.learning.recording.strangers import GATED, SMALL, stranger
@@ -72,7 +72,7 @@ def test_the_shipped_language_model_in_their_gpt2():
     tokens = shape.tokens("The film was slow at first, but its end was a great success.")
     with record(model) as seen, torch.no_grad():
         model(torch.from_numpy(tokens)[None])
-    assert set(centring(model, torch.from_numpy(tokens)[None]).values()) == {("yes", WHY)}
+    assert set(centring(model, torch.from_numpy(tokens)[None]).values()) == {("yes", FOLDING_REASON)}
     ours = read(shape, weights, tokens)
     norms = {norm.path: norm for norm in seen.recording.norms}
     for k, block in enumerate(ours.blocks):
