@@ -25,7 +25,7 @@ from components.language.marks import (
     Trail,
 )
 from components.language.recipe import View
-from geometry import Affine, Entries, Normalize, Pipeline, clouds
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
 Array = np.ndarray
@@ -228,6 +228,12 @@ def scaled(d: int, name: str) -> Affine:
 def rest(d: int, count: int) -> tuple[Affine, ...]:
     """Steps that leave everything where it is, for what waits until a stage."""
     return (Affine(np.eye(d)),) * count
+
+
+def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
+    """x ↦ √(mean of xᵢ² + ε), with ε from the slider of that name, or 0."""
+    shift = None if eps is None else Entries([0.0], {eps: [1.0]})
+    return Product([(i, i) for i in range(d)]), Affine(np.full((1, d), 1 / d), shift), Pointwise("sqrt")
 
 
 def rooted(name: str) -> Steps:

@@ -29,6 +29,7 @@ STOPS = np.linspace(0, 8, 41)
 WIDTH = 7  # numbers of a point: place, probabilities, entropy
 SPACE = rows(np.eye(3, WIDTH))
 TRIANGLE = rows(np.hstack([np.zeros((2, 3)), CLASSES[:, :2].T, np.zeros((2, 1))]))
+GAIN = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
 EQUATOR = clouds.circle(360, *RADIUS * np.eye(3)[:2])
 
 
@@ -84,8 +85,7 @@ def norm() -> Step:
 
 def head() -> tuple[Step, ...]:
     """⊙ γ, W and softmax: the probabilities of three classes."""
-    gain = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
-    return gain, Affine(CLASSES), scaled(D, "w"), Softmax()
+    return GAIN, Affine(CLASSES), scaled(D, "w"), Softmax()
 
 
 def described(steps: tuple[Step, ...]) -> Pipeline:
@@ -117,7 +117,6 @@ def parameters() -> tuple[Parameter, ...]:
 def guides() -> list[Part]:
     """The sphere, the directions of the classes, and the null space of W."""
     show = rows(np.eye(3))
-    gain = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
     arrows = clouds.segments(np.stack([0 * CLASSES, 1.5 * CLASSES], 1))
     up = np.eye(3)[2:]
     return [
@@ -129,11 +128,11 @@ def guides() -> list[Part]:
             show,
             arrows,
             "directions of W's rows, times γ",
-            place=(gain,),
+            place=(GAIN,),
             size=4,
             arrow=0.18,
         ),
-        draw("class names", Labels, "query", show, 1.72 * CLASSES, labels=NAMES, place=(gain,)),
+        draw("class names", Labels, "query", show, 1.72 * CLASSES, labels=NAMES, place=(GAIN,)),
         draw(
             "null space",
             Line,

@@ -14,7 +14,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Drag, Labels, Line, Mesh, Points, Trail
 from components.language.recipe import Lengths, Parameter, Recipe, Residual, View
 from components.language.scene import Choices
-from components.scenes.scenery import Look, Part, Rows, draw, globe, space, split, square
+from components.scenes.scenery import Look, Part, Rows, draw, globe, root_mean_square, space, split, square
 from geometry import Affine, Branches, Derivative, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
@@ -97,8 +97,12 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
     """To pairs (x, v), with x from the sliders and v from the terms (2d, width)."""
-    places = Entries(np.zeros(2 * d), {f"x{i + 1}": np.eye(2 * d)[i] for i in range(d)})
-    return Affine(Entries(np.zeros((2 * d, width)), terms), places)
+    return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
+
+
+def x_sliders(d: int, width: int) -> Entries:
+    """x from its sliders, as the first of so many coordinates."""
+    return Entries(np.zeros(width), {f"x{i + 1}": np.eye(width)[i] for i in range(d)})
 
 
 def pairs(d: int) -> Rows:
@@ -108,7 +112,7 @@ def pairs(d: int) -> Rows:
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
     """J of the origin and of the unit vectors: points, pipeline and place of a cloud."""
-    unit = Affine(np.eye(2 * d, d, -d), at_x(d, {}, d).b)
+    unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
     pipeline = Pipeline((Derivative(Pipeline(steps)), direction))
     return np.vstack([np.zeros(d), np.eye(d)]), pipeline, Pipeline((unit,))
@@ -162,7 +166,7 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))
     derivative, centre = Derivative(Pipeline(steps)), (centring(d),) if centred else ()
     back = Pipeline((derivative, direction))
-    deviation = Pipeline((place, *centre, *root_mean_square(d)))
+    deviation = Pipeline((place, *centre, *root_mean_square(d, "eps")))
     tangent = Branches((back, deviation), "concat"), Product([(i, d) for i in range(d)])
     vectors = ((place,), (derivative, place), (direction,), (direction, *centre), tangent, back.steps)
     x, z, g, level, along, end = np.split(np.eye(6 * d), 6)
@@ -189,18 +193,17 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     ]
 
 
-def root_mean_square(d: int) -> tuple[Step, ...]:
-    """x ↦ √(mean of x² + ε)."""
-    squares = Product([(i, i) for i in range(d)])
-    return squares, Affine(np.full((1, d), 1 / d), Entries([0.0], {"eps": [1.0]})), Pointwise("sqrt")
-
-
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
     """Points all over space, coloured by 1/√(σ² + ε), which multiplies gradients there."""
     x = 1.1 * clouds.gaussian(2 * CROWD, d, seed=SEED + 1)
     x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD]
     factor = Pipeline(
-        (*((centring(d),) if centred else ()), *root_mean_square(d), Pointwise("log10"), Affine([[-1.0]]))
+        (
+            *((centring(d),) if centred else ()),
+            *root_mean_square(d, "eps"),
+            Pointwise("log10"),
+            Affine([[-1.0]]),
+        )
     )
     place = Branches((Pipeline(()), factor), "concat")
     beside = Affine(np.diag([*np.ones(d - 1), 0, 1]))
@@ -217,7 +220,7 @@ def factor_color(d: int, centred: bool) -> Color:
 
 def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
     """The point x, which goes to its image z, or stands beside it."""
-    place = Affine(np.zeros((d, 1)), Entries(np.zeros(d), {f"x{i + 1}": np.eye(d)[i] for i in range(d)}))
+    place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
     own = draw(
         "x",

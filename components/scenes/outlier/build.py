@@ -19,6 +19,7 @@ from components.scenes.scenery import (
     globe,
     graph,
     mean_line,
+    root_mean_square,
     space,
     split,
 )
@@ -31,7 +32,6 @@ CURVES = 14  # points whose factor is drawn as a curve
 LEVELS = 127  # of 8 bits, to both sides of 0
 LOG_OUTLIER = (-1.0, 3.0)  # decades of the outlier
 STOPS = np.logspace(*LOG_OUTLIER, 60)
-TINY = 1e-9  # beside a vector of length r it is normalised to TINY/r
 NEAR = 0.16  # half the side of the magnified view
 CAMERA = (0.9, -1.05, 0.6)
 
@@ -96,7 +96,7 @@ def rounding(d: int, centred: bool) -> Step:
 
 def limit(d: int, centred: bool) -> np.ndarray:
     """Where all outputs go: the image of e₁."""
-    return normalising(d, centred)[-1].apply((np.eye(d) - 1 / d if centred else np.eye(d))[0], {})
+    return Pipeline(normalising(d, centred)).stages(np.eye(d)[:1], {})[-1][0]
 
 
 def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
@@ -129,15 +129,12 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 
 
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
-    """1/σ of each point; and, of some, (log₁₀ a, log₁₀ 1/σ)."""
+    """1/σ (for RMSNorm 1/RMS) of each point; and, of some, (log₁₀ a, log₁₀ 1/σ)."""
     centre = (Affine(centering_matrix(d)),) if centred else ()
-    beside = Affine(np.eye(d + 1, d), TINY * np.eye(d + 1)[d])
-    inverse = (shift, *centre, beside, Normalize(), Affine(np.sqrt(d) / TINY * np.eye(d + 1)[d:]))
-    both = Branches(
-        (Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"a": [1.0]})),)), Pipeline(inverse)), "concat"
-    )
-    place = Pipeline((both, Pointwise("log10")))
-    return Cloud("factor", x, place=Pipeline(inverse)), Cloud("log factor", x[:CURVES], place=place)
+    factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
+    outlier = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"a": [1.0]})),))
+    place = Pipeline((Branches((outlier, factor), "concat"), Pointwise("log10")))
+    return Cloud("factor", x, place=factor), Cloud("log factor", x[:CURVES], place=place)
 
 
 def law_line(d: int, centred: bool) -> Cloud:
@@ -155,7 +152,7 @@ def factor_view(divisor: str) -> View:
         Points("log factor", "input", flat, size=6),
     )
     x, y = ("log₁₀ of the outlier", *LOG_OUTLIER), (f"log₁₀ of {divisor}", -3.0, 1.2)
-    return graph("factor", "What a gradient is multiplied by", marks, x, y)
+    return graph("factor", "The most that a gradient is multiplied by", marks, x, y)
 
 
 def near_view(d: int, centred: bool, rounded: bool) -> View:

@@ -32,7 +32,7 @@ TARGET = np.array([1.0, 0.0])  # a
 START = np.array([-0.8, 0.6])  # the direction at the beginning
 LONGEST = 5.0
 BETA1, BETA2, TINY = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
-NO_DECAY = 1e-9  # in place of 2λ = 0: then the length settles far outside the picture
+NO_DECAY = 1e-9  # in place of 2λ − ηλ² = 0: then the length settles far outside the picture
 NOISE = np.random.default_rng(SEED).normal(size=(STEPS + 1, 2))
 EYE = np.eye(2)
 STEP = Affine(Entries(0 * EYE, {"rate": -EYE}))  # −η times
@@ -180,18 +180,12 @@ def numbers(state: int) -> tuple[Step, ...]:
 
 
 def settled() -> Pipeline:
-    """k ↦ (k, (η·noise²/(2λ))^¼), the length that noise and decay settle at."""
-    zero = np.zeros((1, 1))
-    number = [Affine(zero, Entries([0.0], {name: [1.0]})) for name in ("rate", "noise", "decay")]
-    factors = Branches(
-        (
-            Pipeline((number[0],)),
-            Pipeline((number[1],)),
-            Pipeline((number[2], Affine([[2.0]], [NO_DECAY]), Pointwise("reciprocal"))),
-        ),
-        "concat",
-    )
-    root = Pipeline((factors, Product([(0, 1, 1, 2)]), Pointwise("sqrt"), Pointwise("sqrt")))
+    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼), the length at which noise and decay balance."""
+    names = ("rate", "noise", "decay")
+    sliders = Affine(np.zeros((3, 1)), Entries(np.zeros(3), dict(zip(names, np.eye(3), strict=True))))
+    lost = Product([(2,), (0, 2, 2)]), Affine([[2.0, -1.0]], [NO_DECAY]), Pointwise("reciprocal")
+    fourth_power = Branches((Pipeline((Product([(0, 1, 1)]),)), Pipeline(lost)), "concat"), Product([(0, 1)])
+    root = Pipeline((sliders, *fourth_power, Pointwise("sqrt"), Pointwise("sqrt")))
     return Pipeline((Branches((Pipeline(()), root), "concat"),))
 
 

@@ -127,3 +127,11 @@ def test_a_plane_has_one_scale_and_a_graph_its_own():
     plane = scenery.square("p", "", (), 2.5, strip=True)
     assert (plane.dims, plane.ranges, plane.equal, plane.strip) == (2, ((-2.5, 2.5),) * 2, True, True)
     assert not scenery.graph("g", "", (), ("x", 0, 1), ("y", 0, 2)).equal
+
+
+def test_root_mean_square_takes_epsilon_from_its_slider():
+    x = np.random.default_rng(0).normal(size=(5, 4))
+    square = np.mean(x**2, axis=1, keepdims=True)
+    np.testing.assert_allclose(run(scenery.root_mean_square(4), x), np.sqrt(square), rtol=ROUNDING)
+    with_eps = run(scenery.root_mean_square(4, "eps"), x, eps=0.3)
+    np.testing.assert_allclose(with_eps, np.sqrt(square + 0.3), rtol=ROUNDING)
