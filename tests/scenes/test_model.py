@@ -139,6 +139,20 @@ def one_semi_axis():
         assert row["gain_spread"] > 0
 
 
+def flat_directions():
+    """Of eight coordinates: centring removes one direction, and a gain below 1 % of the others one more."""
+    for kind, least, count in (
+        ("layer_norm", 1, 1),
+        ("rms_norm", 1, 0),
+        ("rms_norm", 0.009, 1),
+        ("rms_norm", 0.011, 0),
+    ):
+        gamma = np.ones(8, dtype=np.float32)
+        gamma[0] = least
+        assert row(norms.norm(kind=kind, n=30, d=8, gamma=gamma))["flat"] == count
+    assert min(each["flat"] for each in shipped().rows) == 1
+
+
 def turned():
     found = {each.name: each for each in verdict(shipped().rows)}
     assert found["folds"].value == 1  # folded into the weights before it, the centring could go in every norm
@@ -246,11 +260,11 @@ CLAIMS = {
     "the 95th percentile, or the shortest and the longest semi-axis": the_spread,
     "Each strip begins at 0, except the logarithmic ones, σ and ‖x‖, which begin at their lowest "
     "value.": the_strips,
-    "Three directions are drawn: $𝟏$, the vector of ones, points up; the other two are at right "
-    "angles to it, and the normalised vectors spread most along them.": the_axes,
+    "The picture has three axes: $𝟏$, the vector of ones, points up; the other two are at right angles to it, and the normalised vectors spread most along them.": the_axes,
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
-    "Of a GroupNorm, the picture and these numbers have the first group only; the strips have all "
-    "groups.": by_kind,
+    "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
+    "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest; so a norm that "
+    "centres has at least one.": flat_directions,
     "along the three directions": the_axes,
     "To record your own model takes four lines": the_lines,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,

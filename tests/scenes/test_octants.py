@@ -259,7 +259,7 @@ def lengths():
 
 CLAIMS = {
     "At the start of the training the painted sphere has one boundary or none, for every seed.": one_boundary_or_none,
-    "At the end a plane separates the two answers. It is seen edge on.": two_answers,
+    "At the end a plane separates the two answers. In the network that you see first, it is seen edge on.": two_answers,
     "# A sphere cut in eight Neighbouring eighths of a sphere belong to opposite classes.": neighbours_differ,
     "The points lie on a sphere that three planes through its centre cut in eight. Neighbouring "
     "eighths are in opposite classes": neighbours_differ,

@@ -231,8 +231,7 @@ CLAIMS = {
     "poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
     "LayerNorm lets each point fall onto the plane of the equator. RMSNorm has no such step.": out_to_the_sphere,
     r"**× √3**: both move each point along its ray from the origin until its distance is $\sqrt 3$.": out_to_the_sphere,
-    r"Each point adds a small number of its own, about $\pm 0.25$, so its own $q$ is near the "
-    "slider's value.": its_own_q,
+    "To it each point adds a small number of its own, drawn with standard deviation 0.25, so its own $q$ is near the slider's value.": its_own_q,
     r"The two parts are perpendicular. Their squared lengths are $d\sigma^2$ and $d\mu^2$, so by Pythagoras $$\lVert x \rVert^2 = d\sigma^2 + d\mu^2 = d\sigma^2 (1 + q^2)$$ and therefore, since $\mathrm{LN}(x) = \Pi x / \sigma$, $$\mathrm{RMS}(x) = \frac{\Pi x + \mu 𝟏}{\sigma \sqrt{1 + q^2}} = \frac{\mathrm{LN}(x) + q 𝟏}{\sqrt{1 + q^2}}$$": pythagoras,
     r"So the output lies $\sqrt d / \sqrt{1 + q^2}$ away from the orange line and at the height $q "
     r"\sqrt d / \sqrt{1 + q^2}$. For $q > 0$ the angle $\alpha$ to $𝟏$ has $$\tan \alpha = "

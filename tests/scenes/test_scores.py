@@ -254,8 +254,8 @@ def one_side_is_enough():
     q, k = rng.standard_normal((200_000, d)), rng.standard_normal((200_000, d))
     k = np.sqrt(0.3) * k + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
     assert np.sum(q * k, -1).var() == pytest.approx(d, rel=0.02)
-    cosine = np.sum(q * k, -1) / np.linalg.norm(q, axis=-1) / np.linalg.norm(k, axis=-1)
-    assert cosine.std() == pytest.approx(d**-0.5, rel=0.02)
+    cosine = np.sum(layer_norm(q, eps=0.0) * layer_norm(k, eps=0.0), -1) / d
+    assert cosine.std() == pytest.approx((d - 1) ** -0.5, rel=0.02)
     both = np.sqrt(0.3) * q + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
     covariance = 0.3 * np.eye(d) + 0.7
     assert np.sum(both * k, -1).var() == pytest.approx(np.trace(covariance @ covariance), rel=0.03)
@@ -328,6 +328,9 @@ def wider():
     at = stop("scores", "Correlated")
     x = at.recipe.cloud("pairs").at(at.params, at.progress)
     assert x[:, 5].mean() / 64 > 3 and np.abs(x[:, 1]).mean() > 2 * np.abs(stages(at.recipe)[-1][:, 1]).mean()
+    for rho, words in ((0.3, "0.25"), (0.0, "0.13")):
+        said(np.sqrt(variances(64, "across", np.array(rho))[2]) / 64, words)
+    assert x[:, 1].std() == pytest.approx(0.25, rel=0.1)
 
 
 def mended():
@@ -380,7 +383,7 @@ CLAIMS = {
     r"\cdot k$ has variance 1": products,
     "has variance 1, and the sum has variance $d_k$": variance_is_d,
     "A variance of 1 for each component is not enough.": correlated_variance,
-    "one dot product can tell thousands of keys apart": crowding,
+    "With $d_k = 64$, a query along one key has the cosine 1 with it, and a cosine above 0.5 with only about 13 of a million random ones.": a_dozen,
     r"So the standard deviation of the scores is $\sqrt{d_k}$, and 1 after the division, for every "
     "$d_k$.": variance_is_d,
     r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density "
@@ -414,7 +417,7 @@ CLAIMS = {
     "The spikes are weights near 1: the entropy is 0.23 (one draw). Move **a** up to 0.5.": without,
     "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
     "no, the scores stay wider than 1": wider,
-    "the blue histogram is wider than its law": wider,
+    "the standard deviation of the cosine is 0.25, where without correlation it is 0.13. The blue histogram is wider than its law.": wider,
     "On the sphere the blue histogram is under its law again.": mended,
     r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
     "### An angle of 60°": a_dozen,
@@ -423,7 +426,7 @@ CLAIMS = {
     "The expected number is 13.0. These coordinates are those of one head; in all 512 the number "
     "is 0.": a_dozen,
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
-    r"The cosine is as wide as $1/\sqrt{d_k}$ if the queries, or the keys, are spread to all sides.": one_side_is_enough,
+    r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
     "With $d_k = 4$ the mean entropy without it is 2.40 (200,000 draws).": soft_by_itself,
     "With $d_k = 512$ the means are 0.16 and 3.01.": mean_entropies,

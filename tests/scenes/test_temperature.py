@@ -256,7 +256,7 @@ CLAIMS = {
     r"The share is 100 % as before. Look at the middle of the lower histogram: it has become thin. Every hot day is now farther from 0 than before. The last two numbers say by how much: nine hot days of ten had an $x$ of at least 0.123, and now have one of at least 0.445.": more_room,
     r"Extreme days have $y$ between about $-0.5$ and $0.5$, typical days beyond that, up or down with the wind. So the extremes lie between two heaps here too. It would take two thresholds, or $|y|$.": between_two_heaps,
     r"With $a = 0$ the temperature's own coordinate is multiplied by 0.": only_the_height,
-    r"On the circle $y^2 = 1 - x^2$, so $|y|$ knows $|x|$": only_the_height,
+    "On the circle $y^2 = 1 - x^2$, so $|y|$ determines $|x|$": only_the_height,
     r"The circle is now a narrow ellipse on the right of the origin. Cold and hot days stand at about the same heights": side_by_side,
     r"With $t < a$ the ellipse still goes around the origin, and nothing is folded. Move **t** up past $a$ and watch the cold days cross over.": cross_over,
     r"Some cold days are left among the typical ones. Make **a** smaller: the share that is right goes up.": smaller_is_better,

@@ -246,8 +246,7 @@ def low_dimensions():
 CLAIMS = {
     r"keys stay a little inside, those with the smallest standard deviation $\sigma$ the most.": the_smallest_deviation,
     "by Efron in 1965 for $d = 2$ and $d = 3$": low_dimensions,
-    "Of many random keys in few dimensions, most can win for no query at all. LayerNorm gives "
-    "every key its chance, from three dimensions on.": most_in_few_dimensions,
+    "Of many random keys in few dimensions, most can win for no query at all. From three dimensions on, LayerNorm without ε lets every one of them win.": most_in_few_dimensions,
     "Each cell is the mean of 100 sets": a_mean_of_100_sets,
     "opens the first of its 100 sets as a picture of single keys, where $d$ is at most 4 and $n$ at most 200.": opens,
     "The narrow bars are two standard errors of the mean up and down": bars,
