@@ -9,9 +9,11 @@ from geometry.centering import center
 from geometry.norms import group_norm, layer_norm, rms_norm
 from geometry.pipeline import (
     Affine,
+    Attention,
     Branches,
     Derivative,
     Entries,
+    Flow,
     Normalize,
     Of,
     Orbit,
@@ -29,9 +31,11 @@ from geometry.stretch import fold, stretch
 
 __all__ = [
     "Affine",
+    "Attention",
     "Branches",
     "Derivative",
     "Entries",
+    "Flow",
     "Normalize",
     "Of",
     "Orbit",

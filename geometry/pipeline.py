@@ -7,21 +7,26 @@ design.md.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
+import numpy as np
 from jaxtyping import Float
 
 from geometry.arrays import Array, Numbers, namespace, taken
 from geometry.dual import Dual, beside, parts
 from geometry.entries import Entries, Of, Params, Track
-from geometry.steps import Affine, Normalize, Placed, Pointwise, Product, Softmax
+from geometry.path import between
+from geometry.steps import Affine, Attention, Normalize, Placed, Pointwise, Product, Softmax
 
 __all__ = [
     "Affine",
+    "Attention",
     "Branches",
     "Derivative",
     "Entries",
+    "Flow",
     "Normalize",
     "Of",
     "Orbit",
@@ -136,6 +141,11 @@ class Pipeline:
             for pipeline in _inner(step):
                 yield from pipeline.all_steps()
 
+    @property
+    def mixes(self) -> bool:
+        """Whether a point depends on other points: those of an iteration, or those that it attends to."""
+        return any(isinstance(step, Mixing) for step in self.all_steps())
+
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
         """The points before the first step and after each: `len(steps) + 1` arrays, the first of which is x.
 
@@ -159,7 +169,8 @@ class Derivative:
     Raises
     ------
     ValueError
-        If the number of coordinates is odd, or the pipeline contains a `Placed`, `Derivative` or `Orbit`.
+        If the number of coordinates is odd, or the pipeline contains a `Placed`, a `Derivative`, or a step in
+        which points depend on one another.
 
     Examples
     --------
@@ -172,7 +183,7 @@ class Derivative:
 
     def __post_init__(self):
         for step in self.pipeline.all_steps():
-            if isinstance(step, Placed | Derivative | Orbit):
+            if isinstance(step, Placed | Derivative | Mixing):
                 raise ValueError(f"no derivative of {type(step).__name__}: put that step before it")
 
     def width(self, d: int | None) -> int | None:
@@ -256,7 +267,93 @@ class Orbit:
         return self.pipeline.sources
 
 
-Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | Derivative | Orbit
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """All points moved by a differential equation dx/dt = f(x), from the time `times[0]` to `until`.
+
+    f is a pipeline that keeps the number of coordinates; in it points may see one another (`Attention`).
+    Classical Runge–Kutta steps of fourth order, one from each of the increasing `times` to the next; between
+    two of them points move in straight lines, and after the last they rest. `until`: entries without axes.
+    Source: geshkovski2023.
+
+    Raises
+    ------
+    ValueError
+        If f changes the number of coordinates, or the times do not increase.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> grow = Flow(Pipeline([Affine(np.eye(1))]), np.linspace(0, 1, 11), 1.0)
+    >>> grow.apply(np.array([[1.0], [2.0]]), {}).round(4)
+    array([[2.7183],
+           [5.4366]])
+    """
+
+    velocity: "Pipeline"
+    times: Numbers
+    until: Entries | Numbers = inf
+
+    def __post_init__(self):
+        object.__setattr__(self, "until", Entries.of(self.until))
+        object.__setattr__(self, "times", np.asarray(self.times, dtype=np.float64))
+        if self.times.ndim != 1 or not self.times.size or not np.all(np.diff(self.times) > 0):
+            raise ValueError(f"a flow needs increasing times: got {self.times}")
+
+    def width(self, d: int | None) -> int | None:
+        after = self.velocity.width(d)
+        if None not in (d, after) and d != after:
+            raise ValueError(f"a flow of {d} coordinates has velocities of {after}: they cannot be added")
+        return d or after
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
+        x, back = taken(x, axes=2)
+        self.width(x.shape[-1])
+        until = float(self.until.value(params))
+        after = int(np.searchsorted(self.times, until))
+        states = self._states(x, params)
+        while len(states) <= min(after, self.times.size - 1):
+            k = len(states)
+            states.append(self._step(states[-1], float(self.times[k] - self.times[k - 1]), params))
+        if after in (0, self.times.size):
+            return back(states[max(after - 1, 0)])
+        start, end = self.times[after - 1 : after + 1]
+        return back(between(states[after - 1], states[after], float((until - start) / (end - start))))
+
+    def _step(self, x, h, params):
+        def f(at):
+            return self.velocity.stages(at, params)[-1]
+
+        a = f(x)
+        b = f(x + h / 2 * a)
+        c = f(x + h / 2 * b)
+        return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
+
+    def _states(self, x, params):
+        """The states that are known, to be continued: of NumPy's points those of the last parameters."""
+        if type(x) is not np.ndarray:
+            return [x]
+        key = (x.tobytes(), x.shape, *(params[name] for name in sorted(self.velocity.parameters)))
+        if key not in self._known:
+            self._known.clear()
+            self._known[key] = [x]
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[Any, list[Array]]:
+        return {}
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.velocity.parameters | self.until.parameters
+
+    @property
+    def sources(self) -> tuple[Any, ...]:
+        return self.velocity.sources
+
+
+Mixing = Attention | Orbit | Flow  # in these a point depends on others of its cloud
+Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | Derivative | Mixing
 
 
 def _inner(step: Step) -> Sequence[Pipeline]:
@@ -266,4 +363,6 @@ def _inner(step: Step) -> Sequence[Pipeline]:
             return step.pipelines
         case Derivative() | Orbit():
             return (step.pipeline,)
+        case Flow():
+            return (step.velocity,)
     return ()

@@ -1,4 +1,4 @@
-"""Single steps of a pipeline: matrices, norms, functions of coordinates, products, softmax, places.
+"""Single steps of a pipeline: matrices, norms, functions, products, softmax, attention, places.
 
 A step has `apply(x, params)`; `parameters`, the names it needs in `params`; and `width(d)`, the number
 of coordinates after it where d come in (None: any number), which raises ValueError if d does not fit.
@@ -14,7 +14,17 @@ import numpy as np
 from jaxtyping import Float
 
 from geometry import pointwise
-from geometry.arrays import Array, Numbers, has_values, like, number, numbers_of, requires_gradient, taken
+from geometry.arrays import (
+    Array,
+    Numbers,
+    has_values,
+    like,
+    namespace,
+    number,
+    numbers_of,
+    requires_gradient,
+    taken,
+)
 from geometry.dual import beside
 from geometry.entries import Entries, Of, Params
 from geometry.softmax import softmax
@@ -258,6 +268,48 @@ class Softmax:
     @property
     def parameters(self) -> frozenset[str]:
         return self.temperature.parameters
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Self-attention among all points: (q, k, v) ↦ (Σⱼ wᵢⱼ vⱼ, wᵢᵢ), with wᵢ = softmax over j of ⟨qᵢ, kⱼ⟩.
+
+    The first `keys` coordinates of a point are its query, as many its key, and the others its value. The last
+    coordinate of the result is the weight that the point gives itself. causal: point i sees points up to i.
+    Source: geshkovski2023.
+
+    Raises
+    ------
+    ValueError
+        If points have no coordinates beyond query and key.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Attention(1).apply(np.array([[0.0, 0.0, 2.0], [np.log(3.0), 1.0, 6.0]]), {})
+    array([[4.  , 0.5 ],
+           [5.  , 0.75]])
+    """
+
+    keys: int
+    causal: bool = False
+    parameters: ClassVar[frozenset[str]] = frozenset()
+    sources: ClassVar[tuple[Any, ...]] = ()
+
+    def width(self, d: int | None) -> int | None:
+        if d is not None and d <= 2 * self.keys:
+            raise ValueError(
+                f"attention takes a query and a key of {self.keys} coordinates, and a value: got {d} in all"
+            )
+        return d and d - 2 * self.keys + 1
+
+    def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
+        x, back = taken(x, axes=2)
+        self.width(x.shape[-1])
+        c = self.keys
+        weights = softmax(x[..., :c] @ x[..., c : 2 * c].mT, causal=self.causal)
+        own = namespace(x).linalg.diagonal(weights)[..., None]
+        return back(beside([weights @ x[..., 2 * c :], own]))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@
  *   | {kind: "placed", names: string[][]}
  *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}
  *   | {kind: "derivative", pipeline: Step[]}
- *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}} Step those within a step too
+ *   | {kind: "attention", keys: number, causal: boolean}
+ *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}
+ *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries}} Step those within a step too
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
@@ -48,7 +50,7 @@
 import { unpack, movers } from "./packed.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
-import { INSIDE, apply } from "./steps.mjs";
+import { INSIDE, apply, every } from "./steps.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
@@ -66,16 +68,6 @@ export const parameterOf = (recipe, name) =>
 /** The parameter that runs by itself, if there is one. @param {Recipe} recipe
  * @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
-
-/** All steps, those of branches too. @param {Step[]} steps @returns {Step[]} */
-const every = (steps) =>
-  steps.flatMap((step) =>
-    step.kind === "branches"
-      ? step.pipelines.flatMap(every)
-      : step.kind === "derivative" || step.kind === "orbit"
-        ? every(step.pipeline)
-        : [step],
-  );
 
 /** Whether a step is a constant identity map, at which nothing moves. @param {Step} step */
 function rests(step) {

@@ -10,8 +10,8 @@
 import { derivative } from "./derivative.mjs";
 import { FUNCTIONS, tanh } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
-import { value } from "./packed.mjs";
-import { desk, desks, kept, scratch } from "./scratch.mjs";
+import { movers, unpack, value } from "./packed.mjs";
+import { desk, desks, differences, kept, scratch } from "./scratch.mjs";
 
 /** Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
  * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
@@ -86,6 +86,41 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
+const NEGLIGIBLE = -40; // logarithm of a weight that no sum in double precision would notice
+
+/** Self-attention among all points, whose coordinates are a query, a key and a value: the averages of values,
+ * and the weight that each point gives itself. @param {Float64Array} x @param {number} n
+ * @param {number} keys of a query, and of a key @param {boolean} causal */
+function attention(x, n, keys, causal) {
+  const d = x.length / n || 1;
+  const m = d - 2 * keys;
+  const y = scratch(n * (m + 1), x);
+  const scores = differences(n);
+  y.fill(0);
+  for (let i = 0; i < n; i++) {
+    const end = causal ? i + 1 : n;
+    let largest = -Infinity;
+    for (let j = 0, key = keys; j < end; j++, key += d) {
+      let score = 0;
+      for (let c = 0; c < keys; c++) score += x[i * d + c] * x[key + c];
+      scores[j] = score;
+      if (score > largest) largest = score;
+    }
+    const to = i * (m + 1);
+    let sum = 0;
+    for (let j = 0, from = 2 * keys; j < end; j++, from += d) {
+      const below = scores[j] - largest;
+      if (below < NEGLIGIBLE && j !== i) continue;
+      const weight = Math.exp(below);
+      sum += weight;
+      for (let c = 0; c < m; c++) y[to + c] += weight * x[from + c];
+      if (j === i) y[to + m] = weight;
+    }
+    for (let c = 0; c <= m; c++) y[to + c] /= sum;
+  }
+  return y;
+}
+
 /** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
 const wide = (steps, d) =>
   steps.reduce((now, step) => {
@@ -98,6 +133,8 @@ const wide = (steps, d) =>
         return step.names[0].length;
       case "orbit":
         return step.state;
+      case "attention":
+        return now - 2 * step.keys + 1;
       case "derivative":
         return 2 * wide(step.pipeline, now / 2);
       case "branches":
@@ -195,6 +232,78 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   return out;
 }
 
+/**
+ * @typedef {{inputs: unknown[], x: Float64Array, states: Float64Array[]}} Run of a differential equation, as
+ *   far as it is known
+ * @type {WeakMap<Step, Run>} */
+const runs = new WeakMap();
+
+/** All points after a time of a differential equation. A run that is known is continued while nothing but the
+ * time changes. @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "flow"}>} step
+ * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+function flow(x, n, step, params, all, first, depth) {
+  const times = unpack(step.times);
+  const until = value(step.until, params)[0];
+  const inner = every(step.velocity);
+  const inputs = [
+    ...inner.flatMap((each) => Object.values(each).flatMap(movers)).map((name) => params[name]),
+    ...inner.flatMap((each) => (each.kind === "affine" && "of" in each.A ? [all[each.A.of]] : [])),
+  ];
+  let run = runs.get(step);
+  const same = (/** @type {ArrayLike<unknown>} */ a, /** @type {ArrayLike<unknown>} */ b) =>
+    a.length === b.length && Array.prototype.every.call(a, (each, i) => each === b[i]);
+  if (!run || !same(run.inputs, inputs) || !same(run.x, x)) {
+    const start = Float64Array.from(x);
+    runs.set(step, (run = { inputs, x: start, states: [start] }));
+  }
+  const velocity = (/** @type {Float64Array} */ at) => {
+    /** @type {Float64Array} */ let y = Float64Array.from(at);
+    for (const each of step.velocity) y = apply(y, n, each, params, all, first, depth);
+    return Float64Array.from(y);
+  };
+  let after = 0;
+  while (after < times.length && times[after] < until) after++;
+  const { states } = run;
+  for (let k = states.length; k <= Math.min(after, times.length - 1); k++)
+    states.push(rungeKutta(states[k - 1], times[k] - times[k - 1], velocity));
+  const out = scratch(x.length, x);
+  out.set(states[Math.min(after, times.length - 1)]);
+  if (!after || after === times.length) return out;
+  const before = states[after - 1];
+  const f = (until - times[after - 1]) / (times[after] - times[after - 1]);
+  for (let i = 0; i < out.length; i++) out[i] = (1 - f) * before[i] + f * out[i];
+  return out;
+}
+
+/** A classical Runge–Kutta step of fourth order. @param {Float64Array} x @param {number} h
+ * @param {(x: Float64Array) => Float64Array} f */
+function rungeKutta(x, h, f) {
+  const ahead = (/** @type {Float64Array} */ v, /** @type {number} */ part) =>
+    x.map((each, i) => each + part * h * v[i]);
+  const a = f(x);
+  const b = f(ahead(a, 0.5));
+  const c = f(ahead(b, 0.5));
+  const d = f(ahead(c, 1));
+  return x.map((each, i) => each + (h / 6) * (a[i] + 2 * b[i] + 2 * c[i] + d[i]));
+}
+
+/** All steps, and those within them. @param {Step[]} steps @returns {Step[]} */
+export const every = (steps) =>
+  steps.flatMap((step) => {
+    switch (step.kind) {
+      case "branches":
+        return step.pipelines.flatMap(every);
+      case "derivative":
+        return every(step.pipeline);
+      case "orbit":
+        return [step, ...every(step.pipeline)];
+      case "flow":
+        return [step, ...every(step.velocity)];
+      default:
+        return [step];
+    }
+  });
+
 /** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out
  * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
 function into(out, from, m, y, length) {
@@ -225,8 +334,12 @@ export function apply(x, n, step, params, all, first, depth = 0) {
       for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
       return out;
     }
+    case "attention":
+      return attention(x, n, step.keys, step.causal);
     case "orbit":
       return orbit(x, n, step, params, all, first, depth + 1);
+    case "flow":
+      return flow(x, n, step, params, all, first, depth + 1);
     case "derivative":
       return derivative(x, n, step.pipeline, params, all, first);
     case "branches":

@@ -159,9 +159,12 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
 def _table(recipe: Recipe, names: list[str]) -> None:
     if recipe.table is None:
         return
-    if recipe.cloud(recipe.table.cloud).iterates:
-        wrong = f"a point of {recipe.table.cloud!r} depends on those before it"
-        refuse("table", wrong, "take a cloud without an Orbit: the browser measures one point alone")
+    cloud = recipe.cloud(recipe.table.cloud)
+    if cloud.place.mixes or cloud.pipeline.mixes:
+        wrong = f"a point of {cloud.name!r} depends on others"
+        refuse(
+            "table", wrong, "take a cloud without an Orbit, Attention or Flow: one point is measured alone"
+        )
     for column in recipe.table.columns:
         check_known("table", "column", column, COLUMNS)
     if recipe.table.ideal:

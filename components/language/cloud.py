@@ -13,7 +13,7 @@ from geometry import selection
 from geometry.angles import to_mean_line
 from geometry.entries import Entries
 from geometry.path import between, padded
-from geometry.pipeline import Orbit, Pipeline
+from geometry.pipeline import Pipeline
 from geometry.softmax import softmax
 
 Array = np.ndarray
@@ -66,12 +66,6 @@ class Cloud:
     def sources(self) -> tuple[Cloud, ...]:
         """The clouds whose points its steps use."""
         return self.place.sources + self.pipeline.sources
-
-    @property
-    def iterates(self) -> bool:
-        """Whether it contains an iteration (`Orbit`), in which a point depends on those before it."""
-        steps = (*self.place.all_steps(), *self.pipeline.all_steps())
-        return any(isinstance(step, Orbit) for step in steps)
 
     @cached_property
     def widths(self) -> list[int]:

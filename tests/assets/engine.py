@@ -17,8 +17,10 @@ import numpy as np
 from components.language.packing import packed
 from geometry.pipeline import (
     Affine,
+    Attention,
     Branches,
     Derivative,
+    Flow,
     Normalize,
     Of,
     Orbit,
@@ -154,8 +156,8 @@ def _bound(step, x, y, error, params, unit):
         return _multiplied(step, x, error) + unit * length(y)
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
-    if isinstance(step, Orbit):
-        return _iterated(step, x, error + unit * (1 + length(x)), params) + unit * length(y)
+    if isinstance(step, Attention | Flow | Orbit):
+        return _together(step, x, error + unit * (1 + length(x)), params) + unit * length(y)
     if isinstance(step, Derivative):
         return _differentiated(step, x, error + unit * length(x), params) + unit * length(y)
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -170,8 +172,8 @@ def _differentiated(step: Derivative, x, error, params):
     return np.sum(length(ends[1] - ends[0]), axis=-1)
 
 
-def _iterated(step: Orbit, x, error, params):
-    """A state moves about as far as where all before it moved by their errors, whichever way."""
+def _together(step: Attention | Flow | Orbit, x, error, params):
+    """A point moves about as far as where all the points that it sees moved by their errors, any way."""
     rng = np.random.default_rng(0)
     ways = [step.apply(x + error[:, None] * rng.choice([-1, 1], x.shape), params) for _ in range(4)]
     return 4 * np.max([length(way - step.apply(x, params)) for way in ways], axis=0)

@@ -14,10 +14,13 @@ from components.language.packing import pack, packed
 from components.language.recipe import Parameter, Recipe, View
 from geometry import (
     Affine,
+    Attention,
     Branches,
     Entries,
+    Flow,
     Normalize,
     Of,
+    Orbit,
     Pipeline,
     Placed,
     Pointwise,
@@ -232,6 +235,40 @@ def test_products_agree(node, data):
     known = stages_and_bounds(recipe.clouds[0], params, unit=SINGLE)
     for got, (y, bound) in zip(torch_run(recipe.clouds[0], params, progress)[0], known, strict=True):
         assert farthest(got, y, np.maximum(FLOAT32 * length(y), bound)) <= 1
+
+
+@settings(max_examples=EXAMPLES)
+@given(data=st.data())
+def test_points_that_see_one_another_agree(node, data):
+    """Attention by itself, and points that it moves, at several times in any order, for two parameters."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, d, keys = (data.draw(st.integers(1, most)) for most in (6, 3, 3))
+    attention = Attention(keys, data.draw(st.booleans()))
+    sees = Affine(data.draw(entries((2 * keys + d, d), rng)))
+    velocity = Pipeline((Normalize(), sees, attention, Affine(np.eye(d, d + 1))))
+    times = np.cumsum(rng.uniform(0.05, 0.4, data.draw(st.integers(1, 6))))
+    flow = Flow(velocity, times, Entries(0.5, {"e": 0.7}))
+    x = rng.normal(size=(n, d)).astype(np.float32)
+    recipe = recipe_of(
+        Cloud("moved", x, Pipeline((Branches((Pipeline(()), Pipeline((flow,))), "concat"),))),
+        Cloud("averages", x, Pipeline((sees, attention))),
+    )
+    cases = [({"p": p, "q": -1.5, "e": e}, 1) for p in (0.25, -0.5) for e in (3.0, 0.0, 0.5, 1.5)]
+    for (params, progress), answer in zip(cases, node.run(recipe, cases), strict=True):
+        assert_agrees(recipe, params, progress, answer)
+        for cloud in recipe.clouds:
+            known = stages_and_bounds(cloud, params, unit=SINGLE)
+            for got, (y, bound) in zip(torch_run(cloud, params, progress)[0], known, strict=True):
+                assert farthest(got, y, np.maximum(FLOAT32 * length(y), bound)) <= 1
+
+
+def test_an_iteration_follows_its_count(node):
+    """Although all else is as it was: what is remembered of a cloud is forgotten."""
+    grow = Orbit(Pipeline((Affine([[2.0]]),)), 1, Entries(0.0, {"e": 1.0}))
+    recipe = recipe_of(Cloud("x", np.ones((4, 1), np.float32), place=Pipeline((grow,))))
+    cases = [({"e": e}, 0) for e in (0.0, 2.0, 3.0)]
+    for (params, progress), answer in zip(cases, node.run(recipe, cases), strict=True):
+        assert_agrees(recipe, params, progress, answer)
 
 
 def test_the_law_can_fail(node):

@@ -163,9 +163,10 @@ class Way(Stroke):
         if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
             scope.refuse(f"its stops are {stops}", "take finite numbers that increase")
         # The browser sends the points of all stops through the pipeline at once.
-        if cloud.iterates:
+        if cloud.pipeline.mixes:
+            wrong = f"in the pipeline of {cloud.name!r} a point depends on others"
             scope.refuse(
-                f"a point of {cloud.name!r} depends on those before it", "take a cloud without an Orbit"
+                wrong, "take a cloud without an Orbit, Attention or Flow there, or put it in the place"
             )
         seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
         if any(self.parameter in names for names in seen):
