@@ -13,8 +13,9 @@ def with_heads(points: Array, length: float) -> Array:
     """A line (M, k) in 2 or 3 dimensions, with gaps (NaN), and an arrow head at the end of each of its
     pieces.
 
-    After its last point, a piece goes to the tip of each barb and back: two barbs in 2D, four in 3D. They
-    reach back by `length`, but at most by half of the piece. A piece of length 0 has its barbs at its end.
+    Each piece continues from its last point to the end of each barb and back: two barbs in 2D, four in 3D.
+    They reach back by `length`, but at most by half of the piece. A piece of length 0 has its barbs at its
+    end.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])

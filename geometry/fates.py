@@ -1,8 +1,8 @@
 """Which of many keys attention can select: quick proofs first, a linear programme for the rest.
 
-A query q gives the key k the score ⟨q, k⟩. A key is unbeaten if some query gives it the highest score; equal
-keys share it. Otherwise it lies in the convex hull of the others: it is an average Σ pᵢkᵢ of them, p ≥ 0, Σ
-pᵢ = 1. `selection` has the certificate of a single key.
+A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
+other keys, apart from copies of it. Otherwise it lies in the convex hull of the others: it is an average Σ
+pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. `selection` computes the certificate of a single key.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from scipy.spatial import cKDTree
 from geometry.selection import checked
 
 Array = np.ndarray
-# relative to the size of keys: on a line, keys nearer than this are one place
+# relative to the size of keys; on a line, keys nearer to one another than this count as equal
 ROUNDING = 8 * np.finfo(float).eps
-# the same on a sphere, where scores differ by the square of the distance
+# the same in more dimensions: on a sphere, scores differ by the square of the distance
 COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5
 LEAD_TOLERANCE = 1e-9  # margins of scores, and distances from an average to a key, up to this are rounding
 MAX_NEWTON_STEPS = 30  # keys undecided by then lie on an edge; the linear programme decides
@@ -50,7 +50,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """`unbeaten` for distinct keys of size 1/2 to 1."""
+    """`unbeaten` for distinct keys, the longest of which has a length from 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
@@ -63,7 +63,7 @@ def _distinct(keys: Array) -> Array:
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The score margin (n,) of each key over all others when it is its own query."""
+    """The score margin (n,) of the i-th key over all others under the i-th query; negative if it loses."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)
@@ -71,7 +71,9 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """For each key in ks, which was found: a selecting query, or an average of the others that equals it."""
+    """Newton's method for the keys with indices ks: for which a selecting query was found, and for which an
+    average of the other keys that equals it.
+    """
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
     for _ in range(MAX_NEWTON_STEPS):
@@ -92,8 +94,8 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton steps (m, d), scaled so that none raises a score by more than MAX_NEWTON_STEP over the mean
-    score.
+    """Damped Newton steps (m, d): scaled so that no score rises over the mean score by more than
+    MAX_NEWTON_STEP.
     """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
@@ -105,8 +107,9 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether a query selects the key k, by HiGHS: the largest margin m ≤ q·(h − kᵢ) over all queries |qⱼ| ≤
-    1.
+    """Whether a query selects the key h with index k, by linear programming (HiGHS).
+
+    Maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries with |qⱼ| ≤ 1.
     """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])

@@ -9,8 +9,8 @@ from geometry.arrays import Array, Scalar, constant, namespace, taken
 
 
 def softmax(
-    x: Float[Array, "*batch n d"], *, temperature: Scalar = 1.0, causal: bool = False
-) -> Float[Array, "*batch n d"]:
+    x: Float[Array, "*batch d"], *, temperature: Scalar = 1.0, causal: bool = False
+) -> Float[Array, "*batch d"]:
     """Softmax over the coordinates of each point: exp(xᵢ/T) / Σⱼ exp(xⱼ/T).
 
     The largest coordinate is subtracted first, so nothing overflows.
@@ -18,21 +18,23 @@ def softmax(
     Parameters
     ----------
     x : array (*batch, d)
-        Points, such as the scores of attention.
+        Points, such as the scores of attention; (*batch, n, d) if `causal`.
     temperature : float
-        T ≥ 0. T = 0 is the limit, the argmax; several largest coordinates share it evenly.
+        T ≥ 0. T = 0 is the limit, the argmax; if several coordinates are largest, they share the weight
+        evenly.
     causal : bool
-        Apply the causal mask: point k uses only its first k + 1 coordinates; the others become 0.
+        Apply the causal mask: of the n points, the k-th (from 0) uses only its first k + 1 coordinates; the
+        others become 0.
 
     Returns
     -------
-    array (*batch, d)
+    array, shape of x
         Weights ≥ 0 that sum to 1 for each point.
 
     Raises
     ------
     ValueError
-        If the temperature is negative or not one number.
+        If the temperature is negative or not a single number.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class AttentionClassifier:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters by name, in their order."""
+        """The shape of each parameter by name, in the order of the flat parameter vector."""
         d = self.width
         square, row = (d, d), (d,)
         return {

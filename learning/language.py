@@ -231,8 +231,10 @@ def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a model does on a text: its mean loss in nats a character, and by layer the share of keys that no
-    query can give the highest score, before and after what stands before the attention."""
+    """Measurements of a model on a text: its mean loss in nats per character, and for each layer the share of
+    keys to which no query can give the highest score, in the residual stream (`before`) and after the norm in
+    front of attention, if there is one (`after`).
+    """
 
     loss: float
     before: list[float]

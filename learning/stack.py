@@ -1,6 +1,6 @@
-"""A stack of untrained blocks: what a norm does to the residual stream and to the gradient.
+"""A stack of untrained transformer blocks, to compare how norms change the residual stream with depth.
 
-Source: projection2025, symmetrize2025; where the norm stands, Xiong et al., ICML 2020.
+Source: projection2025, symmetrize2025; pre-LN and post-LN: Xiong et al., ICML 2020.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from geometry.softmax import softmax
 
 STREAM_KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
 EPS = 1e-5
-Own = Mapping[str, Array]  # the matrices of one block
+Own = Mapping[str, Array]  # the weight matrices of one block by name
 
 
 def norm(kind: str, x: Array) -> Array:
-    """The norm of a branch's input (pre-LN) or of the stream after the sum (post-LN); no gain, no shift."""
+    """Apply the norm `kind` to x, without gain and shift."""
     if kind == "none":
         return x
     return rms_norm(x, eps=EPS) if kind == "rms_norm" else layer_norm(x, eps=EPS)
@@ -28,7 +28,8 @@ def norm(kind: str, x: Array) -> Array:
 def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
     """The stream (…, T, d) after one block: x ← x + g·f(norm(x)) for attention and MLP in turn, one head.
 
-    With post_ln x ← norm(x + g·f(x)). A Linear is x @ W, without a shift. gain: g.
+    That is pre-LN; kind "post_ln" is x ← norm(x + g·f(x)), with LayerNorm. gain: g. Linear layers are x @ W,
+    without bias.
     """
     for branch in (_attention, _mlp):
         if kind == "post_ln":
@@ -39,7 +40,7 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
 
 
 def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> list[Array]:
-    """The stream before the first block and after each."""
+    """The residual stream before the first block and after each block."""
     found = [x]
     for own in blocks:
         found.append(block(kind, own, found[-1], gain))
@@ -56,9 +57,10 @@ def _mlp(own: Own, x: Array) -> Array:
 
 
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
-    """Blocks and tokens (T, d), all normal: matrices with deviation 1/√(numbers that come in), tokens with 1.
+    """Draw random blocks and tokens (T, d) from normal distributions.
 
-    The first blocks are the same, however many there are.
+    The entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. A stack of
+    fewer layers has the same first blocks as one of more.
     """
     rng, d = np.random.default_rng(seed), width
     x = rng.standard_normal((tokens, d))

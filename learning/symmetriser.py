@@ -175,7 +175,7 @@ def pooled(images: np.ndarray) -> np.ndarray:
 
 
 def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[str, Any]) -> bytes:
-    """A safetensors file of the parts of one seed along its training (T, …), in half precision."""
+    """Serialise the parameters of one seed at all T checkpoints, (T, …), as safetensors in float16."""
     arrays = {name: np.asarray(part, np.float16) for name, part in parts.items()}
     meta = {"block": asdict(block), "about": dict(about)}
     texts = {name: json.dumps(text) for name, text in meta.items()}

@@ -41,8 +41,9 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
-/** A function of each coordinate, in place. Those that networks use many times a frame are called by name, as
- * a call of what may be any function takes longer than they do. @param {Float64Array} x @param {string} name
+/** Apply a function to each coordinate, in place. tanh and relu, which networks use many times a frame, are
+ * called directly, because a call through a table takes longer than they do. @param {Float64Array} x
+ * @param {string} name
  */
 function pointwise(x, name) {
   const f = FUNCTIONS[name];
@@ -67,8 +68,9 @@ function product(x, n, groups) {
   return y;
 }
 
-/** Softmax over the coordinates, in place; temperature 0 is the argmax, which several may share. A causal
- * point sees as many coordinates as there are points up to it. @param {Float64Array} x @param {number} n
+/** Softmax over the coordinates, in place; temperature 0 is the argmax, shared if several are largest. With
+ * the causal mask, the k-th point (from 0) uses only its first k + 1 coordinates. @param {Float64Array} x
+ * @param {number} n
  * @param {number} temperature @param {boolean} causal @param {number} first the number of the first of these
  * points */
 function softmax(x, n, temperature, causal, first) {
@@ -149,7 +151,8 @@ const wide = (steps, d) =>
 /** @type {WeakMap<Step[][], {d: number, widths: number[]}>} of branches */
 const measured = new WeakMap();
 
-/** How many coordinates d become in each of the branches. @param {Step[][]} pipelines @param {number} d */
+/** The number of output coordinates of each branch for d input coordinates; cached.
+ * @param {Step[][]} pipelines @param {number} d */
 function widthsOf(pipelines, d) {
   const known = measured.get(pipelines);
   if (known?.d === d) return known.widths;
@@ -158,7 +161,8 @@ function widthsOf(pipelines, d) {
   return widths;
 }
 
-/** Each branch from the same x, added or side by side. @param {Float64Array} x @param {number} n
+/** Apply several pipelines to the same x, and add their results or concatenate them. @param {Float64Array} x
+ * @param {number} n
  * @param {Step[][]} pipelines @param {string} join @param {Params} params @param {Stages} all
  * @param {number} first @param {number} depth */
 function branches(x, n, pipelines, join, params, all, first, depth) {
@@ -195,7 +199,8 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   return out;
 }
 
-/** x after so many steps, x itself unchanged. @param {Float64Array} x @param {number} n @param {Step[]} steps
+/** The result of the first `count` steps on x; x itself is unchanged. @param {Float64Array} x
+ * @param {number} n @param {Step[]} steps
  * @param {number} count @param {Params} params @param {Stages} all @param {number} first
  * @param {number} depth */
 function branch(x, n, steps, count, params, all, first, depth) {
@@ -208,7 +213,7 @@ function branch(x, n, steps, count, params, all, first, depth) {
   return y;
 }
 
-/** The states of an iteration: of each point the state before, and its own inputs, through a pipeline.
+/** An iteration: the state at point k is the pipeline applied to the state at point k − 1 and k's own inputs.
  * @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step
  * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
@@ -304,17 +309,18 @@ export const every = (steps) =>
     }
   });
 
-/** Rows of some length into the rows of m numbers, from one of these on. @param {Float64Array} out
+/** Copy rows of `length` numbers into rows of m numbers, from column `from` on. @param {Float64Array} out
  * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
 function into(out, from, m, y, length) {
   for (let at = 0; at < y.length; at += length, from += m)
     for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
 
-/** The steps that change x itself. */
+/** The kinds of steps that write their result into x. */
 export const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
 
-/** x after a step: x itself, changed, or elsewhere. @param {Float64Array} x @param {number} n
+/** Apply a step to x; the result is x itself, changed in place, or another array. A derivative has its own
+ * arithmetic of values and tangents (derivative.mjs). @param {Float64Array} x @param {number} n
  * @param {Step} step @param {Params} params @param {Stages} all of the clouds that the step may see
  * @param {number} first as in `softmax` @param {number} [depth] of the branches that it is in
  * @returns {Float64Array} */

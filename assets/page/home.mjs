@@ -1,7 +1,8 @@
 // @ts-check
-/** The home page: its figure comes to life once the page has been painted, and plays until a hand takes its
- * slider; a card moves under the pointer. For readers who save data, or asked for calm, both stay still
- * pictures. The symbols of the formula say what they mean. */
+/** The home page. Its figure becomes live once the page has been painted, and plays in a loop while it is
+ * visible; after a press anywhere in it, visibility no longer starts and pauses it. The picture of a card
+ * moves while the pointer is over it. For readers who save data or prefer reduced motion, both are still
+ * pictures. Hovering over a symbol of the formula shows its meaning. */
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
@@ -20,7 +21,7 @@ async function live(root) {
     () => {
       const player = shared.normscape.players.find((each) => each.root === root);
       if (!player) return;
-      let meant = true; // to move, wherever it is seen
+      let meant = true; // whether visibility starts and pauses it
       player.loop = true;
       root.addEventListener(
         "pointerdown",

@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * The player of a scene: it lends its state (state.mjs) to the parts of the page, and draws what they show,
- * frame by frame. What changes the recipe is in recipe_changes.mjs, the camera in camera.mjs, and what a
- * training adds in growth.mjs.
+ * The player of a scene: the interface through which all other code reads and commands one figure. Commands
+ * change its state (state.mjs) and request a frame. Changes of the recipe are in recipe_changes.mjs, the
+ * camera in camera.mjs, frames in frame_loop.mjs, and recipes of a running training in growth.mjs.
  *
  * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more,
- * .scrubber, .numbers, .formula, .explained, .text, .notice. With a `data-query`, that is its state, and the
- * link of the page is let alone; `data-controls` names the controls that are shown.
+ * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state
+ * comes from there, and the page's address is neither read nor written; `data-controls` names the controls
+ * that are shown.
  */
 
 import { plotly } from "../painter/views.mjs";
@@ -26,11 +27,11 @@ import { State } from "./state.mjs";
 /**
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  *
- * @typedef {object} Commands what the page does for a player
+ * @typedef {object} Commands functions of the page that a player calls
  * @property {(player: Player) => void} share
  * @property {(player: Player) => void} help
  * @property {(player: Player) => void} present
- * @property {(player: Player) => void} goOn presents again, after a step from one scene to the next
+ * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene
  */
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -45,7 +46,8 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether the reader holds something: nothing settles until it is let go. */ pressed = false;
+  /** Whether the reader presses on a figure, formula or slider: the figure does not settle until release. */
+  pressed = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
   constructor(root, commands) {
@@ -92,7 +94,7 @@ export class Player {
     });
   }
 
-  // What others may know
+  // State that others read
 
   get usual() {
     return this.#state.usual;
@@ -134,7 +136,7 @@ export class Player {
   get moment() {
     return this.#state.moment;
   }
-  /** At rest, for each view, the places that many points share. */
+  /** For each view at rest, the places where many points coincide. */
   get crowds() {
     return this.#frames.crowds;
   }
@@ -147,7 +149,7 @@ export class Player {
   get leg() {
     return this.#state.leg;
   }
-  /** Whether this is the scene's first run. */
+  /** Whether the scene plays for the first time. */
   get opening() {
     return this.#state.opening;
   }
@@ -178,7 +180,7 @@ export class Player {
   get wanted() {
     return this.#changes.wanted;
   }
-  /** Whether a link is not yet shown. */
+  /** Whether the state of a link is still being loaded. */
   get following() {
     return this.#changes.following;
   }
@@ -188,38 +190,39 @@ export class Player {
   get closed() {
     return this.life.aborted;
   }
-  /** Whether a frame is to come. */
+  /** Whether a frame is requested. */
   get scheduled() {
     return this.#frames.request;
   }
-  /** Aborts when the player goes. */
+  /** The signal that aborts when the player is closed. */
   get life() {
     return this.#life.signal;
   }
 
-  /** Whether this is a figure by itself, in a page that is not the scene's. */
+  /** Whether the figure is embedded in a page other than the scene's. */
   get apart() {
     return "query" in this.root.dataset;
   }
 
-  /** What a link carries. */
+  /** The state that a link contains. */
   get state() {
     return this.#state.link;
   }
 
-  /** The state as a query, with its ?, what differs from the defaults only. */
+  /** The state as a query that begins with "?"; only values that differ from the defaults. */
   get query() {
     return this.#state.query;
   }
 
-  /** A part of the page; Plotly has classes of the same names, but deeper down. @param {string} name */
+  /** The part of the page with this class, not an element of Plotly with the same class deeper down.
+   * @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
       this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)
     );
   }
 
-  /** A part that the page must have. @param {string} name @returns {HTMLElement} */
+  /** The part with this class; throws if the page has none. @param {string} name @returns {HTMLElement} */
   need(name) {
     const part = this.part(name);
     if (!part) throw new Error(`the scene's element has no .${name}`);
@@ -252,7 +255,7 @@ export class Player {
       this.life,
     );
     this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
-    // asked for while the recipe comes; who needs it says if it did not
+    // loaded beside the recipe; the code that needs it reports a failure
     plotly(this.root.dataset.plotly ?? "").catch(() => {});
     await this.restore();
   }
@@ -262,12 +265,12 @@ export class Player {
     return this.#changes.restore();
   }
 
-  /** Whether the hand has a control. @param {string} name */
+  /** Whether the figure shows a control for this name. @param {string} name */
   offers(name) {
     return this.#named?.includes(name) ?? true;
   }
 
-  /** Whether some controls are folded away: not where a link names those that it has. */
+  /** Whether some controls are folded away at first: not if the link names the controls. */
   get folds() {
     return !this.#named;
   }
@@ -276,20 +279,20 @@ export class Player {
     return this.root.dataset.controls?.split(",") ?? this.#state.controls;
   }
 
-  /** The camera to where a view's plane is seen edge on, on this side of it. @param {Panel} panel */
+  /** Fly the camera to where a view's plane is seen edge on, on the same side of it. @param {Panel} panel */
   edgeOn(panel) {
     this.#state.touch("camera");
     this.#camera.flyEdgeOn(panel);
   }
 
-  /** Where the server has the picture of the present state, in the present colours. */
+  /** The address of the server's picture of the present state, in the present colours. */
   picture() {
     const theme = getComputedStyle(this.root).colorScheme;
     const query = write({ ...this.state, theme, controls: null }, this.usual, this.recipe);
     return `${this.root.dataset.still}${query}`;
   }
 
-  // What the hand and other scripts do
+  // Commands
 
   /** @param {string} name @param {number} value */
   set(name, value) {
@@ -307,7 +310,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** The scene's first run. */
+  /** Play the scene for the first time. */
   begin() {
     this.#state.open();
     this.#schedule();
@@ -318,13 +321,13 @@ export class Player {
     if (this.known) this.#schedule();
   }
 
-  /** The clock runs to its end, or stands still. */
+  /** Start the clock, such as the training step, so that it runs to its end; stop it if it runs. */
   run() {
     this.#state.run();
     this.#schedule();
   }
 
-  /** The clock runs through a part of its way. @param {number} from @param {number} to */
+  /** Run the clock from one value to another. @param {number} from @param {number} to */
   runThrough(from, to) {
     this.#state.replay(from, to);
     this.#schedule();
@@ -339,7 +342,7 @@ export class Player {
     else this.play();
   }
 
-  /** To a stage: a move, or a cut for those who asked for no motion. @param {number} stage */
+  /** Move to a stage, or jump there for readers who prefer reduced motion. @param {number} stage */
   goTo(stage) {
     this.#state.goTo(stage, calm.matches);
     this.#schedule();
@@ -367,8 +370,8 @@ export class Player {
     return this.at[cloud];
   }
 
-  /** Show the recipe of new choices. @param {Record<string, string>} changed
-   * @returns {Promise<boolean>} whether the scene has them now */
+  /** Load and show the recipe of new choices. @param {Record<string, string>} changed
+   * @returns {Promise<boolean>} whether it is shown */
   choose(changed) {
     return this.#changes.choose(changed);
   }
@@ -379,18 +382,19 @@ export class Player {
     return this.#changes.visit(stop, linked);
   }
 
-  /** What a training has by now. @param {import("../engine/engine.mjs").Recipe} recipe */
+  /** Show the recipe of a training that is running. @param {import("../engine/engine.mjs").Recipe} recipe */
   live(recipe) {
     this.#growth.show(recipe);
   }
 
-  /** Whom choices are offered to while a training is shown.
+  /** Register a callback that is offered each change of choices while a training is shown; null removes it.
    * @param {((changed: Record<string, string>) => boolean) | null} turn */
   train(turn) {
     this.#growth.follow(turn);
   }
 
-  /** Choices that the next news of a training has. @param {Record<string, string>} choices */
+  /** Set choices without loading their recipe: the next news of a training has it.
+   * @param {Record<string, string>} choices */
   tell(choices) {
     this.#state.tell(choices);
     for (const [name, value] of Object.entries(choices)) {
@@ -399,13 +403,13 @@ export class Player {
     }
   }
 
-  /** Fly the camera along the sphere to a place; null is the scene's own.
+  /** Fly the camera along a sphere to a position; null is the scene's default camera.
    * @param {import("./link.mjs").State["camera"]} camera */
   fly(camera) {
     this.#camera.fly(camera);
   }
 
-  /** A message that stays until the next. @param {string} words */
+  /** Show a message until the next one. @param {string} words */
   notice(words) {
     const part = this.part("notice");
     if (part) {

@@ -261,7 +261,7 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _painted(drawn: Drawn) -> str:
-    """A mesh with colours by value, as bands; each is a little wider, so that no seams show."""
+    """SVG of a mesh coloured by value: a filled band for each colour level, slightly overlapping the next."""
     front, values, color = drawn.front, drawn.mark.values(drawn.at), drawn.mark.color
     corners, steps = drawn.flat[front], _steps(values, color)[front]
     shades, pieces = _shades(values[front], color), []

@@ -1,6 +1,7 @@
 """The search index: chapters, words, scenes with the parts of their texts and their tables, and guides.
 
-It is one JSON file, which the browser searches by itself (assets/page/search.mjs).
+It is one JSON file, which the browser searches by itself (assets/page/search.mjs). Entries link to `id`s in
+pages; page.py writes these with HEADING, LEAD and `anchor` of this module.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from components.pages.shell import Place
 from components.training.recipes import draft
 
 HEADING = re.compile(r"<h2>(.*?)</h2>")
-LEAD = re.compile(r"<p><strong>(.*?)</strong>")  # what a paragraph is about
+LEAD = re.compile(r"<p><strong>(.*?)</strong>")  # the bold beginning of a paragraph, which names its subject
 ROW = re.compile(r"<tr>(.*?)</tr>", re.S)
 CELL = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.S)
 CODE = re.compile(r"<pre>.*?</pre>", re.S)
-LINE_END = "<tr>"  # in HTML, where a line of an entry ends
+LINE_END = "<tr>"  # in the HTML of an entry, marks the end of a line
 TABLE = re.compile(r"<table>.*?</table>", re.S)
 
 
 def index(place: Place) -> str:
-    """The index as JSON: a list of entries.
+    """The search index as JSON: a list of entries.
 
-    An entry has a `kind`, a `title`, the page that it is part `of`, its `text` (a row of a table is a line),
-    its `url`, and perhaps `also`, other names under which readers look for it.
+    An entry has a `kind`, a `title`, `of` (the title of its page), a `text` (a line for each row of a table),
+    a `url`, and perhaps `also`: aliases under which readers look for it.
     """
     entries = [*_chapters(place), *_words(place), *_scenes(place), *_guides(place)]
     return json.dumps(entries, ensure_ascii=False)
@@ -49,7 +50,7 @@ def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None
 
 
 def _rows(table: re.Match[str]) -> str:
-    """A table of HTML as lines, one for each row."""
+    """The rows of an HTML table as lines of text."""
     columns, *rows = [CELL.findall(row) for row in ROW.findall(table[0])]
     return LINE_END + LINE_END.join(row_text(columns, row) for row in rows) + LINE_END
 
@@ -92,7 +93,7 @@ def _guides(place: Place) -> Iterator[dict[str, str]]:
 
 
 def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
-    """The parts of a scene: for each its kind, title, text, and place in the page."""
+    """The parts of a scene: for each its kind, title, text, and the end of its URL."""
     text = scene.text
     for title, words, where in _sections(text.html):
         yield "text", title, words, where
@@ -106,10 +107,12 @@ def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _sections(html: str) -> Iterator[tuple[str, str, str]]:
-    """The sections of a text, and after the first its paragraphs that open in bold: title, HTML, place."""
+    """The sections of a text as (title, HTML, fragment), and their paragraphs that begin in bold, except in
+    the first section.
+    """
     _, *named = HEADING.split(html)
     for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
-        before, *leads = LEAD.split(body) if k else (body,)  # the first is seen at once
+        before, *leads = LEAD.split(body) if k else (body,)  # the first section is on the first screen
         if before.strip():
             yield title, before, f"#{anchor(title)}"
         for lead, words in zip(leads[::2], leads[1::2], strict=True):

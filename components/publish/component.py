@@ -1,6 +1,6 @@
-"""Routes for `normscape.Scene` in another Dash application: recipes, the HTML of a figure, style sheets.
+"""Routes that `normscape.Scene` needs in another Dash application: recipes, HTML of figures, style sheets.
 
-All of them are below one path and independent of the rest of that application.
+All of them are below one path, and independent of the rest of that application.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from components.web.answer_cache import answer_cache, made
 from components.web.routes import RouteFacts, route
 from components.web.server import bundle, find, fresh, once
 
-PATH = "_normscape"  # as Dash's own routes begin; normscape/scene.js knows it
+PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
-PIXELS = 16  # of a rem, the browsers' default: the page around may have another
+PIXELS = 16  # of a rem by default in browsers; the surrounding page may set another size
 
 
 def register(app: Dash) -> None:
@@ -49,6 +49,7 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
+    """The routes of a figure, as a Flask blueprint of this name."""
     own = Blueprint(name, __name__)
     files = RouteFacts(cacheable=True, cross_origin=False, costly=False)
     route(own, "/assets/<path:name>", "asset", served, files)
@@ -68,7 +69,7 @@ def figure(slug: str) -> Response:
 
 
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
-    """Its addresses are relative to `PATH`."""
+    """The HTML of a figure; its addresses are relative to `PATH`."""
     state = state_of(scene, asked, tour=False)
     data = facts(
         scene,
@@ -83,15 +84,15 @@ def html(scene: Scene, asked: Mapping[str, str]) -> str:
 
 
 def styles(address: Callable[[str], str] = fonts.beside) -> str:
-    """address: of a typeface's file, by its name."""
+    """The component's style sheet, for a shadow tree. address: maps the name of a font file to its URL."""
     return shadowed("\n".join((server.sheet(address), *map(asset, STYLES))))
 
 
 def shadowed(css: str) -> str:
-    """A style sheet of a document as one of a shadow tree, in which `.page` is the body.
+    """Rewrite a document's style sheet for a shadow tree, in which `.page` stands for the body.
 
-    The page around has its own size of letters, and the element any width: a rem becomes a property of
-    its own, and what depends on the window's width depends on the element's.
+    The font size of the surrounding page and the width of the element are unknown: `rem` becomes a custom
+    property, and widths of the window become widths of the element (container queries).
     """
     css = re.sub(r":root((?:\[[^\]]*\])+)", r":host(\1)", css).replace(":root", ":host")
     css = re.sub(r"(?<![\w.#-])body(?![\w-])", ".page", css)
@@ -101,5 +102,5 @@ def shadowed(css: str) -> str:
 
 
 def _pixels(condition: str) -> str:
-    """Conditions know no properties."""
+    """A media condition with each rem in pixels, because conditions cannot use custom properties."""
     return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

@@ -107,7 +107,7 @@ def _words(path: Path) -> str:
 
 
 def _told(line: str) -> None:
-    """One line stays; those after it write over one another, where somebody sees them."""
+    """Print a status line to stderr. Progress lines overwrite one another, and appear only in a terminal."""
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():
         print(f"\r{line}", end="" if bar else "\n", file=sys.stderr, flush=True)

@@ -241,7 +241,7 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, url: str = "") -> str:
-    """The story. files: of each scene, the recipe. alone: no other page of ours is there."""
+    """The HTML page of the story. files: recipe file by slug. alone: there is no other page to link to."""
     data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
     end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
     main = story.page(place, state_of, data, end=end, alone=alone)
@@ -253,7 +253,7 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
 
 
 def front(recipe: str, url: str = "") -> str:
-    """recipe: the file of the scene that lives there."""
+    """The HTML of the home page. recipe: the recipe file of its live scene."""
     scene = home.hero()
     data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HOME_STATE, "progress")
     block = data_block({"": recipe})

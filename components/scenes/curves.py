@@ -121,7 +121,9 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """The point that turns furthest at a fold between two checkpoints; −1 where none turns across."""
+    """Index of the point whose direction turns most in the fold's layer between two checkpoints; −1 if none
+    folds.
+    """
     if fold is None or not len(fold.points):
         return -1
     before, after = film.weights[seed, ends]

@@ -1,7 +1,7 @@
-"""Stored runs: films and recordings by their key, and a list of them that bounds what they take together.
+"""Stored runs (trained networks, opened files, recordings) by key, with a limit on their total size.
 
-At most MAX_BYTES, and at most half of the disk, or of what Redis may take: the other half is the queue's.
-Beyond that runs are deleted: opened files before trained runs, the oldest of the client that holds most.
+The limit is MAX_BYTES, and at most half of the disk or of Redis's memory; the other half is for the queue.
+Beyond it runs are deleted: opened files before trained runs, then the oldest of the client that stores most.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete old runs, then others until the rest takes at most so many bytes."""
+    """Delete expired runs, then others until at most `most` bytes remain: opened files before trained runs,
+    then the oldest run of the client that stores most.
+    """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

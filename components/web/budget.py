@@ -1,9 +1,10 @@
-"""Rate limit by processor time, for each client, and a fair queue for the processor.
+"""Rate limit of each client by CPU time, and a fair queue for the CPU.
 
-A client may use `BURST` seconds of the processor at once, and `REFILL` more each second; beyond that it gets
-429. Whoever owes least has the next turn; in a full queue, whoever owes most loses its place, with 503. So
-threads remain for `/healthz` and all that is cached. The figures, of one process, are for a class of forty
-behind one address, who open as many different links at once (0.2 s each) and then choose every 15 s (0.05 s).
+A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket); beyond
+that it gets 429. The client that owes least has the next turn; in a full queue, the one that owes most loses
+its place, with 503. So threads remain for `/healthz` and cached responses. The limits, of one process, allow
+a class of forty behind one address to open as many different links at once (0.2 s each), and then to make a
+choice every 15 s (0.05 s).
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class Budget:
 
     @contextmanager
     def turn(self, client: str, price: float = 0.0) -> Iterator[None]:
-        """Wait for this client's turn, then charge it the time of the block, and `price`. Raises Busy."""
+        """Wait for the client's turn, then charge it the block's CPU time plus `price`.
+
+        Raises Busy: 429 for a client over its budget, 503 if the queue is full.
+        """
         place = object()
         with self.change:
             if (owed := self.owed(client)) >= BURST:

@@ -1,4 +1,7 @@
-"""Marks that show numbers of a cloud: histograms, profiles, thresholds, fields of colour."""
+"""Marks that show numbers of a cloud: histograms, profiles, thresholds, fields of colour.
+
+In each class, `flat` is the number of `rows` that it takes (`Mark.flat`).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Histogram(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Stroke):
-    """The coordinates of each point as a line over their indices, from 1 on. It has no rows."""
+    """The coordinates of each point as a line over their indices 1, 2, …; takes no rows."""
 
     only: One = None
     flat = 0
@@ -72,7 +75,7 @@ class Threshold(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Colored):
-    """A cloud on a grid as a field of colour that fills a 2D view, row by row from below. It has no rows."""
+    """A field of colour that fills a 2D view: a cloud on a grid, line by line from below; takes no rows."""
 
     columns: int
     color: Color
@@ -91,7 +94,7 @@ class Field(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Colored):
-    """A cloud on a regular grid of a 2D view as coloured rectangles, row by row from below."""
+    """Coloured rectangles in a 2D view: a cloud on a regular grid, line by line from below."""
 
     columns: int
     color: Color

@@ -51,7 +51,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def curve(others: dict[str, Pointwise]) -> list[Part]:
-    """The curves over the bounds ±1, and the tangent at 0 with its end."""
+    """The activation curves, dashed lines at ±1, and the tangent of u_ε from (−√ε, −1) to (√ε, 1)."""
     ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
     text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]
     return [

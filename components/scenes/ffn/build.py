@@ -143,9 +143,10 @@ def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
 
 
 def by_hand(mirrored: bool) -> Layers:
-    """Three neurons along the axes, turned and shifted, perhaps with three that look the other way.
+    """Layers set by hand: three neurons along the axes, rotated and shifted; with `mirrored`, also their
+    negatives.
 
-    W₂ takes the shift off, or what the mirror images say, and turns back.
+    W₂ subtracts the shift (if `mirrored`, the outputs of the negatives instead), then rotates back.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
     first = Track(DEGREES, signs @ TURN)

@@ -105,7 +105,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def beside(step: Step, *, first: bool = True) -> Step:
-    """x ↦ (step(x), x), or (x, step(x)): what is seen first is drawn."""
+    """Concatenate: x ↦ (step(x), x) if `first`, else (x, step(x)). Views draw the first half."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 

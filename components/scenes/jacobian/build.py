@@ -219,7 +219,7 @@ def factor_color(d: int, centred: bool) -> Color:
 
 
 def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
-    """The point x, which goes to its image z, or stands beside it."""
+    """Marks of the point x: forward, one that moves from x to its image z with a trail; else one for each."""
     place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
     own = draw(

@@ -1,4 +1,4 @@
-"""The recipe of attention that finds the most frequent class: keys and queries along its training."""
+"""Recipe of the scene majority: keys and queries of attention that learns to find the most frequent class."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The recipe of LayerNorm beside RMSNorm, in d = 3, with the mean direction 1 up.
 
-A point is x = c + (q + δ)σ·1: c centered, σ its deviation, δ a small spread of its own. As a cloud it has the
-coordinates (c + δσ·1, σ), so that q moves it by an affine map.
+A point is x = c + (q + δ)σ·1: c centred, σ its standard deviation, q = μ/σ the slider, δ a small random
+offset of this point. The cloud stores (c + δσ·1, σ), so that q moves it by an affine map.
 """
 
 import numpy as np

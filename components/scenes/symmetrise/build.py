@@ -248,7 +248,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """How a block that has learned from one kind of vectors does with others."""
+    """Table of median errors: rows are the vectors of the training, columns those of the use."""
     chips = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",

@@ -172,7 +172,7 @@ def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
 
 
 def names() -> list[Part]:
-    """What the columns and rows are."""
+    """Labels of the table's columns (n) and rows (d)."""
     across = [[1 + k, 0.12] for k in range(len(NUMBERS))]
     up = [[-0.02, 1 + k] for k in range(len(DIMENSIONS))]
     plane = (Row((1, 0)), Row((0, 1)))
