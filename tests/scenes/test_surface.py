@@ -189,7 +189,7 @@ def level_around_the_axis():
 
 
 def under_the_level_parts():
-    _, _, now = at("The stretch, on the same sheet")
+    _, _, now = at("The stretch, on the same surface")
     assert np.mean(np.abs(now[:, 0]) > 0.8) > 0.6
 
 
@@ -247,24 +247,24 @@ def closer_to_a_step():
 
 CLAIMS = {
     r"Stretch, fold and the sigmoid are three curves. All three are slices of one surface.": three_slices,
-    r"in the end the sheet lies between $-1$ and $1$.": between_minus_one_and_one,
-    r"So the two maps do not have functions of their own.": two_maps,
-    r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$. Along a ray from the origin nothing changes. All rays end over the origin, at every height from $-1$ to $1$; two that mirror each other in the $x$ axis share one. That is the cliff: no value at the origin makes the height continuous there. Here it is 0": rays_are_level,
-    r"With $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point stand on the $x$ axis, both at height 1.": the_dip,
-    r"With $\varepsilon = 0$ normalising moves the line onto a circle of radius 1; with a larger $\varepsilon$ each point stops on its ray inside it, and its angle is the same.": half_a_circle,
-    r"It nears $\pm\pi/2$ at the far ends: the whole line becomes half a circle, without its ends.": half_a_circle,
+    "in the end they lie between $-1$ and $1$.": between_minus_one_and_one,
+    "So the two maps share one function.": two_maps,
+    r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$, so it is constant along each ray from the origin. Rays of every height from $-1$ to $1$ end at the origin; two that mirror each other in the $x$ axis have the same height. That is the cliff: no value at the origin makes the height continuous there. Here it is 0": rays_are_level,
+    r"With $\varepsilon = 0$ and $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point are on the $x$ axis, both at height 1.": the_dip,
+    r"With $\varepsilon = 0$ normalising moves the line onto a circle of radius 1; with a larger $\varepsilon$ each point stops inside it, on the same ray, so its angle is the same.": half_a_circle,
+    r"It approaches $\pm\pi/2$ at the far ends: the whole line becomes half a circle, without its ends.": half_a_circle,
     r"Divide by the length: a plane that misses the origin becomes half a sphere, as the line becomes half a circle.": half_a_sphere,
-    r"half of them have left the picture.": half_have_left,
-    r"Now the circle goes around the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve when the circle passes the origin.": around_the_origin,
-    r"Around the right half of the $x$ axis it is high and nearly level, around the left half low and nearly level. Between them it climbs, and the nearer to the origin, the more steeply.": level_around_the_axis,
-    r"most of it lies under the two level parts.": under_the_level_parts,
-    r"### Half a circle Look at the thick violet arc on the floor.": nearly_half,
-    r"It is where the line goes: nearly half of the unit circle.": nearly_half,
-    r"With $\varepsilon = 0.1$ the cliff over the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
-    r"Where on the floor does the sheet have height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
+    "half of them are now outside the panel.": half_have_left,
+    "Now the circle surrounds the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve as the circle passes the origin.": around_the_origin,
+    "Around the right half of the $x$ axis the surface is high and nearly level, around the left half low and nearly level. Between them it climbs, more steeply near the origin.": level_around_the_axis,
+    "most of it lies under the two nearly level parts. In the right panel the curve is nearly flat at both ends.": under_the_level_parts,
+    "### Half a circle The thick violet arc on the floor shows where normalising takes the line: to nearly half of the unit circle.": nearly_half,
+    "to nearly half of the unit circle.": nearly_half,
+    r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
+    "Where on the floor is the height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$ and $\varepsilon = 0$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
     r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. Which $\varepsilon$ gives the same curve to $u_\varepsilon$ of one number? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
-    r"Follow the coloured curve on the sheet: high, down into a dip, and high again.": down_and_up,
-    r"The height is $x$ itself, so the sheet is a plane. The right panel is a diagonal.": a_plane,
+    "Follow the coloured curve on the surface: high, down into a dip, and high again.": down_and_up,
+    "The height is $x$ itself, so the surface is a plane. The right panel shows a diagonal.": a_plane,
     r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the upper panel comes closer to a step.": closer_to_a_step,
 }
