@@ -168,7 +168,7 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * len(drawn)], "guide": True}
     parts: list[Part] = [
         draw(
-            "one", Line, "mean-direction", show, 0.9 * reach * np.vstack([-up, up]), "along 1", size=4, **own
+            "one", Line, "mean-direction", show, 0.9 * reach * np.vstack([-up, up]), "along 𝟏", size=4, **own
         ),
         draw("one name", Labels, "mean-direction", show, 0.98 * reach * up, labels=["𝟏"], **own),
     ]

@@ -74,7 +74,7 @@ SAME = 1e-9  # rounding
 CAMERA = (-0.78, 0.93, 0.3)  # from where the widest of the clouds, BatchNorm's, is narrowest
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
-    Parameter("c", "scale c", 1, 0.25, 1.25, about="times every number of every point"),
+    Parameter("c", "scale c", 1, 0.25, 1.25, about="multiplies every number of every point"),
     Parameter("g", "length g", 1.5, 0.5, 2.5, about="of every weight vector in WeightNorm", folded=True),
     Parameter("alpha", "DyT α", 1, 0.1, 4, about="the slope of DyT at 0", folded=True),
 )
@@ -99,7 +99,7 @@ def build(choices: Choices) -> Recipe:
         clouds=(*moved, *guide_clouds, *cell_clouds),
         views=(
             *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
-            View("tensor", "A row is a point; violet goes together", cells, paper, dims=2, strip=True),
+            View("tensor", "Rows are points; violet: one group", cells, paper, dims=2, strip=True),
         ),
         formula=r", \quad ".join(rf"\text{{{norm.title}: }} y_i = {norm.formula}" for norm in both),
         table=Table("left", columns=("components", "mean", "std", "norm")),
@@ -235,16 +235,16 @@ def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
         )
 
     lines = {
-        "averaged": lambda norm: NORMS[norm].averaged,
+        "averages over": lambda norm: NORMS[norm].averaged,
         "for x + 0.7·𝟏": lambda norm: stays(norm, x[0] + 0.7),
         "for 1.7·x": lambda norm: stays(norm, 1.7 * x[0]),
         "others doubled": lambda norm: stays(norm, x[0], 2.0),
         "dimensions left": lambda norm: str(image_dimension(partial(at_first, norm), x[0])),
         "lands on": lambda norm: surface(norm, d),
-        "picture": lambda norm: (
+        "coordinates drawn": lambda norm: (
             f"all {d}" if d == 3 else "stereographic" if (norm, d) in TORI else f"3 of {d}"
         ),
     }
     table = [(words, *(measure(norm) for norm in chosen)) for words, measure in lines.items()]
-    title = "Measured on this cloud: does the result of x stay?"
+    title = "Measured at the first point x of this cloud: does its output stay the same?"
     return Facts(title, ("", *(TITLES[norm] for norm in chosen)), table)

@@ -50,7 +50,7 @@ def build(choices: Choices) -> Recipe:
                 5,
                 0.01,
                 symbol="q",
-                about="of the cloud; each point has its own, near it",
+                about="of every point, before its own small addition",
             ),
             Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
         ),

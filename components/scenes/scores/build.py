@@ -36,7 +36,7 @@ from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
 SHOW = {"scores": "scores", "angles": "angles"}
 SHARED = {"across": "half against half", "one": "all alike"}
 DIMENSIONS = tuple(2**k for k in range(10))
-HEADS = {"1": "one, alone", "2": "2", "4": "4", "8": "8", "16": "16"}
+HEADS = {"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}
 PAIRS, QUERIES, KEYS, SEED = 1000, 8, 32, 5
 POWER, THETA = np.linspace(0, 1, 51), np.arange(0.0, 181)
 RAW, DIVIDED, PROBE = "other", "series-1", "other"  # roles
@@ -61,7 +61,7 @@ def build(choices: Choices) -> Recipe:
     drawn = Cloud("pairs", pairs(PAIRS, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
     parts = of_scores(drawn, d, shared) if scores else of_angles(drawn, d, int(choices["heads"]))
     parameters, clouds, views, readouts = parts
-    about = "of any two components of q, and of k, up to its sign"
+    about = "of any two components of one vector, up to sign"
     return Recipe(
         stages=STAGES,
         parameters=(*parameters, Parameter("rho", "correlation ρ", 0, 0, 1, about=about)),
@@ -138,8 +138,8 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     weight_clouds, weights, numbers = attention(d, shared)
     exact = moved("rho", RHO, variances(d, shared, RHO))
     readouts = (
-        Mean("Variance of q·k over the pairs", "pairs", Row(SQUARE), digits=1),
-        Number("exact", "exact", Row((1,)), digits=1),
+        Mean("Variance of q·k over these pairs", "pairs", Row(SQUARE), digits=1),
+        Number("exact law", "exact", Row((1,)), digits=1),
         Mean("divided", "pairs", squared, digits=2),
         *numbers,
     )
@@ -209,11 +209,16 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     entropy = at_each_stage(ask, (Branches(total, "concat"),))
     clouds.append(Cloud("entropy", each, passing(2), Pipeline((entropy,))))
     numbers = (
-        Mean(f"Entropy of the weights (even: {np.log(KEYS):.2f}) of q·k", "entropy", Row((1, 0)), digits=2),
+        Mean(
+            f"Mean entropy of the weights (equal weights: {np.log(KEYS):.2f}) from q·k",
+            "entropy",
+            Row((1, 0)),
+            digits=2,
+        ),
         Mean("divided", "entropy", Row((0, 1)), digits=2),
     )
     axes = ("key", 0.5, KEYS + 0.5), ("weight", 0.0, 1.02)
-    title = f"What {QUERIES} queries pay to {KEYS} keys"
+    title = f"Attention weights of {QUERIES} queries and {KEYS} keys"
     return tuple(clouds), graph("weights", title, layers, *axes), numbers
 
 
@@ -226,7 +231,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)
     near, lines = distances()
-    title = f"Of a million k in {d} coordinates, ρ = 0, nearer"
+    title = f"Of a million random k in {d} coordinates, ρ = 0, within θ"
     shares, numbers = nearer("nearer", d, title)
     if heads > 1:
         wide, more = nearer("nearer in all", heads * d, f"in {heads * d}")
@@ -289,7 +294,7 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
         Points("pairs", "followed", (Row(COSINE), Row((0.0,))), only=Followed(), size=9),
     )
     axes = ("cosine of q and k", -1.02, 1.02), ("pairs", 0, 1.1 * high)
-    return guides, graph("cosines", "How near random directions are", layers, *axes)
+    return guides, graph("cosines", "Cosines of random directions", layers, *axes)
 
 
 def distances() -> tuple[Clouds, View]:
@@ -315,7 +320,7 @@ def distances() -> tuple[Clouds, View]:
         *(Points("distances", role, (x, Row(y)), size=9, glyph="square") for role, y in heights),
     )
     axes = ("dot product of unit vectors", -1.02, 1.02), ("distance", 0.0, 3.3)
-    return (*split(*parts)[0], at), graph("distances", "Two distances", layers, *axes)
+    return (*split(*parts)[0], at), graph("distances", "Two distances, by dot product", layers, *axes)
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
@@ -336,9 +341,9 @@ def facts() -> Facts:
         "dₖ",
         "variance of q·k",
         "on the sphere",
-        "its cosine, sd",
-        "half of all angles",
-        "nearer than 60°",
+        "its cosine, standard deviation",
+        "middle half of the angles",
+        "within 60°",
     )
     return Facts("Exact, for ρ = 0", columns, [fact(d) for d in DIMENSIONS])
 

@@ -60,12 +60,12 @@ KEYS = {
     "own": "My own",
 }
 NORMS = {
-    "layernorm": "centre and scale: LayerNorm",
-    "rmsnorm": "scale only: RMSNorm",
+    "layernorm": "LayerNorm: centre and scale",
+    "rmsnorm": "RMSNorm: scale only",
     "centre": "centre only",
 }
 TITLE = "hollow: can never win; colour: %s"
-COLORS = {"largest": "the most it can get", "attention": "its weight now", "score": "its score now"}
+COLORS = {"largest": "the largest weight it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MAX_KEYS, MAX_QUERY_LENGTH, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
 MAX_LARGE_KEYS = 100  # keys; more are drawn smaller
 SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
@@ -173,7 +173,7 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
         for i, label in enumerate(labels)
     ]
     if norm != "centre":
-        about = "keeps the division safe"
+        about = "added under the root"
         parameters.append(
             Parameter("eps", "ε", 0, 1e-8, 10, scale="log", group="Norm", about=about, folded=True)
         )
@@ -191,7 +191,7 @@ def query(d: int) -> Row:
 
 def colors(which: str, score: Row, size: float) -> Color:
     if which == "largest":
-        return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the most it can get")
+        return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the largest weight it can get")
     if which == "attention":
         return Color("weight", 0, 0.5, of=SoftmaxWeight(score), title=TITLE % "its softmax weight now")
     return Color("height", -1.5 * size, 1.5 * size, of=score, title=TITLE % "its score ⟨q, k⟩")
@@ -280,7 +280,7 @@ def curves(score: Row) -> View:
     """The weight of the followed key as a query grows."""
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (
-        WeightLimit("keys", "other", (), "the most that it can get", span=span, size=2.5, dash="dash"),
+        WeightLimit("keys", "other", (), "the largest weight it can get", span=span, size=2.5, dash="dash"),
         WeightCurve("keys", "other", (), "along its best query", query=None, span=span, size=4),
         WeightCurve("keys", "query", (), "along q", query=score, span=span, size=4),
         WeightNow("keys", "followed", (), "now", query=score, size=10),
@@ -307,14 +307,14 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)
     counts = [str(never(stage)) for stage in moving.stages(params)]
-    table = [("never win", *counts)]
+    table = [("can never win", *counts)]
     if norm != "centre":
         at = stages.index("sphere")
         words = ["" for _ in stages]
         words[at] = breaks(Cloud("sphere", x, Pipeline(keys.pipeline.steps[:at])))
-        table.append(("more from ε =", *words))
+        table.append(("more of them from ε =", *words))
     placed = ", before any is moved" if x.shape[1] == 2 else ""
-    return Facts(f"Of {len(x)} keys{placed}, for ε = 0 and γ = 1", ("", *stages), table)
+    return Facts(f"Keys that can never win, of {len(x)}{placed}, for ε = 0 and γ = 1", ("", *stages), table)
 
 
 def breaks(sphere: Cloud) -> str:

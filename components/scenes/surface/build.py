@@ -26,7 +26,7 @@ CURVE = (Row((0, 0, 1), stage=0), Row((1,)))
 SPACE = (Row((0, 0, 1)), Row((0, 0, 0, 1)), Row((HEIGHT, 0, 0, 0, -FLOOR), offset=FLOOR))
 FLAT = (Row((1,)), Row((0, 1)), Row((), offset=FLOOR))
 SHEET = (Row((1,), stage=0), Row((0, 1), stage=0), Row((HEIGHT,)))
-ON_CIRCLE = Color("cyclic", -np.pi, np.pi, THETA, title="where on the circle a point began")
+ON_CIRCLE = Color("cyclic", -np.pi, np.pi, THETA, title="position on the circle at the start")
 ON_LINE = Color("diverging", -LONG, LONG, LINE, title="x before")
 STEPS = {
     "stretch": Affine(Entries(np.diag([0, 1, 0, 1, 1]), {"t": np.diag([1, 0, 1, 0, 0])})),
@@ -44,9 +44,7 @@ WORDS = {
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
 }
-T = Parameter(
-    "t", "t", 1.3, -2.5, 2.5, symbol="t", about="on x: a factor for the ellipse, added for the shift"
-)
+T = Parameter("t", "t", 1.3, -2.5, 2.5, symbol="t", about="multiplies x (ellipse), or is added to x (circle)")
 H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the origin")
 
 
@@ -120,7 +118,7 @@ def curve_view(color: Color, straight: bool) -> View:
         *followed("slice", CURVE, size=12, trail=0),
     )
     x, y = ("x before", -reach, reach), ("x now", -1.2, 1.2)
-    return replace(graph("curve", "The same curve, unrolled", layers, x, y), strip=not straight)
+    return replace(graph("curve", "The slice as a curve", layers, x, y), strip=not straight)
 
 
 def angle_view() -> View:

@@ -192,7 +192,7 @@ def against_iterations(
     for h in HEADS:
         ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]
         own = h == heads
-        title = "blocks for so many iterations" if own else ""
+        title = "blocks, by iterations in training" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
@@ -203,7 +203,7 @@ def against_iterations(
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(table, heads, k)["errors"]])
     numbers = np.array([k for k in ITERATIONS for _ in of(table, heads, k)["errors"]])
-    look = {"size": 5, "hand": Choose("iterations", numbers), "hint": "click to see it"}
+    look = {"size": 5, "hand": Choose("iterations", numbers), "hint": "click to open"}
     parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each", **look))
     lines, layers = split(*parts)
     shown = (
@@ -220,7 +220,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
     learned = clouds.segments(
         np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
     )
-    parts = [draw("learned", Line, "axis", FLAT, learned, "scales of its training", dash="dot", size=2)]
+    parts = [draw("learned", Line, "axis", FLAT, learned, "scales in training", dash="dot", size=2)]
     looks = {"scale": ("series-2", "solid", "circle"), "mean": ("series-3", "dash", "square")}
     for name, (role, dash, glyph) in looks.items():
         line = np.stack([FACTORS, np.log10(row[name])], -1)
@@ -241,8 +241,8 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
     v = whole_width(block)
     level = Row(tuple((np.arange(v) < D) / D))
     return (
-        Mean("Error now, on average", "points", error(block), digits=3),
-        Number("of the followed vector", "points", error(block), Followed(), digits=3),
+        Mean("Mean error", "points", error(block), digits=3),
+        Number("error of the red vector", "points", error(block), Followed(), digits=3),
         Number("mean of its coordinates", "points", level, Followed(), digits=3),
     )
 
@@ -260,5 +260,5 @@ def facts(found: Rows) -> Facts:
     lines = [
         [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)] for row in chips
     ]
-    title = "Error of 4 heads in 4 iterations, median of five: trained on (rows), used on (columns)"
+    title = "Median error of 5 seeds, 4 heads, 4 iterations: trained on (rows), used on (columns)"
     return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)

@@ -19,7 +19,7 @@ SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
 STRETCH = Parameter("stretch", "t", 3, 0, 5, symbol="t", about="factor on x")
 SHRINK = Parameter("shrink", "a", 0.3, 0, 1, symbol="a", about="factor on x")
 SHIFT = Parameter("shift", "t", 1, 0, 2, symbol="t", about="shift of x")
-MARGIN = "Nine hot days of ten have an x of at least: before"
+MARGIN = "Nine of ten hot days have an x of at least: before the layer"
 
 
 def build(choices: Choices) -> Recipe:
@@ -31,7 +31,7 @@ def build(choices: Choices) -> Recipe:
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
     circle, ring = draw("circle", Line, "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
-    margins = (Number(MARGIN, "days", BEFORE, edge), Number("after", "days", AFTER, edge))
+    margins = (Number(MARGIN, "days", BEFORE, edge), Number("after it", "days", AFTER, edge))
     return Recipe(
         stages=("days", "× t" if hot else "a x + t", "normalised"),
         parameters=(STRETCH, EPS_SLIDER) if hot else (SHRINK, SHIFT, EPS_SLIDER),
@@ -43,9 +43,9 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
-            Accuracy("Once normalised, days one threshold puts right", "days", AFTER, classes),
-            Accuracy("Before the layer", "days", BEFORE, classes),
-            Number("The followed day", "degrees", DEGREES, Followed(), " °C"),
+            Accuracy("Correct with one threshold, after the layer", "days", AFTER, classes),
+            Accuracy("before the layer", "days", BEFORE, classes),
+            Number("temperature of the red day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
         ),
         progress=2,
