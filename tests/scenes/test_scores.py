@@ -397,8 +397,7 @@ CLAIMS = {
     "of the product of both covariances.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
-    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, LayerNorm cannot "
-    "see it: 262 are left": correlated_variance,
+    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, centring does not remove it: 262 are left": correlated_variance,
     r"at $\rho = 1$ with half against half, the variance is $d_k^2$, and the factor that brings it "
     "back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
@@ -423,8 +422,7 @@ CLAIMS = {
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
-    "The expected number is 13.0. These coordinates are those of one head; in all 512 the number "
-    "is 0.": a_dozen,
+    "The expected number is 13.0. These coordinates are those of one head; in all 512 the number is practically 0.": a_dozen,
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
