@@ -1,0 +1,86 @@
+"""The numbers of `docs/papers.md`, measured again."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from components.scenes.confidence.build import X
+from tests.scenes import test_confidence, test_outlier, test_rate
+from tests.scenes.claims import said
+
+TABLE = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
+
+
+def table_says(*numbers: tuple[float, str], text: str):
+    """Assert that the table has a text, with blanks `{}` for numbers as they were measured."""
+    for value, words in numbers:
+        said(value, words)
+    assert text.format(*(words for _, words in numbers)) in TABLE
+
+
+def test_one_norm_multiplies_a_gradient_by_one_over_sigma():
+    x = np.random.default_rng(0).normal(size=(200, 64))
+    ends = []
+    for size in (0.01, 1, 100):
+        factors = []
+        for row in torch.tensor(size * x):
+            J = torch.autograd.functional.jacobian(
+                lambda v: torch.nn.functional.layer_norm(v, (64,), eps=0.0), row
+            )
+            factors.append(torch.linalg.svdvals(J)[0].item())
+        np.testing.assert_allclose(factors, 1 / (size * x).std(1), rtol=1e-12)
+        ends += [min(factors), max(factors)]
+    words = ("82", "136", "0.82", "1.36", "0.0082", "0.0136")
+    table_says(
+        *zip(ends, words, strict=True), text="{} to {}, {} to {} and {} to {} for vectors of 64 numbers"
+    )
+
+
+def test_the_length_where_decay_and_noise_balance():
+    ratios = []
+    for rate, decay in ((0.3, 0.1), (1.0, 0.1), (2.0, 0.3)):
+        means = []
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            found = test_rate.lengths(rate, decay, 20_000, lambda n, rng=rng: rng.normal(size=n))
+            means.append(found[2000:].mean())
+        ratios.append(np.median(means) / (rate / (2 * decay)) ** 0.25)
+    table_says(
+        *zip(ratios, ("1.01", "1.03", "1.30"), strict=True),
+        text="The mean length is {}, {} and {} times as large",
+    )
+
+
+def test_outputs_with_an_outlier_are_nearly_one_point():
+    far = []
+    for norm in ("layernorm", "rmsnorm"):
+        recipe, params = test_outlier.state(norm, 3, a=30.0)
+        ends = [test_outlier.end(cloud, recipe, params) for cloud in ("exact", "ends")]
+        far.append(np.linalg.norm(ends[0] - ends[1], axis=1).max())
+    words = ("0.132", "0.148")
+    table_says(
+        *zip(far, words, strict=True),
+        text="no output of LayerNorm is farther than {} from one point, and none of RMSNorm farther than {}",
+    )
+
+
+def test_a_push_into_the_null_space_and_a_constant():
+    recipe, params = test_confidence.state()
+    kept = test_confidence.shown(recipe, params)
+    pushed = {n: test_confidence.shown(recipe, params | {"n": n}) for n in (0.5, 4.0)}
+    longer = np.linalg.norm(X + 0.5 * np.eye(3)[2], axis=1) > np.linalg.norm(X, axis=1)
+    np.testing.assert_array_equal(pushed[0.5][:, 6] > kept[:, 6], longer)
+    table_says(
+        (longer.sum(), "179"),
+        (len(X) - longer.sum(), "61"),
+        text="A push of 0.5 raises the entropy of {} tokens. The other {} become shorter, and surer.",
+    )
+    assert (pushed[4.0][:, 6] > kept[:, 6]).all() and len(X) == 240
+    constant, still = (test_confidence.shown(recipe, params | {"t": 1.0, "n": n}) for n in (8.0, 0.0))
+    np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
+    change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
+    rms = np.sqrt(np.mean(X**2, axis=1))
+    table_says((np.median(change), "0.088"), text="changes by {} (median over tokens")
+    table_says((change.max(), "0.323"), text="and by {} at most")
+    table_says((rms.min(), "0.17"), (rms.max(), "2.22"), text="its tokens is {} to {}.")
