@@ -1,4 +1,4 @@
-"""A block of a transformer as steps and clouds, for the scenes of blocks, stacks of them, and rewritten ones.
+"""Steps and clouds of a transformer block, shared by the scenes block, depth, absorb, drift and language.
 
 Weights have GPT-2's names within a block ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc",
 "mlp.c_proj"), as `learning.language` has them; a Linear is x @ weight + bias.
@@ -57,7 +57,7 @@ def sphere_in_steps(
 
 
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
-    """The axes of four coordinates as the hyperplane has them, and the sphere where points land on one.
+    """The four axes projected to the hyperplane, and the sphere on which points land, if there is one.
 
     It goes with them to the ellipsoid; `before` they come it is seen so well.
     """
@@ -73,7 +73,7 @@ def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:
-    """x ↦ by·(x @ weight + bias), of the outputs in a part."""
+    """x ↦ by·(x @ weight + bias), for the outputs in a slice."""
     return Affine(by * own[f"{name}.weight"][:, part].T, by * own[f"{name}.bias"][part])
 
 
@@ -89,7 +89,7 @@ class AttentionClouds:
 
     @property
     def clouds(self) -> tuple[Cloud, ...]:
-        """What the step sees."""
+        """The clouds to which the step refers."""
         return *self.keys, *self.values
 
 
@@ -133,10 +133,10 @@ def norm_alone(own: Own, name: str) -> Steps:
 
 
 def added(*steps: Step) -> Branches:
-    """x ↦ x + what the steps make of it."""
+    """x ↦ x + steps(x), a residual connection."""
     return Branches((Pipeline(()), Pipeline(steps)))
 
 
 def together(*steps: Step) -> Branches:
-    """Several steps as one: points go straight to where the last one takes them."""
+    """Several steps as one: points move straight to the last result."""
     return Branches((Pipeline(steps),))

@@ -1,4 +1,4 @@
-"""What stretch and fold share: u_ε as an activation function on the unit circle.
+"""Shared by the scenes stretch and fold: u_ε as an activation function on the unit circle.
 
 Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view has the circle, one the activation curve:
 the first coordinate before against the first coordinate after. `stretch` and `shift` name the parameters a
@@ -18,8 +18,8 @@ from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
 from geometry.clouds import closed
 
 POINTS = Choice("n", "points", "120", {"24": "24", "120": "120", "600": "600"}, folded=True)
-FINE = 600  # points of a line; of these, every few are drawn as points
-UPPER = np.arange(FINE // 2, FINE)  # the half circle above, from right to left
+LINE_POINTS = 600  # points of a drawn line; a part of them is also drawn as dots
+UPPER = np.arange(LINE_POINTS // 2, LINE_POINTS)  # the half circle above, from right to left
 EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", symbol="ε", about="0: exactly onto the circle")
 # (θ, θ) ↦ (cos θ, sin θ), in the engine's double precision: where a point passes close to the origin, the map
 # magnifies what single precision would leave out.
@@ -33,17 +33,17 @@ def angles() -> np.ndarray:
 
     In single precision, as they travel, so that the closed form is of the same angles.
     """
-    return (2 * np.pi * (np.arange(FINE) + 0.5) / FINE - np.pi).astype(np.float32).astype(float)
+    return (2 * np.pi * (np.arange(LINE_POINTS) + 0.5) / LINE_POINTS - np.pi).astype(np.float32).astype(float)
 
 
 def drawn(count: int) -> list[int]:
     """The indices of `count` (24, 120, 600) of the angles, evenly around and symmetric in both axes."""
-    each = FINE // count
-    return list(range(each // 2, FINE, each))
+    each = LINE_POINTS // count
+    return list(range(each // 2, LINE_POINTS, each))
 
 
 def dots(count: int, title: str = "") -> dict[str, Any]:
-    """The look of a layer of `count` points, coloured by where on the circle they began."""
+    """Fields of a mark for `count` points, coloured by their first angle on the circle."""
     began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
     return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
 
@@ -88,7 +88,7 @@ def formula(moved: str) -> str:
 
 def plane_view(count: int, title: str, *, image: str) -> View:
     """The plane: the circle, its affine image with rays to the origin, and the points."""
-    plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(FINE)
+    plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(LINE_POINTS)
     look = dots(count, "where a point began")
     layers = (
         Line("points", "sphere", start, order=around, size=3, opacity=0.6),

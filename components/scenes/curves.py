@@ -1,4 +1,4 @@
-"""The curves of a training: every seed; of the shown one plateaus, drops, and the folds that snap in these.
+"""Training curves of all seeds; for the shown seed also its plateaus, drops, and the folds during the drops.
 
 Source: winsor2022, with both of its guesses at what makes a drop: a fold, and the gradient.
 """
@@ -66,14 +66,14 @@ def of_seeds(
 
 
 def _heights(film: Film, what: str) -> np.ndarray:
-    """What is drawn of every seed (S, T)."""
+    """The plotted values of every seed, (S, T)."""
     if what == "accuracy":
         return film.accuracy
     return film.loss if what == "both" else np.log10(np.maximum(film.loss, 1e-6))
 
 
 def _fellow(film: Film, seed: int, what: str) -> list[Part]:
-    """What goes along with the loss of the shown seed: its accuracy, or the length of the gradient."""
+    """The second curve of the shown seed: its accuracy, or the length of its gradient."""
     if what == "both":
         name, values = "accuracy", film.accuracy[seed]
     elif what == "gradient":
@@ -121,9 +121,7 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """Index of the point whose direction turns most in the fold's layer between two checkpoints; −1 if none
-    folds.
-    """
+    """Index of the point that turns most between two checkpoints, in the fold's layer; −1 without a fold."""
     if fold is None or not len(fold.points):
         return -1
     before, after = film.weights[seed, ends]
@@ -143,7 +141,7 @@ def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
 
 
 def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> list[Part]:
-    """The curve of the shown seed, and the clock's place on it."""
+    """The curve of the shown seed, with a dot at the current training step."""
     steps = film.steps.astype(float)
     curve = (np.stack([steps, values], -1), np.arange(len(steps)))
     own = draw("own", Line, "ink", FLAT, curve, name, size=4)
@@ -167,7 +165,7 @@ def spans(events: Sequence[Event]) -> str:
 
 
 def folds(film: Film, seed: int) -> str:
-    """Each drop, and the fold that snaps in it."""
+    """Text that lists each drop and the fold that snaps during it."""
     middle, lines = MIDDLES[film.network.middle], []
     for event in drops(film.steps, film.loss[seed]):
         fold, words = during(film, seed, event), ""
@@ -179,13 +177,13 @@ def folds(film: Film, seed: int) -> str:
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The fold that snaps between the beginning of an event and its end."""
+    """The fold that snaps during an event, if there is one."""
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)
 
 
 def snapping(film: Film, seed: int) -> list[int]:
-    """The points that turn across in the deepest drop of a seed."""
+    """Indices of the points that change sides during the deepest drop of a seed."""
     found = drops(film.steps, film.loss[seed])
     fold = during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
     return fold.points.tolist() if fold else []

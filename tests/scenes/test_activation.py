@@ -5,7 +5,7 @@ import pytest
 
 from components.language.cloud import project
 from components.scenes.activation import SCENE
-from components.scenes.activation.build import FUNCTIONS, REACH, ZERO, H
+from components.scenes.activation.build import FUNCTIONS, HALF_STEP, REACH, ZERO_INDEX
 from components.training.recipes import recipe_of
 from geometry import to_sphere, u_eps
 from tests.scenes.claims import said, stop
@@ -28,9 +28,9 @@ def slope(eps, name="u_ε"):
 def test_slope_is_the_derivative(eps):
     x, _ = curve(eps)
     # a central difference is off by h²·f‴/6, at most h²/2ε of the slope at 0; rounding adds 1e-16/h
-    near = H**2 / (2 * eps) / np.sqrt(eps) + 1e-15 / H
+    near = HALF_STEP**2 / (2 * eps) / np.sqrt(eps) + 1e-15 / HALF_STEP
     np.testing.assert_allclose(slope(eps), eps / (x**2 + eps) ** 1.5, rtol=0, atol=near)
-    assert slope(eps)[ZERO] == pytest.approx(1 / np.sqrt(eps), rel=1e-8)
+    assert slope(eps)[ZERO_INDEX] == pytest.approx(1 / np.sqrt(eps), rel=1e-8)
 
 
 @pytest.mark.parametrize("eps", EPSILONS)
@@ -53,14 +53,14 @@ def test_tangent_reaches_one_at_the_root_of_epsilon(eps):
 def test_what_is_measured_at_the_jump_is_two_over_the_width():
     number = RECIPE.readouts[2]
     stages = RECIPE.cloud(number.cloud).stages({"eps": 0.0})
-    assert project((number.row,), stages[-1], stages)[number.index, 0] == pytest.approx(1 / H)
+    assert project((number.row,), stages[-1], stages)[number.index, 0] == pytest.approx(1 / HALF_STEP)
 
 
 def test_others_have_their_slopes_at_zero():
     wanted = {"tanh": 1, "sigmoid": 1 / 4, "erf": 2 / np.sqrt(np.pi), "relu": 1 / 2, "gelu": 1 / 2}
-    rounding = 1e-15 / H
+    rounding = 1e-15 / HALF_STEP
     for name, value in wanted.items():
-        assert slope(1.0, name)[ZERO] == pytest.approx(value, abs=rounding)
+        assert slope(1.0, name)[ZERO_INDEX] == pytest.approx(value, abs=rounding)
 
 
 def test_none_beside_it():
@@ -96,16 +96,16 @@ def the_tangent():
 
 
 def measured_over_two_h():
-    assert H == 1e-6
+    assert HALF_STEP == 1e-6
     x, _ = curve(0.25)
-    rise = (u(x + H, 0.25) - u(x - H, 0.25)) / (2 * H)
+    rise = (u(x + HALF_STEP, 0.25) - u(x - HALF_STEP, 0.25)) / (2 * HALF_STEP)
     np.testing.assert_allclose(slope(0.25), rise, atol=1e-9)
 
 
 def the_largest_slope():
     for eps in EPSILONS:
         test_slope_is_the_derivative(eps)
-        assert slope(eps).argmax() == ZERO
+        assert slope(eps).argmax() == ZERO_INDEX
 
 
 def only_stretches():
@@ -118,9 +118,9 @@ def only_stretches():
 def the_limit():
     x, y = curve(0.0)
     np.testing.assert_array_equal(y, np.sign(x))
-    assert y[ZERO] == 0
+    assert y[ZERO_INDEX] == 0
     test_what_is_measured_at_the_jump_is_two_over_the_width()
-    assert pytest.approx(10**6) == 2 / (2 * H)
+    assert pytest.approx(10**6) == 2 / (2 * HALF_STEP)
 
 
 def the_tails():
@@ -143,12 +143,12 @@ def towards_one():
 def the_ring():
     state, *_ = at("The tangent shows ε")
     assert state.recipe.cloud("tangent end").stages(state.params)[-1][0] == pytest.approx([1, 1])
-    assert slope(state.params["eps"])[ZERO] == pytest.approx(1)
+    assert slope(state.params["eps"])[ZERO_INDEX] == pytest.approx(1)
 
 
 def narrower_is_taller():
     state, *_ = at("Narrower is taller")
-    said(slope(state.params["eps"])[ZERO], "3.162")
+    said(slope(state.params["eps"])[ZERO_INDEX], "3.162")
     said(1 / np.sqrt(0.1), "3.162")
     outside = [2 - 2 * u(REACH, eps) for eps in EPSILONS]
     assert outside == sorted(outside) and outside[-1] > 0.3
@@ -158,7 +158,7 @@ def narrower_is_taller():
 def flat_halves():
     state, x, y = at("The jump")
     assert set(y) == {-1.0, 0.0, 1.0} and (x[y == 0] == 0).all()
-    assert not slope(state.params["eps"])[np.abs(x) > H].any()
+    assert not slope(state.params["eps"])[np.abs(x) > HALF_STEP].any()
 
 
 def beside_tanh():
@@ -167,7 +167,7 @@ def beside_tanh():
     said(y[state.follow], "0.949")
     said(at("Beside tanh", "tanh")[2][state.follow], "0.995")
     for name in ("u_ε", "tanh"):
-        assert slope(1.0, name)[ZERO] == pytest.approx(1)
+        assert slope(1.0, name)[ZERO_INDEX] == pytest.approx(1)
 
 
 def one_half():

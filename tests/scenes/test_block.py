@@ -10,7 +10,7 @@ from torch import nn
 from components.language.recipe import Residual
 from components.language.scene import WrongValue
 from components.scenes.block import SCENE
-from components.scenes.block.build import ADD, GAIN, LAST, MLP, NAMES, ROUND, SHOW, WIDE, D, drawn
+from components.scenes.block.build import ADD, GAIN, HIDDEN, LAST, MLP, NAMES, SHOW, SPHERE, D, drawn
 from components.scenes.blocks import own_of
 from components.training.recipes import recipe_of
 from geometry import layer_norm as geometry_layer_norm
@@ -125,8 +125,8 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
     on = np.sum(centred**2, axis=-1)  # ‖Πx‖²
-    assert np.abs(branch[ROUND][:, :D].sum(-1)).max() < ROUNDING * 10
-    np.testing.assert_allclose(size(branch[ROUND][:, :D]) ** 2, D * on / (on + D * EPS), rtol=1e-9)
+    assert np.abs(branch[SPHERE][:, :D].sum(-1)).max() < ROUNDING * 10
+    np.testing.assert_allclose(size(branch[SPHERE][:, :D]) ** 2, D * on / (on + D * EPS), rtol=1e-9)
     np.testing.assert_allclose(branch[ADD][:, :D], stream[ADD], atol=1e-9)
     n = len(stream[0])
     for name, at in (("update", ADD), ("second", LAST)):
@@ -185,7 +185,7 @@ def test_all_is_finite_at_the_ends_of_the_sliders(choices):
     shown = recipe(**choices)
     for scale, mean, last in EVERYWHERE:
         at = shown.defaults | {"scale": scale, "mean": mean, "last": last}
-        for progress in (0, ROUND, ADD - 0.5, LAST):
+        for progress in (0, SPHERE, ADD - 0.5, LAST):
             assert all(np.isfinite(x).all() for x in shown.positions(at, progress).values())
 
 
@@ -194,7 +194,7 @@ def test_all_is_finite_at_the_ends_of_the_sliders(choices):
 
 def the_shapes():
     stream = stages("stream")[0]
-    assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, WIDE) == (6, 16)
+    assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, HIDDEN) == (6, 16)
     assert (
         np.linalg.matrix_rank(SHOW) == 3
         and np.abs(SHOW @ [1, 1, 1, 1]).max() < ROUNDING
@@ -221,7 +221,7 @@ def two_heads():
 
 
 def the_sphere():
-    copies = stages("branch")[ROUND][:, :D]
+    copies = stages("branch")[SPHERE][:, :D]
     np.testing.assert_allclose(size(copies), 2, atol=1e-3)
     assert np.abs(copies.sum(-1)).max() < ROUNDING * 10
     gained = stages("branch")[GAIN][:, :D]

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from components.scenes.confidence import SCENE
-from components.scenes.confidence.build import CLASSES, MEAN_FACTOR, RADIUS, WIDTH, D, X
+from components.scenes.confidence.build import CLASSES, MEAN_FACTOR, POINT_WIDTH, RADIUS, TOKENS, D
 from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
@@ -32,7 +32,7 @@ def normed(x):
 
 
 def shown(recipe, params, stage=-1):
-    return recipe.cloud("points").stages(params)[stage][:, :WIDTH]
+    return recipe.cloud("points").stages(params)[stage][:, :POINT_WIDTH]
 
 
 def ceiling(recipe, params):
@@ -44,7 +44,7 @@ def ceiling(recipe, params):
 )
 def test_points_have_these_probabilities_and_entropies(change):
     recipe, params = state(**change)
-    x = X + params["n"] * np.eye(3)[2]
+    x = TOKENS + params["n"] * np.eye(3)[2]
     t = params["t"]
     for stage, y in ((0, x), (1, (1 - t) * normed(x) + t * MEAN_FACTOR * x)):
         p = probabilities(y, params)
@@ -71,7 +71,7 @@ def test_the_ceiling_is_the_maximum_over_the_sphere(change):
 
 def at(title):
     state = stop("confidence", title)
-    return state, [stage[:, :WIDTH] for stage in state.recipe.cloud("points").stages(state.params)]
+    return state, [stage[:, :POINT_WIDTH] for stage in state.recipe.cloud("points").stages(state.params)]
 
 
 def three_classes():
@@ -104,7 +104,7 @@ def bounded_logits():
 def one_factor():
     recipe, params = state()
     for n in (1.0, 6.0):
-        x, pushed = X, X + n * np.eye(3)[2]
+        x, pushed = TOKENS, TOKENS + n * np.eye(3)[2]
         np.testing.assert_allclose(x @ CLASSES.T, pushed @ CLASSES.T, atol=EXACT)
         ratio = np.linalg.norm(x, axis=1) / np.linalg.norm(pushed, axis=1)
         want = softmax(ratio[:, None] * (normed(x) @ CLASSES.T), axis=1)
@@ -120,15 +120,15 @@ def no_thermostat():
     ends = [shown(recipe, params | {"n": n})[:, 3:6] for n in (0.0, 4.0)]
     np.testing.assert_allclose(ends[0], ends[1], atol=EXACT)
     assert (ends[0].max(0) > ceiling(recipe, params)).any()
-    assert pytest.approx(np.mean(1 / np.sqrt(np.mean(X**2, 1)))) == MEAN_FACTOR
+    assert pytest.approx(np.mean(1 / np.sqrt(np.mean(TOKENS**2, 1)))) == MEAN_FACTOR
     blended, kept = (recipe.cloud(name).stages(params)[-1] for name in ("blended", "normed"))
     np.testing.assert_allclose(blended, ends[0], atol=EXACT)
-    np.testing.assert_allclose(kept, probabilities(normed(X), params), atol=EXACT)
+    np.testing.assert_allclose(kept, probabilities(normed(TOKENS), params), atol=EXACT)
 
 
 def the_longer_is_surer():
     _, params = state()
-    ends = [probabilities(longer * X, params).max(1) for longer in (1.0, 1.2, 3.0)]
+    ends = [probabilities(longer * TOKENS, params).max(1) for longer in (1.0, 1.2, 3.0)]
     assert (np.diff(ends, axis=0) > 0).all()
 
 

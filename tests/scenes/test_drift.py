@@ -12,7 +12,7 @@ from components.scenes.drift.build import (
     FORGETTING_LABELS,
     LABELS,
     MODELS,
-    PARTS,
+    PART_LABELS,
     PATH_LENGTH,
     PHRASE,
     SHOW,
@@ -65,7 +65,7 @@ def words(values, *texts):
 
 def test_the_table_is_whole():
     assert [(r["model"], r["seed"]) for r in ROWS] == [(m, k) for m in MODELS for k in range(films.READERS)]
-    assert list(MODELS) == list(films.ARMS_OF_LANGUAGE) and list(PARTS) == list(ROWS[0]["places"]["64"])
+    assert list(MODELS) == list(films.ARMS_OF_LANGUAGE) and list(PART_LABELS) == list(ROWS[0]["places"]["64"])
     assert [int(w) for w in WINDOWS] == list(films.SLIDING) and len(PHRASE) == films.SLID == 16
     assert all(len(r[s]) == 2 and len(r[s][0]) == films.TEN + 1 for r in ROWS for s in ("read", "written"))
 
@@ -302,7 +302,7 @@ def nothing():
 
 def first_layer():
     for name in MODELS:
-        for part in PARTS:
+        for part in PART_LABELS:
             assert median(name, part, "path", kind="past")[0] == 0
 
 

@@ -12,8 +12,8 @@ from components.language.marks import Gated, indices
 from components.language.scene import scenes
 from components.scenes.ffn.build import (
     EXPANSIONS,
-    LARGER,
     MAX_NEURONS,
+    PROBABILITY_SCALE,
     RADIUS,
     SEEDS,
     drawn_weights,
@@ -125,7 +125,7 @@ def test_trained_networks_are_those_of_their_films():
         stages = cloud.stages({"step": last})
         net = film.network.pipeline(film.weights[5, -1].astype(float)).stages(cloud.points)
         np.testing.assert_allclose(np.sort(stages[2], axis=1), np.sort(net[2], axis=1), atol=1e-12)
-        np.testing.assert_allclose(stages[3], LARGER * softmax(net[3]), atol=1e-9)
+        np.testing.assert_allclose(stages[3], PROBABILITY_SCALE * softmax(net[3]), atol=1e-9)
         assert (np.diff(stages[2].var(0)[:3]) <= 1e-2 * stages[2].var()).all()
         right = recipe.moment({"step": last}, 3).now("right")[0, 0]
         assert right == pytest.approx(100 * film.accuracy[5, -1])

@@ -7,7 +7,7 @@ from components.language.cloud import project
 from components.language.marks import hand_of
 from components.scenes.circle import angles, drawn
 from components.scenes.fold import SCENE
-from components.scenes.fold.build import H
+from components.scenes.fold.build import HALF_STEP
 from components.training.recipes import recipe_of
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
@@ -67,7 +67,7 @@ def test_speed_is_the_derivative(a, t):
     recipe, params = (FOLD, {"t": t}) if a == 1 else (BOTH, {"t": t, "a": a})
     r = np.hypot(a * X + t, Y)
     # a central difference is off by about (h/r)² of 1/r, the scale of the speed; rounding adds 1e-16/h
-    near = (H / r) ** 2 / r * 2 + 1e-14 / H
+    near = (HALF_STEP / r) ** 2 / r * 2 + 1e-14 / HALF_STEP
     error = np.abs(last(recipe, "speed", **params)[:, 0] - Y**2 / r**3)
     assert (error <= near).all()
     if a == 1:
@@ -140,7 +140,7 @@ def the_two_agree():
 
 
 def the_step_is():
-    assert H == 1e-5
+    assert HALF_STEP == 1e-5
 
 
 def one_way_only():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from components.scenes.outlier import SCENE
-from components.scenes.outlier.build import LEVELS, N
+from components.scenes.outlier.build import INT8_LEVELS, POINT_COUNT
 from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
@@ -54,11 +54,11 @@ def test_all_outputs_go_to_the_limit_like_one_over_the_outlier(norm, d):
 def test_rounded_outputs_are_whole_multiples_of_one_step(norm, d):
     for a in (0.1, 3.0, 1000.0):
         recipe, params = state(norm, d, "bits", a=a)
-        steps = end("points", recipe, params) / (np.sqrt(d - (norm == "layernorm")) / LEVELS)
+        steps = end("points", recipe, params) / (np.sqrt(d - (norm == "layernorm")) / INT8_LEVELS)
         np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
-        assert np.abs(steps.round()).max() <= LEVELS
+        assert np.abs(steps.round()).max() <= INT8_LEVELS
         exact = end("exact", recipe, params)
-        assert np.abs(end("points", recipe, params) - exact).max() <= np.sqrt(d) / LEVELS / 2 + EXACT
+        assert np.abs(end("points", recipe, params) - exact).max() <= np.sqrt(d) / INT8_LEVELS / 2 + EXACT
 
 
 # --- what the text says
@@ -77,7 +77,7 @@ def the_limits():
             want = np.sqrt(d / (d - 1)) * (np.sqrt(d) * one - np.ones(d) / np.sqrt(d))
         else:
             want = np.sqrt(d) * one
-        np.testing.assert_allclose(end("ends", recipe, params), np.tile(want, (N, 1)), atol=EXACT)
+        np.testing.assert_allclose(end("ends", recipe, params), np.tile(want, (POINT_COUNT, 1)), atol=EXACT)
 
 
 def the_factor():
@@ -102,7 +102,7 @@ def sigma_of_the_outlier_alone():
 
 
 def eight_bits():
-    assert LEVELS == 2**7 - 1
+    assert INT8_LEVELS == 2**7 - 1
     for norm, d in KINDS:
         test_rounded_outputs_are_whole_multiples_of_one_step(norm, d)
     x = np.random.default_rng(0).normal(size=(4000, 3)) ** 3
@@ -177,7 +177,7 @@ def the_same_crowd():
 
 def places_left(title, count):
     _, y = at(title)
-    assert len(y) == N == 220 and len(np.unique(y.round(9), axis=0)) == count
+    assert len(y) == POINT_COUNT == 220 and len(np.unique(y.round(9), axis=0)) == count
 
 
 def ratios_stay():

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from components.scenes.confidence.build import X
+from components.scenes.confidence.build import TOKENS
 from tests.scenes import test_confidence, test_outlier, test_rate
 from tests.scenes.claims import said
 
@@ -69,18 +69,18 @@ def test_a_push_into_the_null_space_and_a_constant():
     recipe, params = test_confidence.state()
     kept = test_confidence.shown(recipe, params)
     pushed = {n: test_confidence.shown(recipe, params | {"n": n}) for n in (0.5, 4.0)}
-    longer = np.linalg.norm(X + 0.5 * np.eye(3)[2], axis=1) > np.linalg.norm(X, axis=1)
+    longer = np.linalg.norm(TOKENS + 0.5 * np.eye(3)[2], axis=1) > np.linalg.norm(TOKENS, axis=1)
     np.testing.assert_array_equal(pushed[0.5][:, 6] > kept[:, 6], longer)
     table_says(
         (longer.sum(), "179"),
-        (len(X) - longer.sum(), "61"),
+        (len(TOKENS) - longer.sum(), "61"),
         text="A push of 0.5 raises the entropy of {} tokens. The other {} become shorter, and surer.",
     )
-    assert (pushed[4.0][:, 6] > kept[:, 6]).all() and len(X) == 240
+    assert (pushed[4.0][:, 6] > kept[:, 6]).all() and len(TOKENS) == 240
     constant, still = (test_confidence.shown(recipe, params | {"t": 1.0, "n": n}) for n in (8.0, 0.0))
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
-    rms = np.sqrt(np.mean(X**2, axis=1))
+    rms = np.sqrt(np.mean(TOKENS**2, axis=1))
     table_says((np.median(change), "0.088"), text="changes by {} (median over tokens")
     table_says((change.max(), "0.323"), text="and by {} at most")
     table_says((rms.min(), "0.17"), (rms.max(), "2.22"), text="its tokens is {} to {}.")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from components.scenes.rate import SCENE
-from components.scenes.rate.build import NOISE, START, STEPS, TARGET
+from components.scenes.rate.build import BEST_DIRECTION, NOISE, START_DIRECTION, STEPS
 from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
@@ -24,7 +24,7 @@ def path(recipe, params):
 
 def loss_gradient(w, k, params):
     """∇L at w in step k, by PyTorch."""
-    slope = torch.tensor(params["noise"] * NOISE[k] - params["pull"] * TARGET)
+    slope = torch.tensor(params["noise"] * NOISE[k] - params["pull"] * BEST_DIRECTION)
     at = torch.tensor(w, requires_grad=True)
     (at / at.norm() @ slope).backward()
     return at.grad.numpy()
@@ -36,7 +36,7 @@ def loss_gradient(w, k, params):
 )
 def test_the_path_is_that_of_pytorchs_optimiser(optimiser, change):
     recipe, params = state(optimiser, **change)
-    w = torch.tensor(params["start"] * START, requires_grad=True)
+    w = torch.tensor(params["start"] * START_DIRECTION, requires_grad=True)
     kind = torch.optim.SGD if optimiser == "sgd" else torch.optim.AdamW
     own = kind([w], lr=params["rate"], weight_decay=params["decay"])
     want = [w.detach().numpy().copy()]
@@ -115,13 +115,13 @@ def the_law():
 
 def weight_norm():
     """v of w = g·v/‖v‖: its gradient is orthogonal to it, and no step shortens it."""
-    v, g = torch.tensor(START * 0.7), torch.tensor(1.3, dtype=torch.float64)
+    v, g = torch.tensor(START_DIRECTION * 0.7), torch.tensor(1.3, dtype=torch.float64)
     slope = torch.tensor(NOISE)
     before = 0.0
     for k in range(60):
         v, g = (each.detach().requires_grad_() for each in (v, g))
         w = g * v / v.norm()
-        ((w - torch.tensor(TARGET)).square().sum() + w @ slope[k]).backward()
+        ((w - torch.tensor(BEST_DIRECTION)).square().sum() + w @ slope[k]).backward()
         assert abs(v.grad @ v) < EXACT and abs(g.grad) > 0
         assert v.norm() >= before
         before = v.norm().item()
@@ -169,7 +169,7 @@ def gather_around_the_best():
     state, _ = at("What the network sees")
     end = state.recipe.cloud("path").stages(state.params)[1]
     np.testing.assert_allclose(np.linalg.norm(end[:, :2], axis=1), 1)
-    away = np.degrees(np.arccos(end[:, :2] @ TARGET))
+    away = np.degrees(np.arccos(end[:, :2] @ BEST_DIRECTION))
     said(np.sqrt(np.mean(away[-60:] ** 2)), "8.8")
     assert away[:8].min() > 90
 

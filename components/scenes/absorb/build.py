@@ -1,4 +1,4 @@
-"""The recipe of a LayerNorm that is absorbed into its neighbours: the original block, and after each step.
+"""Recipe of the absorb scene: a block with LayerNorm, rewritten step by step into one with RMSNorm.
 
 The mean direction is up, so centring is falling. Tokens have three numbers where a seed draws the block, and
 four in the trained model: there one direction of the hyperplane is left out.
@@ -23,11 +23,11 @@ from learning.language import Shape, from_file, read
 
 Array = np.ndarray
 
-FROM = {"drawn": "drawn at random", "trained": "a trained model"}
+WEIGHT_LABELS = {"drawn": "drawn at random", "trained": "a trained model"}
 LAYERS = {str(k): f"layer {k}" for k in (1, 2)}
 DATA_FILES = (File("language.safetensors", from_file),)
-TEXT = "the model says"  # of the trained model
-TOKENS, NARROW = 8, 3  # drawn tokens, and their numbers
+TEXT = "the model says"  # read by the trained model
+TOKENS, DRAWN_D = 8, 3  # number of drawn tokens, and their coordinates
 STAGES = ("original", "β absorbed", "γ absorbed", "centred", "RMSNorm")
 LAST = len(STAGES) - 1
 
@@ -74,7 +74,7 @@ FORMULA = (
 
 def drawn(seed: int) -> tuple[dict[str, Array], Array]:
     """A block and tokens (T, 3) from a seed."""
-    rng, d = np.random.default_rng(seed), NARROW
+    rng, d = np.random.default_rng(seed), DRAWN_D
     x = rng.normal(size=(TOKENS, d)) + 0.9 * rng.normal(size=(TOKENS, 1)) + 0.5
     own: dict[str, Array] = {}
     for name, (m, n) in {
@@ -136,7 +136,7 @@ def frame(d: int) -> Array:
 
 
 def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """The stream, and what is read of it, over the hyperplane."""
+    """View of the stream and of the vectors that attention reads, above the hyperplane."""
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
     gamma, beta = own["ln_1.weight"], own["ln_1.bias"]
@@ -168,7 +168,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """What the next block reads, originally and now: two directions of the hyperplane."""
+    """View of the next block's input in two directions of the hyperplane, originally and now."""
     show = rows(frame(d)[:2])
     points, order = clouds.circle(96, *frame(d)[:2])
     edge = Cloud("edge", sqrt(d) * points)
@@ -182,7 +182,7 @@ def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def facts(shape: Shape, weights: Own) -> Facts:
-    """The whole trained model after each step: how far its logits are from what they were."""
+    """Table of the largest change of the whole trained model's logits after each step."""
     whole = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(whole)
     gains = absorb.gains_absorbed(shifts)

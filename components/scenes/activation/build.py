@@ -1,4 +1,4 @@
-"""The recipe of u_ε in one dimension, x ↦ x/√(x² + ε): the curve and its slope, beside other functions."""
+"""Recipe of the activation scene: the curve x/√(x² + ε) and its slope, beside other functions."""
 
 import numpy as np
 
@@ -13,16 +13,16 @@ from geometry.differences import nudged, quotient
 FUNCTIONS = {"tanh": "tanh", "sigmoid": "sigmoid", "erf": "erf", "relu": "ReLU", "gelu": "GELU"}
 DASHES = dict(zip(FUNCTIONS, ("dash", "dot", "dashdot", "longdash", "longdashdot"), strict=True))
 ROLES = {f: f"series-{k}" for k, f in enumerate(FUNCTIONS, 1)}
-REACH, DOTS = 4, range(33)
-ZERO = len(DOTS) // 2
-NUMBERS = clouds.numbers(REACH, len(DOTS))
+REACH, DOT_INDICES = 4, range(33)
+ZERO_INDEX = len(DOT_INDICES) // 2
+NUMBERS = clouds.numbers(REACH, len(DOT_INDICES))
 # Half the step of a central difference: for the least ε > 0, 1e-4, it is off by h²/2ε = 5e-9 of the slope.
-H = 1e-6
-U = Normalize(eps=EPS, groups=((0,), (1,)))
+HALF_STEP = 1e-6
+NORMALISE_EACH = Normalize(eps=EPS, groups=((0,), (1,)))
 CURVE = (Row((1,), stage=0), Row((1,)))
 SLOPE = (Row((0, 0, 1), stage=0), Row((1,), stage=2))
-PLANE, BESIDE = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.13))
-BOUNDS = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), np.array([0, 1, -1, 2, 3])
+PLANE, LABEL_ROWS = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.13))
+BOUND_LINES = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), np.array([0, 1, -1, 2, 3])
 SLIDER = Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", symbol="ε", about="0: a jump from −1 to 1")
 
 
@@ -43,19 +43,19 @@ def build(choices: Choices) -> Recipe:
         readouts=(
             Number("Slope at the red point, after normalising", "slope of u_ε", SLOPE[1], Followed()),
             Number("√ε, where the tangent reaches 1", "tangent", Row((1, 0)), 1),
-            Number("Slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO),
+            Number("Slope at 0, measured from −10⁻⁶ to 10⁻⁶", "slope of u_ε", SLOPE[1], ZERO_INDEX),
         ),
         progress=1,
-        follow=ZERO + 4,
+        follow=ZERO_INDEX + 4,
     )
 
 
 def curve(others: dict[str, Pointwise]) -> list[Part]:
-    """The activation curves, dashed lines at ±1, and the tangent of u_ε from (−√ε, −1) to (√ε, 1)."""
+    """Marks of the activation curves with dashed lines at ±1, and u_ε's tangent at 0 up to (√ε, 1)."""
     ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
     text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]
     return [
-        draw("sphere", Line, "sphere", PLANE, BOUNDS, size=3, dash="dash"),
+        draw("sphere", Line, "sphere", PLANE, BOUND_LINES, size=3, dash="dash"),
         *(
             draw(f, Line, ROLES[f], CURVE, NUMBERS, FUNCTIONS[f], steps=(g,), size=4, dash=DASHES[f])
             for f, g in others.items()
@@ -65,18 +65,22 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
         ),
         draw("tangent", Line, "formula", PLANE, ends, text, size=4, **late),
         draw("tangent end", Points, "formula", PLANE, ends[1:], labels=label, size=9, glyph="ring", **late),
-        (Labels("tangent end", "formula", BESIDE, fade=[0, 1]),),
-        beads("u_ε", CURVE, only=DOTS, size=9, hand=Follow(), mark=13),
+        (Labels("tangent end", "formula", LABEL_ROWS, fade=[0, 1]),),
+        beads("u_ε", CURVE, only=DOT_INDICES, size=9, hand=Follow(), mark=13),
     ]
 
 
 def slope(others: dict[str, Pointwise]) -> list[Part]:
-    """Their slopes by a central difference, (f(x + h) − f(x − h))/2h."""
-    place, last = (nudged(Affine([[1]]), H),), quotient(1, H)
+    """Marks of the slopes by central differences, (f(x + h) − f(x − h))/2h."""
+    place, last = (nudged(Affine([[1]]), HALF_STEP),), quotient(1, HALF_STEP)
 
     def line(f: str, role: str, g: Normalize | Pointwise, size: float) -> Part:
         look = Look(size=size, dash=DASHES.get(f, "solid"))
         return draw(f"slope of {f}", Line, role, SLOPE, NUMBERS, place=place, steps=(g, last), **look)
 
-    dots = beads("slope of u_ε", SLOPE, only=DOTS, size=9, mark=13)
-    return [*(line(f, ROLES[f], g, 4) for f, g in others.items()), line("u_ε", "input", U, 6), dots]
+    dots = beads("slope of u_ε", SLOPE, only=DOT_INDICES, size=9, mark=13)
+    return [
+        *(line(f, ROLES[f], g, 4) for f, g in others.items()),
+        line("u_ε", "input", NORMALISE_EACH, 6),
+        dots,
+    ]

@@ -1,14 +1,14 @@
 """A pre-LN block of a transformer: the stream, and the branches that leave it and are added to it."""
 
 from components.language.scene import Choice, Scene, Sentence, Whole
-from components.scenes.block.build import FROM, HEADS, LAYERS, TEXT, build, files
+from components.scenes.block.build import HEADS, LAYERS, TEXT, WEIGHT_LABELS, build, files
 
 SCENE = Scene(
     __name__,
     build,
     order=420,
     choices=(
-        Choice("weights", "weights", "drawn", FROM),
+        Choice("weights", "weights", "drawn", WEIGHT_LABELS),
         Choice("heads", "heads", "1", HEADS, when=("weights", ("drawn",))),
         Whole("n", "tokens", 6, min=4, max=8, when=("weights", ("drawn",)), folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, when=("weights", ("drawn",)), folded=True),

@@ -1,4 +1,4 @@
-"""The recipe of one pre-LN block: tokens in a stream, and the branches that leave it and are added to it.
+"""Recipe of the block scene: one pre-LN block, whose branches leave the stream and are added to it.
 
 The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the place of the
 stream in it, and all of what LayerNorm makes before the gain.
@@ -37,20 +37,20 @@ from learning.language import Shape, from_file, read
 
 Array = np.ndarray
 
-FROM = {"drawn": "drawn at random", "trained": "a trained model"}
+WEIGHT_LABELS = {"drawn": "drawn at random", "trained": "a trained model"}
 HEADS = {"1": "1", "2": "2"}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
-TEXT, FEWEST = "the keys", 4
+TEXT, MIN_TOKENS = "the keys", 4
 NAMES = "abcdefgh"  # of drawn tokens
-D, WIDE = 4, 16  # coordinates of the stream, and between W₁ and W₂
-MAX_LETTER_REACH = 4.0  # half of a picture at most, of which the letters stand a part above their points
+D, HIDDEN = 4, 16  # widths of the stream, and of the hidden layer between W₁ and W₂
+MAX_LETTER_REACH = 4.0  # half width of the picture up to which letters are raised above their points
 SHOW = hyperplane_basis(D)
 STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
-ROUND, GAIN, ASK, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # some of them by number
+SPHERE, GAIN, QKV, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # numbers of stages
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The trained model, where it is shown."""
+    """The trained model's file, if the weights are its own."""
     return (File("language.safetensors", from_file),) if choices["weights"] == "trained" else ()
 
 
@@ -126,18 +126,18 @@ def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
         own |= {f"{name}.weight": 1 + rng.uniform(-0.4, 0.4, D), f"{name}.bias": rng.uniform(-0.3, 0.3, D)}
     own["attn.c_attn.weight"] = np.hstack([matrix(D, 2 * D, 1.4), matrix(D, D)])
     own["attn.c_proj.weight"] = matrix(D, D, 1.2)
-    own["mlp.c_fc.weight"], own["mlp.c_proj.weight"] = matrix(D, WIDE), matrix(WIDE, D, 1.3)
-    for name, size in (("attn.c_attn", 3 * D), ("attn.c_proj", D), ("mlp.c_fc", WIDE), ("mlp.c_proj", D)):
+    own["mlp.c_fc.weight"], own["mlp.c_proj.weight"] = matrix(D, HIDDEN), matrix(HIDDEN, D, 1.3)
+    for name, size in (("attn.c_attn", 3 * D), ("attn.c_proj", D), ("mlp.c_fc", HIDDEN), ("mlp.c_proj", D)):
         own[f"{name}.bias"] = rng.uniform(-0.3, 0.3, size)
     return own, tokens[: choices["n"]], NAMES[: choices["n"]]
 
 
 def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, Sequence[str]]:
-    """A layer of the model, and what the layers before make of the text. Raises WrongValue."""
+    """A layer of the model, and the stream that enters it for the text. Raises WrongValue."""
     text, layer = choices["text"], int(choices["layer"]) - 1
-    if len(text) < FEWEST:
-        words = f"text is {len(text)} long: take {FEWEST} or more characters"
-        raise WrongValue("text", words, {"fewest": FEWEST})
+    if len(text) < MIN_TOKENS:
+        words = f"text is {len(text)} long: take {MIN_TOKENS} or more characters"
+        raise WrongValue("text", words, {"fewest": MIN_TOKENS})
     if unknown := sorted(set(text) - set(shape.characters)):
         known = shape.characters.replace("\n", "")
         raise WrongValue("text", f"text: the model has never read {' '.join(unknown)}", known)
@@ -154,7 +154,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def moved() -> Steps:
-    """From a token and a 1 where it is the last one to the token where the sliders want it."""
+    """Steps from (token, 1 if it is the last one) to the token as the sliders place it."""
     last = np.column_stack([np.zeros((D, D)), SHOW[0]])
     scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
     return Affine(Entries(np.eye(D, D + 1), {"last": last})), Affine(scale, mean)
@@ -169,12 +169,12 @@ def beside(*each: Sequence[Step]) -> Branches:
 
 
 def pick(start: int, width: int) -> Affine:
-    """D coordinates of `width`."""
+    """Take D of `width` coordinates, from `start`."""
     return Affine(np.eye(width)[start : start + D])
 
 
 def kept(*steps: Step) -> Branches:
-    """(b, x) ↦ (f(b), x): the branch goes on, the stream waits."""
+    """(b, x) ↦ (f(b), x): apply steps to the branch b and leave the stream x."""
     return beside((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
 
 
@@ -184,7 +184,7 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 
 @dataclass(frozen=True)
 class BlockClouds:
-    """A block on some tokens. moved: the steps from the points to the tokens; `name` tells it from others."""
+    """The clouds of a block. moved: the steps from points to tokens; name: a prefix of the clouds' names."""
 
     own: Own
     points: Array
@@ -200,28 +200,28 @@ class BlockClouds:
 
     @property
     def first(self) -> Steps:
-        """What attention adds: LayerNorm, the heads, W_O."""
+        """Steps from a token to attention's update: LayerNorm, the heads, W_O."""
         return *layer_norm(self.own, "ln_1"), self.attention.step, linear(self.own, "attn.c_proj")
 
     @property
     def second(self) -> Steps:
-        """What the feed-forward network adds to y."""
+        """Steps from y to the feed-forward network's update."""
         return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
 
     def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:
-        """Tokens that some steps have taken on before stage 0."""
+        """A cloud of the tokens after some steps, as its stage 0."""
         return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """It waits while a branch is away, and takes what comes back."""
+    """The cloud of the residual stream: it stays until an update is added."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
 
 
 def branch_of(block: BlockClouds) -> Cloud:
-    """(b, x) at first, where x waits; from the sum on (b, y)."""
+    """The cloud of the branch b with the stream beside it: (b, x), and from the first sum on (b, y)."""
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
     normed_first = kept(centre), kept(sphere), kept(gain)
@@ -232,7 +232,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """What is read, and from the stage q, k, v on the values, those of all heads side by side."""
+    """The cloud of the copies that attention reads; from q, k, v on their values, all heads side by side."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
@@ -240,7 +240,7 @@ def values_of(block: BlockClouds) -> Cloud:
 def arrows(
     name: str, block: BlockClouds, steps: Sequence[Step], before: Sequence[Step], stage: int
 ) -> list[Cloud]:
-    """What a branch adds as arrows: from the origin until `stage`, then from the tokens that it is added to.
+    """A branch's updates as arrows: from the origin until `stage`, then from their tokens.
 
     Of points 0 … T − 1 the tails, of T … 2T − 1 the heads.
     """
@@ -254,7 +254,7 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """The earlier tokens in the block, and in a block without the last one; the update, and that of x as it
+    """Clouds for the readouts: earlier tokens with and without the last one; the update, and that of x as it
     was before it was made larger and given a mean."""
     n = len(block.points)
     every = Affine(Of(stream, transposed=True))
@@ -270,7 +270,7 @@ def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
 
 
 def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """The stream and its branches in the hyperplane."""
+    """View of the stream and its branches in the hyperplane."""
     branch, values, show = branch_of(block), values_of(block), rows(SHOW)
     updates = arrows("update", block, block.first, (), ADD)
     seconds = arrows("second", block, block.second, (added(*block.first),), LAST)
@@ -289,10 +289,10 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
         Line("second arrows", "shift", show, fade=during(MLP, LAST), **tip),
         Points("stream", "trail", rows(SHOW, stage=0), size=7, glyph="ring", fade=during(ADD)),
         Points("stream", "trail", rows(SHOW, stage=ADD), size=7, glyph="ring", fade=during(LAST)),
-        Trail("branch", "trail", show, size=1.5, fade=during(1, ROUND, GAIN)),
+        Trail("branch", "trail", show, size=1.5, fade=during(1, SPHERE, GAIN)),
         Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
         Labels("stream", "ink", over(show, 0.07 * min(reach, MAX_LETTER_REACH))),
-        Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(ASK, ASK + 1)),
+        Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(QKV, QKV + 1)),
         Points("branch", "hyperplane", show, "its copy in the branch", size=7, fade=away(), hand=Follow()),
         *followed("stream", show, "the followed token", size=12, trail=0),
         Trail("branch", "followed", show, only=Followed(), size=3, fade=during(*range(1, ADD))),
@@ -303,17 +303,17 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
 
 
 def away() -> list[float]:
-    """Where the branch is not in the stream."""
+    """Opacity of the branch at each stage: 1 while it is apart from the stream."""
     return [0.0 if k in (0, LAST) else 1.0 for k in range(LAST + 1)]
 
 
 def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
-    """The same display, a little higher."""
+    """The same display rows, raised by `height`."""
     return *show[:2], replace(show[2], offset=height)
 
 
 def size(stream: Cloud, branch: Cloud) -> float:
-    """Half the picture: all stages but the last, whose tokens may be far outside."""
+    """Half width of the picture: room for all stages but the last, whose tokens may be far outside."""
     values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
     each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]
     far = max(float(np.abs(x[:, :D] @ SHOW.T).max()) for x in each)
@@ -323,7 +323,7 @@ def size(stream: Cloud, branch: Cloud) -> float:
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
     """The axes, and for each LayerNorm the sphere that the tokens land on, which goes to its ellipsoid."""
     parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
-    for name, arrival, gain in (("ln_1", ROUND, GAIN), ("ln_2", NORM, NORM)):
+    for name, arrival, gain in (("ln_1", SPHERE, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]
         mesh = [0.12 if arrival <= k <= gain + (gain > arrival) else 0.0 for k in range(LAST + 1)]
         moves = (*rest(D, gain - 1), last)
@@ -341,7 +341,7 @@ def surroundings(block: BlockClouds, reach: float) -> list[Part]:
 
 
 def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
-    """What each token pays to those up to it: a row for each token, a picture for each head."""
+    """View of the attention weights: a row for each reading token, a matrix for each head."""
     n, flat = len(names), (Row((1.0, 0.0)), Row((0.0, 1.0)))
     clouds: list[Cloud] = []
     layers: list[Mark] = []
@@ -387,9 +387,9 @@ def cells(name: str, weights: Cloud, left: float) -> Cloud:
 
 
 def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
-    """The 16 coordinates between W₁ and W₂ of each token."""
+    """View of the hidden layer between W₁ and W₂: a curve for each token."""
     opened, bend, _ = feed_forward(block.own, block.function)
-    steps = *rest(WIDE, MLP - 1), bend
+    steps = *rest(HIDDEN, MLP - 1), bend
     cloud = block.cloud("hidden", added(*block.first), *layer_norm(block.own, "ln_2"), opened, then=steps)
     start = cloud.stages({"scale": 1.0, "mean": 0.0, "last": 0.0})[0]
     high = float(np.abs(start).max()) * 1.05
@@ -397,12 +397,12 @@ def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
         Profile("hidden", "input", (), "every token", size=1.5, opacity=0.35),
         Profile("hidden", "followed", (), "the followed token", only=Followed(), size=3),
     )
-    sides = ("coordinate", 0.5, WIDE + 0.5), ("value", -high, high)
+    sides = ("coordinate", 0.5, HIDDEN + 0.5), ("value", -high, high)
     return graph("hidden", "Between W₁ and W₂", layers, *sides), cloud
 
 
 def facts(n: int, heads: int) -> Facts:
-    """The shapes of what the stages have, and of the weights."""
+    """Table of the shapes of the stages and of the weights."""
     size, h = D // heads, f"{heads} × " if heads > 1 else ""
     lines = [
         ("x, y, z", "T × d", f"{n} × {D}"),
@@ -410,9 +410,9 @@ def facts(n: int, heads: int) -> Facts:
         ("q, k, v", "H × T × d/H", f"{h}{n} × {size}"),
         ("weights p", "H × T × T", f"{h}{n} × {n}"),
         ("Σ p v", "T × d", f"{n} × {D}"),
-        ("after W₁", "T × 4d", f"{n} × {WIDE}"),
+        ("after W₁", "T × 4d", f"{n} × {HIDDEN}"),
         ("the other matrices W", "d × d", f"{D} × {D}"),
-        ("W₁", "d × 4d", f"{D} × {WIDE}"),
-        ("W₂", "4d × d", f"{WIDE} × {D}"),
+        ("W₁", "d × 4d", f"{D} × {HIDDEN}"),
+        ("W₂", "4d × d", f"{HIDDEN} × {D}"),
     ]
     return Facts("Shapes of the arrays", ("", "shape", "here"), lines)

@@ -1,4 +1,4 @@
-"""The recipe of the last norm: points on RMSNorm's sphere, and the probabilities of three classes.
+"""Recipe of the confidence scene: RMSNorm before a softmax over three classes, and the probabilities.
 
 W has its rows in the plane of the first two coordinates, 120° apart: the third coordinate is its null space.
 A point of the cloud is (x, p, H), then (z, p', H'): where it is, its probabilities there, and their entropy.
@@ -14,20 +14,20 @@ from components.scenes.scenery import Part, draw, followed, globe, scaled, space
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Softmax, clouds
 from geometry.pipeline import Step
 
-N, SEED, D = 240, 11, 3
+TOKEN_COUNT, SEED, D = 240, 11, 3
 RADIUS = np.sqrt(D)
-TURNS = np.radians([90, 210, 330])
+CLASS_ANGLES = np.radians([90, 210, 330])
 CLASSES = np.stack(
-    [np.cos(TURNS), np.sin(TURNS), 0 * TURNS], -1
+    [np.cos(CLASS_ANGLES), np.sin(CLASS_ANGLES), 0 * CLASS_ANGLES], -1
 )  # the rows of W, and corners of the triangle
 NAMES = ("A", "B", "C")
-X = clouds.gaussian(N, D, seed=SEED) * [1.0, 1.0, 0.5]
-MEAN_FACTOR = float(np.mean(1 / np.sqrt(np.mean(X**2, axis=1))))  # the mean of 1/RMS, the constant
+TOKENS = clouds.gaussian(TOKEN_COUNT, D, seed=SEED) * [1.0, 1.0, 0.5]
+MEAN_FACTOR = float(np.mean(1 / np.sqrt(np.mean(TOKENS**2, axis=1))))  # the mean of 1/RMS, the constant
 REACH = 2.1
 CAMERA = (0.55, -1.2, 0.7)
-STOPS = np.linspace(0, 8, 41)
-WIDTH = 7  # numbers of a point: place, probabilities, entropy
-SPACE = rows(np.eye(3, WIDTH))
+PUSHES = np.linspace(0, 8, 41)
+POINT_WIDTH = 7  # numbers of a point: place, probabilities, entropy
+SPACE = rows(np.eye(3, POINT_WIDTH))
 TRIANGLE = rows(np.hstack([np.zeros((2, 3)), CLASSES[:, :2].T, np.zeros((2, 1))]))
 GAIN = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
 EQUATOR = clouds.circle(360, *RADIUS * np.eye(3)[:2])
@@ -36,10 +36,15 @@ EQUATOR = clouds.circle(360, *RADIUS * np.eye(3)[:2])
 def build(choices: Choices) -> Recipe:
     push = Affine(np.eye(D), Entries(np.zeros(D), {"n": np.eye(D)[2]}))
     place = Branches((described(()), described((norm(),))), "concat")
-    moving = Cloud("points", X, Pipeline((Affine(np.eye(WIDTH, 2 * WIDTH, WIDTH)),)), Pipeline((push, place)))
+    moving = Cloud(
+        "points",
+        TOKENS,
+        Pipeline((Affine(np.eye(POINT_WIDTH, 2 * POINT_WIDTH, POINT_WIDTH)),)),
+        Pipeline((push, place)),
+    )
     edge = Cloud("equator", EQUATOR[0], place=described(()))
-    normed = Cloud("normed", X, place=Pipeline((push, Normalize(radius=RADIUS), *head())))
-    blended = Cloud("blended", X, place=Pipeline((push, norm(), *head())))
+    normed = Cloud("normed", TOKENS, place=Pipeline((push, Normalize(radius=RADIUS), *head())))
+    blended = Cloud("blended", TOKENS, place=Pipeline((push, norm(), *head())))
     shown, around = split(*guides())
     color = Color("sequential", 0, 1.1, of=Row((*[0.0] * 6, 1.0)), title="entropy, in nats")
     every = Points("points", "input", SPACE, "a token", color=color, size=4.5, hand=Follow())
@@ -77,7 +82,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def norm() -> Step:
-    """RMSNorm, blended into a multiplication by a constant as t goes from 0 to 1."""
+    """RMSNorm for t = 0, blended linearly into multiplication by a constant for t = 1."""
     keep = Affine(Entries(np.eye(D), {"t": -np.eye(D)}))
     constant = Affine(Entries(np.zeros((D, D)), {"t": MEAN_FACTOR * np.eye(D)}))
     return Branches((Pipeline((Normalize(radius=RADIUS), keep)), Pipeline((constant,))))
@@ -96,7 +101,7 @@ def described(steps: tuple[Step, ...]) -> Pipeline:
 
 
 def probability(k: int) -> Row:
-    return Row(tuple(float(i == 3 + k) for i in range(WIDTH)))
+    return Row(tuple(float(i == 3 + k) for i in range(POINT_WIDTH)))
 
 
 def parameters() -> tuple[Parameter, ...]:
@@ -146,7 +151,7 @@ def guides() -> list[Part]:
 
 
 def triangle(color: Color) -> View:
-    """The probabilities: corners are certain, the middle is even."""
+    """View of the probabilities in a triangle: a corner is a certain class, the middle is even."""
     outline = np.array([0, 1, 2, 0])
     flat = rows(np.eye(2))
     marks = (
@@ -160,7 +165,7 @@ def triangle(color: Color) -> View:
             TRIANGLE,
             "pushed into the null space",
             parameter="n",
-            stops=STOPS,
+            stops=PUSHES,
             only=Followed(),
             whole=True,
             size=2,

@@ -1,4 +1,4 @@
-"""The recipe of blocks in a row: a stream of tokens through them, and curves by depth of many draws.
+"""Recipe of the depth scene: a stream of tokens through blocks in a row, and curves by depth of many draws.
 
 The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves come from a
 table that `make films` writes; between its sizes of the branches they are interpolated.
@@ -27,16 +27,17 @@ Found = Mapping[str, Any]
 NORM_LABELS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "post-LN", "none": "none"}
 BELOW = {"turn": "angle turned", "gradient": "the gradient"}
 WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
-LOOKS = {  # the role and dash of the curves
+NORM_LOOKS = {  # the role and dash of the curves
     "layer_norm": ("series-1", "solid"),
     "rms_norm": ("series-2", "dash"),
     "post_ln": ("series-3", "dashdot"),
     "none": ("series-4", "dot"),
 }
 MAX_DEPTH, TOKENS, SEED = 12, 6, 1
-BETWEEN = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)  # sizes of the branches
-FINE = 39  # sizes of the branches, 0.05 apart
-FIRST = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
+# sizes of the branches at which the frame has room for the tokens
+FRAMED_GAINS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)
+TRACK_POINTS = 39  # sizes of the branches, 0.05 apart
+FIRST_BLOCKS = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
 DATA_FILES = (File("depth.json", table),)
@@ -68,7 +69,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
         table=Table("stream", columns=("mean", "norm")),
         readouts=(Number("Size of the stream, median", "size now", size_of(own, kind, count), digits=2),),
         facts=facts(own, count),
-        progress=float(min(FIRST, count)),
+        progress=float(min(FIRST_BLOCKS, count)),
         follow=0,
     )
 
@@ -85,7 +86,7 @@ FORMULAS = {
 
 
 def normed(kind: str) -> Steps:
-    """The norm as steps; none for no norm."""
+    """The steps of a norm; no steps for "none"."""
     centre = () if kind == "rms_norm" else (Affine(centering_matrix(D)),)
     return () if kind == "none" else (*centre, sphere(D))
 
@@ -122,7 +123,7 @@ def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
 
 
 def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
-    """Those of attention under GPT-2's names, without shifts."""
+    """Attention's matrices under GPT-2's names, with biases of 0."""
     every = np.hstack([matrices[name] for name in ("query", "key", "value")])
     return {
         "attn.c_attn.weight": every,
@@ -132,12 +133,12 @@ def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def written(matrix: Array) -> Affine:
-    """What writes to the stream, as large as the slider says."""
+    """A matrix that writes to the stream, times the slider for the size of the branches."""
     return Affine(Entries(np.zeros(matrix.T.shape), {"gain": matrix.T}))
 
 
 def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, ...]]:
-    """The ways of the tokens through the blocks, and the sphere on which the branches read them."""
+    """View of the tokens' paths through the blocks, and of the sphere on which the branches read them."""
     show = rows(SHOW)
     guides, lines = split(
         *axes(show, [f"x{s}" for s in "₁₂₃₄"], -0.5 * reach, 0.5 * reach, 0.55 * reach, opacity=0.35)
@@ -156,7 +157,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     if kind == "none":  # they run away together: seen from where they began, the frame follows them evenly
         around = (*around, Cloud("origin", np.zeros((1, D))))
         layers.append(Points("origin", "axis", show, "the origin", size=6))
-    return space("space", "", layers, reaching=True, between={"gain": BETWEEN}), (*guides, *around)
+    return space("space", "", layers, reaching=True, between={"gain": FRAMED_GAINS}), (*guides, *around)
 
 
 # --- the curves
@@ -165,14 +166,14 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
 def curve_view(
     what: str, title: str, runs: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """The medians by depth of all norms, the chosen one thick, with a mark where the progress is."""
+    """View of the medians by depth for all norms: the chosen one thick, with a mark at the current block."""
     start = 1 if what == "turn" else 0  # a turn is a block's; sizes and gradients stand before and after it
     n = count + 1 - start
     places = Cloud(what, np.eye(n))
     ahead = [*rest(n, start), *(Affine(np.eye(n, k=-1)),) * (n - 1)]  # from one place to the next
     now = Cloud(f"{what} now", np.eye(1, n), Pipeline(ahead))
     layers: list[Mark] = []
-    for name, (role, dash) in LOOKS.items():
+    for name, (role, dash) in NORM_LOOKS.items():
         own = name == kind
         show = curve(what, [row for row in runs if row["kind"] == name], count, start)
         layers.append(Line(what, role, show, NORM_LABELS[name], size=5 if own else 2, dash=dash))
@@ -182,7 +183,7 @@ def curve_view(
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
-    """(block, median) of the unit vector of each place, where the slider wants it."""
+    """Rows that map a place's unit vector to (block, median) at the slider's branch size."""
     each = sorted(found, key=lambda row: row["gain"])
     heights = np.array([values(what, row, count) for row in each])
     track = Track([row["gain"] for row in each], heights)
@@ -191,16 +192,16 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """The median size where the mark on its curve is; its logarithm is straight between rows of the table."""
+    """The median size at the mark; its logarithm is interpolated linearly between rows of the table."""
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])
-    fine = np.linspace(gains[0], gains[-1], FINE)
+    fine = np.linspace(gains[0], gains[-1], TRACK_POINTS)
     sizes = np.exp([np.interp(fine, gains, log) for log in logs.T]).T
     return Row(Entries(np.zeros(count + 1), tracks={"gain": Track(fine, sizes)}))
 
 
 def values(what: str, row: Found, count: int) -> Array:
-    """What a curve shows of a row of the table: for sizes and gradients the decimal logarithm."""
+    """The values of a curve from a row of the table: log₁₀ for sizes and gradients."""
     if what == "turn":
         return np.array(row["turn"][:count])
     each = row["size"][: count + 1] if what == "size" else row["gradient"][count - 1]
@@ -208,12 +209,12 @@ def values(what: str, row: Found, count: int) -> Array:
 
 
 def rounded(x: float) -> str:
-    """Three digits, also noughts; all before the point where there are more."""
+    """Text with three significant digits, or all digits before the point if there are more."""
     return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}"
 
 
 def facts(found: Sequence[Found], count: int) -> Facts:
-    """The medians at the end, with branches of size 1."""
+    """Table of medians after the last block, with branches of size 1."""
     lines = []
     for kind, label in NORM_LABELS.items():
         (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))

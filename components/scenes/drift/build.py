@@ -1,4 +1,4 @@
-"""The recipe of a window that slides over a text: what comes into a layer for sixteen letters in it.
+"""Recipe of the drift scene: the vectors of sixteen letters as a window slides over a text.
 
 The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three; the one
 beside it the height over that plane, and the direction in it in which the letters are farthest apart.
@@ -30,23 +30,27 @@ WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
 FORGETTING_LABELS = {"places": "all is read anew", "past": "only the past is lost", "kept": "nothing is lost"}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 BELOW = {"distance": "distance from the start", "loss": "the loss", "size": "the size"}
-LOOKS = {
+MODEL_LOOKS = {
     "language": ("sphere", "solid"),
     "language_centred": ("hyperplane", "dash"),
     "language_unnormed": ("ellipsoid", "dot"),
 }
-PARTS = {
+PART_LABELS = {
     "stream": ("x", "input", "solid"),
     "across": ("centred", "hyperplane", "dash"),
     "reads": ("what attention reads", "sphere", "dot"),
 }
 PHRASE = "carry no meaning"  # the letters that are shown; the text before them and after them is as it is
-D, WIDEST, REACH = (4, 2.5, 2.6)  # coordinates; where the farthest letter stands at first; half the side view
+D, START_REACH, REACH = (
+    4,
+    2.5,
+    2.6,
+)  # coordinates; where the farthest letter stands at first; half the side view
 SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 
 def files(choices: Choices) -> tuple[File, File, File]:
-    """The chosen model, what was measured of all, and the text, which none has learned from."""
+    """The chosen model, the measurements of all models, and a text that none has learned from."""
     model = File(f"{choices['model']}.safetensors", from_file)
     return model, File("drift.json", table), File("language.txt", text)
 
@@ -108,8 +112,8 @@ LABELS = tuple(
 
 
 def pick(k: int) -> Row:
-    """One of a letter's numbers."""
-    return Row(tuple(np.eye(PATH_LENGTH + len(PARTS))[k].tolist()))
+    """Row that picks one of a letter's numbers."""
+    return Row(tuple(np.eye(PATH_LENGTH + len(PART_LABELS))[k].tolist()))
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,8 @@ class Slid:
 
     @property
     def unit(self) -> float:
-        """By what the picture divides."""
-        return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / WIDEST
+        """The length by which the picture is scaled down."""
+        return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / START_REACH
 
     @property
     def looks(self) -> list[Array]:
@@ -164,7 +168,7 @@ class Slid:
 
 
 def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: str) -> Slid:
-    """What comes into the chosen layer as the chosen window slides on."""
+    """The vectors of the letters at the input of the chosen layer, as the window slides."""
     window, layer = int(choices["window"]), int(choices["layer"]) - 1
     start = words.index(PHRASE) + len(PHRASE) - window
     tokens = shape.tokens(words[start : start + 2 * window])
@@ -178,13 +182,13 @@ def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: s
 
 
 def tracked(x: Array) -> Affine:
-    """The unit vector of each letter (steps, letters, d) to where it is, in single precision."""
+    """Map from letters' unit vectors to their vectors at the current step, from (steps, letters, d)."""
     each = np.swapaxes(x, 1, 2).astype(np.float32)
     return Affine(Entries(np.zeros(each.shape[1:]), tracks={"slide": Track(np.arange(len(x)), each)}))
 
 
 def spread(x: Array) -> float:
-    """The root mean square distance of all from their mean."""
+    """The root mean square distance of vectors from their mean."""
     every = x.reshape(-1, x.shape[-1])
     return float(np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean()))
 
@@ -193,7 +197,7 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """The letters, and the way of the followed one, what is to come of it thin."""
+    """Marks of the letters, and the path of the followed one; the part to come is thin."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
@@ -205,7 +209,7 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
 
 
 def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """The height along 1, over the direction of the hyperplane in which the letters are farthest apart."""
+    """Side view: height along 1 against the direction of the hyperplane in which the letters spread most."""
     flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
     along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
     show = rows(np.stack([along, UP]))
@@ -220,12 +224,12 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """How far the followed letter is from where it came in; or the loss or the size along a long text."""
+    """View of the followed letter's distance from its start; or of the loss or the size along a long text."""
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)
     way: dict[str, Any] = {"parameter": "slide", "stops": stops, "only": Followed()}
     layers: list[Mark] = []
-    for k, (title, role, dash) in enumerate(PARTS.values()):
+    for k, (title, role, dash) in enumerate(PART_LABELS.values()):
         show = (pick(NOW), pick(DISTANCE + k))
         layers += [
             Way("ways", role, show, title, **way, whole=True, size=2, dash=dash),
@@ -242,7 +246,7 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
     """The medians of all models along eleven windows of text: read, and, dotted, written by themselves."""
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
-    for name, (role, dash) in LOOKS.items():
+    for name, (role, dash) in MODEL_LOOKS.items():
         for source in ("read", "written"):
             values = np.median([row[source][number] for row in found if row["model"] == name], axis=0)
             points = np.stack([np.arange(len(values)), values], axis=-1)
@@ -264,12 +268,12 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
 
 
 def facts(choices: Choices, found: Found) -> Facts:
-    """How far letters go, beside how far they are apart: medians over the models of each kind."""
+    """Table of path lengths in spreads, by layer: medians over the models of each kind."""
     lines = []
     for name, label in MODELS.items():
         models = [row for row in found if row["model"] == name]
         loss = f"{np.median([row['loss'] for row in models]):.2f}"
-        for part, (called, _, _) in PARTS.items():
+        for part, (called, _, _) in PART_LABELS.items():
             lines.append(
                 [f"{label}: {called}", *ways(choices, models, part), loss if part == "stream" else ""]
             )
@@ -280,7 +284,7 @@ def facts(choices: Choices, found: Found) -> Facts:
 
 
 def ways(choices: Choices, models: Found, part: str) -> list[str]:
-    """By layer."""
+    """A line of the table: the median path length of a part, by layer."""
     if choices["kind"] == "kept":
         return ["0"] * len(LAYERS)
     each = [row[choices["kind"]][choices["window"]][part] for row in models]

@@ -1,4 +1,4 @@
-"""The recipe of a feed-forward network: the surface of a norm through W₁, ReLU or GELU, and W₂.
+"""Recipe of the feed-forward scene: the surface of a norm through W₁, ReLU or GELU, and W₂.
 
 Beside it stands the same circle with the neurons over its angle, or a map of the same sphere.
 """
@@ -44,14 +44,14 @@ BY_HAND = ("hand", "mirrored")
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
 SEEDS, EXPANSIONS, MAX_NEURONS = 8, range(1, 5), 12
 RADIUS = np.sqrt(3)
-POINTS = {"layer_norm": 480, "rms_norm": 1000}
-FOLLOWED = {"layer_norm": 80, "rms_norm": 517}
+POINT_COUNTS = {"layer_norm": 480, "rms_norm": 1000}
+FOLLOWED_POINT = {"layer_norm": 80, "rms_norm": 517}
 SHOW = rows(np.eye(3))
 ROLES = {"apart": "input", "shared": "other", "collapsed": "ink"}
 TITLES = {"apart": "kept apart", "shared": "shares its image with others", "collapsed": "all in one point"}
 NEURONS = ("series-1", "series-2", "series-3")  # roles of the three that are seen in space
 CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
-LARGER = 6  # times as large as they are the probabilities of trained networks are drawn
+PROBABILITY_SCALE = 6  # by which the probabilities of trained networks are multiplied when drawn
 REACH = 1.75  # by hand: the surface before, unshifted
 TILT = Parameter(
     "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
@@ -67,12 +67,12 @@ def turned(degrees: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
 
 
-TURN = np.array([turned(degrees) for degrees in DEGREES])
+ROTATIONS = np.array([turned(degrees) for degrees in DEGREES])
 
 
 @dataclass(frozen=True)
 class Layers:
-    """W₁ and W₂ as steps, and the sliders that move them."""
+    """A feed-forward network as steps, W₁ and W₂, with the sliders of its parameters."""
 
     first: Affine
     last: Step
@@ -88,7 +88,7 @@ def files(choices: Choices) -> Sequence[File]:
 
 def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[str, Any]] = ()) -> Recipe:
     norm, function = choices["norm"], choices["function"]
-    y, net = normed(POINTS[norm], norm=norm), layers(choices, film)
+    y, net = normed(POINT_COUNTS[norm], norm=norm), layers(choices, film)
     through = Pipeline((net.first, Pointwise(function), net.last))
     points = Cloud("points", y, through)
     values = {p.name: p.value for p in net.parameters}
@@ -98,7 +98,12 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     drawn, around = split(*guides(net, through, norm, reach))
     numbers, more = readouts(choices, film)
     return Recipe(
-        stages=("y", "W₁y + b", FUNCTIONS[function], f"{LARGER} · softmax(W₂h)" if film else "W₂h"),
+        stages=(
+            "y",
+            "W₁y + b",
+            FUNCTIONS[function],
+            f"{PROBABILITY_SCALE} · softmax(W₂h)" if film else "W₂h",
+        ),
         parameters=net.parameters,
         clouds=(points, beside, Cloud("y", y), *drawn, *more),
         views=(
@@ -110,7 +115,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
         readouts=numbers,
         facts=of_trained(table, choices) if film else of_drawn(choices, y),
         progress=2,
-        follow=FOLLOWED[norm],
+        follow=FOLLOWED_POINT[norm],
         clock="step" if film else "",
     )
 
@@ -121,17 +126,17 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
 def layers(choices: Choices, film: Film | None) -> Layers:
     if film is not None:
         first, last = ordered(film, choices["seed"])
-        larger = Affine(LARGER * np.eye(3))
+        larger = Affine(PROBABILITY_SCALE * np.eye(3))
         return Layers(first, Branches((Pipeline((last, Softmax(), larger)),)), clock(film))
     if choices["weights"] in BY_HAND:
         return by_hand(choices["weights"] == "mirrored")
-    y = normed(POINTS[choices["norm"]], norm=choices["norm"])
+    y = normed(POINT_COUNTS[choices["norm"]], norm=choices["norm"])
     W = drawn_weights(choices["seed"])[: 3 * choices["expansion"]]
     return Layers(Affine(W), backwards(Pipeline((Affine(W), Pointwise(choices["function"]))), y))
 
 
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
-    """The two Linears of a network along its training; first come the neurons that vary most in the end."""
+    """The two linear layers during training; the neurons that vary most at the end come first."""
     hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
         film.data.points.astype(float)
     )[2]
@@ -143,17 +148,16 @@ def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
 
 
 def by_hand(mirrored: bool) -> Layers:
-    """Layers set by hand: three neurons along the axes, rotated and shifted; with `mirrored`, also their
-    negatives.
+    """Hand-set layers: three neurons along the axes, rotated and shifted, and if `mirrored` their negatives.
 
-    W₂ subtracts the shift (if `mirrored`, the outputs of the negatives instead), then rotates back.
+    W₂ subtracts the shift (if `mirrored`, the mirror neurons' outputs), then rotates back.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
-    first = Track(DEGREES, signs @ TURN)
+    first = Track(DEGREES, signs @ ROTATIONS)
     turn = Entries(np.zeros_like(signs), tracks={"tilt": first})
     shift = Entries(np.zeros(len(signs)), {"shift": np.ones(len(signs))})
     off = Affine(signs.T) if mirrored else Affine(np.eye(3), Entries(np.zeros(3), {"shift": -np.ones(3)}))
-    back = Affine(Entries(np.zeros((3, 3)), tracks={"tilt": Track(DEGREES, TURN.mT)}))
+    back = Affine(Entries(np.zeros((3, 3)), tracks={"tilt": Track(DEGREES, ROTATIONS.mT)}))
     return Layers(Affine(turn, shift), Branches((Pipeline((off, back)),)), (TILT, SHIFT))
 
 
@@ -163,14 +167,14 @@ def drawn_weights(seed: int) -> np.ndarray:
 
 
 def backwards(hidden: Pipeline, y: np.ndarray) -> Affine:
-    """The affine map from the hidden layer that comes nearest to y, in the mean of squares."""
+    """The least-squares affine map from the hidden layer back to y."""
     known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
     found = np.linalg.lstsq(known, y)[0]
     return Affine(found[:-1].T, found[-1])
 
 
 def padded(first: Affine) -> Affine:
-    """The same for points with one more coordinate, which it does not see."""
+    """The same map for points with one more coordinate, which it ignores."""
     assert isinstance(first.A, Entries)
 
     def wider(values: Any) -> np.ndarray:
@@ -184,13 +188,13 @@ def padded(first: Affine) -> Affine:
 
 
 def size(stages: Sequence[np.ndarray]) -> float:
-    """How far the picture goes: to all that comes out of the function, and most of what goes in."""
+    """Half width of the picture: room for all outputs of the activation and for most of its inputs."""
     before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
     return max(1.1 * after, 0.6 * before)
 
 
 def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
-    """The points by their fates; after GELU none has another."""
+    """Marks of the points, one for each fate; with GELU all points are kept apart."""
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
 
@@ -214,7 +218,7 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The coordinate planes around the part of space that ReLU lets through, and the surface on its way."""
+    """The planes that bound the part of space where ReLU changes nothing, and the surface at each stage."""
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
     faces = np.concatenate([clouds.grid_mesh(2, 2) + 4 * k for k in range(3)])
@@ -242,7 +246,7 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 
 
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
-    """What each neuron says at each angle, before and after; the angle is a fourth coordinate of y."""
+    """Each neuron's value by angle, before and after the activation; y has the angle as a coordinate."""
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))
     angle, each = Row((0, 0, 0, 1), stage=0), np.eye(net.first.A.shape[0])
@@ -304,7 +308,7 @@ def formula(function: str) -> str:
 
 
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
-    """What a wider layer with the same first neurons keeps, after ReLU."""
+    """Table for drawn weights: pieces, entropy of the patterns, and share of lost points, by width."""
     if choices["weights"] != "drawn" or choices["function"] != "relu":
         return None
     basis, W = SPACES[choices["norm"]], drawn_weights(choices["seed"])
@@ -333,7 +337,7 @@ def shares_of(fates: np.ndarray) -> np.ndarray:
 
 
 def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
-    """Medians over the seeds, before training and after it, by expansion."""
+    """Table for trained networks: medians over the seeds, before and after training, by width."""
     of = {
         row["expansion"]: row
         for row in table

@@ -1,4 +1,4 @@
-"""The recipe of the fold: (x, y) ↦ u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
+"""Recipe of the fold scene: (x, y) ↦ u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
 
 Third view: how fast the result moves when t does, by a central difference.
 """
@@ -16,7 +16,7 @@ from geometry.differences import nudged, quotient
 
 # Half the step in t. Double precision leaves an error near 1e-16/h = 1e-11; the curvature, for the point
 # nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
-H = 1e-5
+HALF_STEP = 1e-5
 SPEED = (Row((0, 0, 0, 0, 1), stage=0), Row((1,), stage=2))
 STRETCH = Parameter("a", "a", 4, -5, 5, symbol="a", about="factor on x; below 0 it also mirrors")
 SHIFT = Parameter("t", "t", 1.25, -3, 3, symbol="t", about="added to x; with a stretch, after it")
@@ -51,7 +51,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """(first coordinate at t + h, less that at t − h)/2h."""
-    place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), H)))
-    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, H))
+    """Speed of the final x when t moves: (x′ at t + h, minus x′ at t − h)/2h."""
+    place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), HALF_STEP)))
+    steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, HALF_STEP))
     return Cloud("speed", np.stack([circle.angles()] * 2, -1), Pipeline(steps), place)

@@ -1,4 +1,4 @@
-"""The recipes of heads: the cut of LayerNorm's sphere along the axes, and the shuffle test."""
+"""Recipes of the heads scene: the cut of LayerNorm's sphere along the axes, and the shuffle test."""
 
 from __future__ import annotations
 

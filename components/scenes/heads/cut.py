@@ -1,4 +1,4 @@
-"""The cut: points on LayerNorm's sphere, what each head sees of them, and the scores that come of it.
+"""Recipe of the cut: points on LayerNorm's sphere, the part that each head sees, and the heads' scores.
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
 shows that space; a head's part of a point stands beside it, and is drawn without its height along 1.
@@ -24,16 +24,16 @@ Array = np.ndarray
 
 D, N, SEED, FOLLOW = 4, 160, 2, 89
 MAX_SHOWN_SCORE, CAMERA = 3.0, (1.0, 0.95, 0.5)  # the largest score that is shown
-# the directions that are of the first two axes, of the last two, and of both
+# display axes: a direction of the first two coordinates, one of the last two, and one of all
 SHOW = np.vstack([[1, -1, 0, 0], [0, 0, 1, -1], np.array([1, 1, -1, -1]) / sqrt(2)]) / sqrt(2)
-HERE, AXES = rows(SHOW), np.arange(1, D + 1)
+SHOW_ROWS, AXES = rows(SHOW), np.arange(1, D + 1)
 OVERLAPS, ANGLES = np.linspace(0, 1, 21), np.arange(0.0, 91, 2)
-FINE = 8  # places of a window's curve between two axes
+STEPS_PER_AXIS = 8  # points of a window's curve between two axes
 NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
 def cut(heads: int, shape: str) -> Recipe:
-    """The picture, for so many heads whose windows have a shape."""
+    """The recipe for a number of heads and a shape of their windows."""
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)
     scored = Cloud("scored", sample(), place=Pipeline((*NORM, beside(Affine(Of(asked)), first=False))))
@@ -42,7 +42,7 @@ def cut(heads: int, shape: str) -> Recipe:
     parts, shown = split(*(part for own in each for part in own))
     curves, shares = split(*(part for h in range(heads) for part in window(heads, shape, h)))
     lines, level = split(*levels())
-    hero = (*around, *shown, *chosen(HERE, titled=False), *whole_points(), *recombined())
+    hero = (*around, *shown, *chosen(SHOW_ROWS, titled=False), *whole_points(), *recombined())
     return Recipe(
         stages=("x", "LayerNorm", "heads", "sum"),
         parameters=(
@@ -105,7 +105,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def beside(step: Step, *, first: bool = True) -> Step:
-    """Concatenate: x ↦ (step(x), x) if `first`, else (x, step(x)). Views draw the first half."""
+    """Concatenate step(x) and x: (step(x), x) if `first`, else (x, step(x)). Views draw the first half."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 
@@ -114,7 +114,7 @@ SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
 def shares(heads: int, shape: str, at: Array) -> Array:
-    """(T, heads, n): how much of the axis at each place a head sees, by overlap."""
+    """Each head's share of the axis at each place, for each overlap: (T, heads, n)."""
     return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
 
@@ -128,7 +128,7 @@ def diagonals(heads: int, shape: str) -> Array:
 
 
 def part(heads: int, shape: str, h: int) -> Step:
-    """x ↦ (w ⊙ x, x): what a head sees, and with it x."""
+    """x ↦ (w ⊙ x, x): the part that a head sees, followed by x."""
     return beside(Affine(by_overlap(diagonals(heads, shape)[:, h])))
 
 
@@ -137,7 +137,7 @@ def part(heads: int, shape: str, h: int) -> Step:
 
 def sphere() -> list[Part]:
     mesh, net = [0.0, 0.1, 0.04, 0.08], [0.1, 0.35, 0.16, 0.25]
-    return globe(HERE, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
+    return globe(SHOW_ROWS, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
 
 
 def surface(heads: int, shape: str, h: int) -> list[Part]:
@@ -149,8 +149,8 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
         for found in (clouds.sphere_mesh(meridians=24, parallels=12), clouds.graticule(fine=24))
     )
     return [
-        draw(f"surface {h + 1}", Mesh, role, HERE, ball, fade=[0.0, 0.0, 0.14, 0.0], **look),
-        draw(f"net {h + 1}", Line, role, HERE, net, size=1, fade=[0.0, 0.0, 0.35, 0.0], **look),
+        draw(f"surface {h + 1}", Mesh, role, SHOW_ROWS, ball, fade=[0.0, 0.0, 0.14, 0.0], **look),
+        draw(f"net {h + 1}", Line, role, SHOW_ROWS, net, size=1, fade=[0.0, 0.0, 0.35, 0.0], **look),
     ]
 
 
@@ -158,7 +158,9 @@ def points(heads: int, shape: str, h: int) -> list[Part]:
     """The points as a head sees them."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
-    cloud, mark = draw(f"part {h + 1}", Points, f"series-{h + 1}", HERE, sample(), title, steps=steps, **look)
+    cloud, mark = draw(
+        f"part {h + 1}", Points, f"series-{h + 1}", SHOW_ROWS, sample(), title, steps=steps, **look
+    )
     return [(cloud, mark)]
 
 
@@ -172,7 +174,9 @@ def way(heads: int, shape: str, h: int) -> Part:
         SECOND,
     )
     look: dict[str, Any] = {"only": Followed(), "size": 4, "arrow": 0.12, "fade": [0.0, 0.0, 1.0, 1.0]}
-    return draw(f"way {h + 1}", Trail, f"series-{h + 1}", HERE, sample(), place=place, steps=steps, **look)
+    return draw(
+        f"way {h + 1}", Trail, f"series-{h + 1}", SHOW_ROWS, sample(), place=place, steps=steps, **look
+    )
 
 
 def _shown(matrix: Array) -> Array:
@@ -188,7 +192,7 @@ def frame(heads: int, shape: str) -> Cloud:
 
 
 def mixed(heads: int, shape: str) -> Cloud:
-    """Sums of parts, each head's of another point: what the heads would take for points, one by one."""
+    """Sums of the heads' parts of different points."""
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
     norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))
@@ -201,22 +205,22 @@ def mixed(heads: int, shape: str) -> Cloud:
 
 def recombined() -> tuple[Mark, ...]:
     title = "parts of different points"
-    return (Points("mixed", "trail", HERE, title, glyph="ring", size=5, fade=[0.0, 0.0, 0.0, 1.0]),)
+    return (Points("mixed", "trail", SHOW_ROWS, title, glyph="ring", size=5, fade=[0.0, 0.0, 0.0, 1.0]),)
 
 
 def whole_points() -> tuple[Mark, ...]:
     faint = [1.0, 1.0, 0.25, 0.9]
-    point = Points("whole", "input", HERE, "a point", size=5, fade=faint, hand=Follow())
-    return point, *followed("whole", HERE, "the followed point", size=10, trail=2)
+    point = Points("whole", "input", SHOW_ROWS, "a point", size=5, fade=faint, hand=Follow())
+    return point, *followed("whole", SHOW_ROWS, "the followed point", size=10, trail=2)
 
 
 def axes() -> list[Part]:
-    """Where the four axes point, as the picture shows them: the corners of a tetrahedron."""
+    """The four axes projected to the picture: the corners of a tetrahedron."""
     ends = np.stack([0 * np.eye(D), 1.9 * np.eye(D)], axis=1)
     names = [f"x{s}" for s in "₁₂₃₄"]
     return [
-        draw("axes", Line, "axis", HERE, clouds.segments(ends), size=1.5, opacity=0.5),
-        draw("axis names", Labels, "axis", HERE, 2.15 * np.eye(D), labels=names),
+        draw("axes", Line, "axis", SHOW_ROWS, clouds.segments(ends), size=1.5, opacity=0.5),
+        draw("axis names", Labels, "axis", SHOW_ROWS, 2.15 * np.eye(D), labels=names),
     ]
 
 
@@ -224,7 +228,7 @@ def axes() -> list[Part]:
 
 
 def circle() -> Entries:
-    """The query (d, 1): on the sphere, from the direction that is head 1's to that which is head 2's."""
+    """The query (d, 1) on the sphere, from a direction that only head 1 sees to one that only head 2 sees."""
     turn = np.deg2rad(ANGLES)[:, None]
     found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
     return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})
@@ -248,10 +252,17 @@ def score(h: int) -> Row:
 def asking() -> list[Part]:
     """The query as an arrow."""
     line = draw(
-        "query", Line, "ink", HERE, np.array([[0.0], [1.0]]), place=(Affine(circle()),), size=4, arrow=0.12
+        "query",
+        Line,
+        "ink",
+        SHOW_ROWS,
+        np.array([[0.0], [1.0]]),
+        place=(Affine(circle()),),
+        size=4,
+        arrow=0.12,
     )
     name = draw(
-        "query name", Labels, "ink", HERE, np.array([[1.12]]), labels=["q"], place=(Affine(circle()),)
+        "query name", Labels, "ink", SHOW_ROWS, np.array([[1.12]]), labels=["q"], place=(Affine(circle()),)
     )
     return [line, name]
 
@@ -283,7 +294,7 @@ def side(h: int) -> tuple[str, float, float]:
 
 
 def levels() -> list[Part]:
-    """Both axes, and where the two heads agree."""
+    """Axes of the scores of two heads, and the diagonal where they are equal."""
     plane, far = rows(np.eye(2)), MAX_SHOWN_SCORE
     cross = clouds.segments(np.array([[[-far, 0.0], [far, 0]], [[0, -far], [0, far]]]))
     return [
@@ -305,14 +316,14 @@ def levels() -> list[Part]:
 
 
 def window(heads: int, shape: str, h: int) -> list[Part]:
-    """A head's window as a curve over the axes, and its shares of them."""
-    places = np.linspace(0.5, D + 0.5, FINE * D + 1)
+    """A head's window as a curve over the axes, with its share of each axis as dots."""
+    places = np.linspace(0.5, D + 0.5, STEPS_PER_AXIS * D + 1)
     heights = shares(heads, shape, places)[:, h]
     given = np.hstack([places[:, None], np.eye(len(places))])
     matrix = np.zeros((len(OVERLAPS), 2, 1 + len(places)))
     matrix[:, 0, 0], matrix[:, 1, 1:] = 1, heights
     place, role, plane = (Affine(by_overlap(matrix)),), f"series-{h + 1}", rows(np.eye(2))
-    own = [FINE // 2 + FINE * k for k in range(D)]
+    own = [STEPS_PER_AXIS // 2 + STEPS_PER_AXIS * k for k in range(D)]
     line = draw(
         f"window {h + 1}", Line, role, plane, given, f"head {h + 1}", place=place, size=4, opacity=0.8
     )

@@ -1,4 +1,4 @@
-"""The shuffle test: what swaps of axes within a head and across heads do to language models, as counted.
+"""Recipe of the shuffle test: measured costs of swapping axes of language models, within and across heads.
 
 A dot is a shuffle. Its coordinates are what is lost by this kind and the one before it, and the heights of
 both; the step goes from the one to the other, from the k-th smallest of the one to that of the other.
@@ -34,16 +34,16 @@ SHUFFLE_LABELS = {"one": "within one head", "each": "within each head", "across"
 ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
 MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
 ARMS = {True: "trained", False: "untrained"}
-APART, SPREAD = 0.28, 0.1  # between two kinds, and of dots from the middle of theirs
-NAMES, EDGE = 0.55, 0.06  # what the names take, and what is left on both sides, in parts of the scale
-TICKS = 4  # steps of the scale, at most
-MOVE = Affine(np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1.0]]))
+KIND_DISTANCE, DOT_SPREAD = 0.28, 0.1  # between kinds of shuffles, and of dots around their kind
+NAME_WIDTH, MARGIN = 0.55, 0.06  # room for the names and at both sides, as fractions of the scale
+MAX_TICK_STEPS = 4  # between the ticks of the scale
+NEXT_KIND = Affine(np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1.0]]))
 MOVING = (Row((1.0, 0.0, 0.0, 0.0)), Row((0.0, 0.0, 1.0, 0.0)))
 STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
 
 
 def test(found: Rows, layer: int, measure: str) -> Recipe:
-    """Of one layer: by how much the loss grows, or how far the guesses are from those before."""
+    """The recipe for one layer: the increase of the loss, or the divergence of the guesses."""
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
     every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in SHUFFLE_LABELS])
@@ -71,20 +71,20 @@ def test(found: Rows, layer: int, measure: str) -> Recipe:
 
 
 def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> list[Part]:
-    """The dots of the first model, over the means of all."""
+    """A dot for each shuffle of the first model, and a tick for the mean of each model."""
     levels = np.arange(len(PLACES), 0, -1.0)
     first = {row["place"]: row for row in rows if row["seed"] == 0}
     lost = {kind: [first[place][f"{kind}_{measure}_all"] for place in PLACES] for kind in SHUFFLE_LABELS}
     count = len(lost["one"][0])
     height = {
-        kind: (levels + APART * (1 - k))[:, None] + SPREAD * scatter(count)
+        kind: (levels + KIND_DISTANCE * (1 - k))[:, None] + DOT_SPREAD * scatter(count)
         for k, kind in enumerate(SHUFFLE_LABELS)
     }
     parts = frame(name, *ends, levels)
     for k, (before, kind) in enumerate(pairwise(["one", *SHUFFLE_LABELS])):
         dots = np.stack([lost[before], lost[kind], height[before], height[kind]], axis=-1).reshape(-1, 4)
         steps = (
-            (*rest(4, k - 1), MOVE, *rest(4, len(SHUFFLE_LABELS) - 1 - k))
+            (*rest(4, k - 1), NEXT_KIND, *rest(4, len(SHUFFLE_LABELS) - 1 - k))
             if k
             else rest(4, len(SHUFFLE_LABELS) - 1)
         )
@@ -92,7 +92,10 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
         look: dict[str, Any] = {"steps": steps, "fade": fade, "size": 4, "opacity": 0.45}
         parts.append(draw(f"{name} {kind}", Points, ROLES[kind], MOVING, dots, SHUFFLE_LABELS[kind], **look))
         ticks = [
-            [[row[f"{kind}_{measure}"][0], y + APART * (1 - k) + end] for end in (-SPREAD, SPREAD)]
+            [
+                [row[f"{kind}_{measure}"][0], y + KIND_DISTANCE * (1 - k) + end]
+                for end in (-DOT_SPREAD, DOT_SPREAD)
+            ]
             for place, y in zip(PLACES, levels, strict=True)
             for row in rows
             if row["place"] == place
@@ -105,15 +108,15 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
 
 
 def scatter(n: int) -> Array:
-    """n numbers between −1 and 1, neighbours far apart: dots with nearly the same value stay apart."""
+    """n numbers in (−1, 1) whose neighbours are far apart, so that dots of similar values do not overlap."""
     return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
 
 
 def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
-    """The names of the places, and the scale."""
+    """Labels of the places, and the scale with its ticks."""
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
-    at = np.column_stack([np.full(len(levels), left + NAMES / 2 * (high - low)), levels])
+    at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])
     numbers = scale(low, high)
     upright = segments(np.array([[[x, bottom], [x, top]] for x in numbers]))
     level = segments(np.array([[[left, y - 0.5], [right, y - 0.5]] for y in levels[:-1]]))
@@ -136,20 +139,20 @@ def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
 
 
 def sides(low: float, high: float) -> tuple[float, float]:
-    """Those of the picture, where so much is lost at least and at most."""
+    """The sides of the picture, for values from `low` to `high`."""
     size = high - low
-    return low - (NAMES + EDGE) * size, high + EDGE * size
+    return low - (NAME_WIDTH + MARGIN) * size, high + MARGIN * size
 
 
 def scale(low: float, high: float) -> Array:
-    """Round numbers between two, 0 among them, few of them."""
+    """A few round numbers from `low` to `high`, 0 among them: the ticks."""
     steps = (factor * 10.0**power for power in range(-6, 6) for factor in (1, 2, 5))
-    step = next(step for step in steps if (high - low) / step < TICKS)
+    step = next(step for step in steps if (high - low) / step < MAX_TICK_STEPS)
     return step * np.arange(np.ceil(low / step), np.floor(high / step) + 1) + 0.0  # no −0
 
 
 def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
-    """Means over the models, and how far apart these are."""
+    """Table of means over the models, with the standard deviations between models."""
     count = len({row["seed"] for row in arms[True]})
     columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in SHUFFLE_LABELS.values()))
     lines = [
@@ -164,7 +167,7 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
 
 
 def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
-    """Of each model, over its shuffles."""
+    """Each model's mean over its shuffles."""
     return np.array([row[f"{kind}_{measure}"][0] for row in rows if row["place"] == place])
 
 

@@ -1,4 +1,4 @@
-"""The recipe of the Jacobian: what a norm does to a small ball of neighbours, and to a gradient.
+"""Recipe of the jacobian scene: a norm's derivative on a small ball of neighbours, and on a gradient.
 
 Coordinates are turned, so that the last one is along 1 and the others are in the hyperplane: centring drops
 the last, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative` takes a pair (x, v) of a
@@ -19,11 +19,11 @@ from geometry import Affine, Branches, Derivative, Entries, Normalize, Pipeline,
 from geometry.pipeline import Step
 
 SUBSCRIPTS = "₁₂₃"
-NEIGHBOURS, CROWD, SEED = 60, 260, 3
-REACH = 2.1  # of the picture
-DECADES = 0.8  # of 1/σ, to both sides of 1
+NEIGHBOUR_COUNT, CROWD_COUNT, SEED = 60, 260, 3
+REACH = 2.1  # half width of the picture
+COLOR_DECADES = 0.8  # of the colour scale, to both sides of 1/σ = 1
 CAMERA = (0.75, -1.15, 0.55)
-POINT, GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 1
+START_POINT, START_GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 1
 CIRCLE = clouds.circle(96, *np.sqrt(3) * np.eye(3)[:2])
 BALL_NET = clouds.graticule(meridians=8, parallels=4)
 
@@ -88,30 +88,30 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
         "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="lets a little through along z", folded=True
     )
     size = Parameter("r", "radius of the ball", 0.4, 0.02, 1, about="of the neighbours around x")
-    own = [size] if forward else vector("g", GRADIENT, 2, "Gradient g")
-    return (*vector("x", POINT, 2, "Point x"), *own, eps)
+    own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g")
+    return (*vector("x", START_POINT, 2, "Point x"), *own, eps)
 
 
 # --- places with directions: the coordinates of x, then those of v
 
 
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
-    """To pairs (x, v), with x from the sliders and v from the terms (2d, width)."""
+    """Map to pairs (x, v): x from its sliders, v by matrices (2d, width), each times a slider."""
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 
 
 def x_sliders(d: int, width: int) -> Entries:
-    """x from its sliders, as the first of so many coordinates."""
+    """A vector of `width` numbers: the sliders of x, then zeros."""
     return Entries(np.zeros(width), {f"x{i + 1}": np.eye(width)[i] for i in range(d)})
 
 
 def pairs(d: int) -> Rows:
-    """A direction drawn from its place: x + v."""
+    """Rows that draw a pair (x, v) as the point x + v."""
     return rows(np.eye(3, 2 * d) + np.eye(3, 2 * d, d))
 
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """J of the origin and of the unit vectors: points, pipeline and place of a cloud."""
+    """The columns of J, after the origin: points, pipeline and place of a cloud."""
     unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
     pipeline = Pipeline((Derivative(Pipeline(steps)), direction))
@@ -126,7 +126,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
     around = at_x(d, {"r": np.eye(2 * d, d, -d)}, d)
     carried = [Derivative(Pipeline((step,))) for step in steps]
     (surface, triangles), (net, order) = clouds.sphere_mesh(), BALL_NET
-    edge = clouds.gaussian(NEIGHBOURS, d, seed=SEED)
+    edge = clouds.gaussian(NEIGHBOUR_COUNT, d, seed=SEED)
     edge /= np.linalg.norm(edge, axis=1, keepdims=True)
     tip = Affine(np.eye(d, 2 * d) + np.eye(d, 2 * d, d))
     look: Look = {"place": (around,), "steps": carried}
@@ -157,7 +157,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 
 
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
-    """The arrow of a gradient at each stage, and the way of its tip.
+    """The arrow of a gradient at each stage, and the path of its tip.
 
     Its place computes six vectors: x, z, g, g without its part along 1, that without its part along z, and
     J·g. Each stage puts a base and a direction before them.
@@ -194,9 +194,9 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
 
 
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
-    """Points all over space, coloured by 1/√(σ² + ε), which multiplies gradients there."""
-    x = 1.1 * clouds.gaussian(2 * CROWD, d, seed=SEED + 1)
-    x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD]
+    """Points all over space, coloured by 1/√(σ² + ε), the largest singular value of J there."""
+    x = 1.1 * clouds.gaussian(2 * CROWD_COUNT, d, seed=SEED + 1)
+    x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD_COUNT]
     factor = Pipeline(
         (
             *((centring(d),) if centred else ()),
@@ -215,11 +215,11 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
 def factor_color(d: int, centred: bool) -> Color:
     square = "σ²" if centred else "RMS²"
     title = f"log₁₀ of 1/√({square} + ε), the factor of a gradient"
-    return Color("sequential", -DECADES, DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
+    return Color("sequential", -COLOR_DECADES, COLOR_DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
 
 
 def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
-    """Marks of the point x: forward, one that moves from x to its image z with a trail; else one for each."""
+    """Marks of the point x: forward, one that moves to its image z; backward, one for x and one for z."""
     place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
     own = draw(
@@ -257,7 +257,7 @@ def guides(d: int, centred: bool) -> list[Part]:
 
 
 def above(d: int, centred: bool, forward: bool) -> View:
-    """From above: x under the hand, among the points as they are before the norm."""
+    """View from above, before the norm: x, which can be dragged, among the other points."""
     flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
     outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])
     carried = rows(np.eye(2, 2 * d) + np.eye(2, 2 * d, d))
@@ -278,7 +278,7 @@ def above(d: int, centred: bool, forward: bool) -> View:
 
 
 def arrow(d: int) -> View:
-    """The gradient by itself, under the hand."""
+    """View of the gradient alone, which can be dragged."""
     flat = rows(np.eye(2, d))
     marks = (
         Line("arrow", "query", flat, size=5, arrow=0.2),

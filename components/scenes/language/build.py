@@ -1,4 +1,4 @@
-"""The recipe of the keys of a sentence in one layer of a trained model.
+"""Recipe of the language scene: the keys of a sentence in one layer of a trained model.
 
 The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three: all of them, once
 they are centred. All are drawn at one scale: what LayerNorm makes of them, and who can win, is the same.
@@ -36,13 +36,13 @@ SENTENCES = {
 OWN = "own"
 ARMS = {"language": "LayerNorm", "language_centred": "centring alone"}
 LAYERS = range(4)
-D, WIDEST = 4, 2.5  # coordinates; where the farthest key stands at first
+D, START_REACH = 4, 2.5  # coordinates; distance at which the farthest key is drawn at first
 MAX_NAMED_CHARACTERS, SMALL_KEYS_FROM = 8, 100  # characters that a message names; keys that are drawn small
 SHOW = hyperplane_basis(D)
 
 
 def files(choices: Choices) -> tuple[File, File]:
-    """The chosen model, and how all went."""
+    """The chosen model, and the measurements of all models."""
     return File(f"{choices['model']}.safetensors", from_file), File("language.json", table)
 
 
@@ -51,7 +51,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
     text, layer = sentence(choices, shape), int(choices["layer"]) - 1
     stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
-    unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / WIDEST or 1.0
+    unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / START_REACH or 1.0
     drawn = sphere_in_steps(gamma, beta, unit, scaled=shape.scaled)
     labels = list(text)
     corners = set(vertices(stream).tolist())
@@ -85,7 +85,7 @@ def begin(text: str) -> str:
 
 
 def sentence(choices: Choices, shape: Shape) -> str:
-    """The chosen one, or the reader's own. Raises WrongValue for characters that the model has never read."""
+    """The chosen sentence, or the reader's own. Raises WrongValue for unknown characters."""
     text = choices[OWN] if choices["sentence"] == OWN else SENTENCES[choices["sentence"]]
     if unknown := sorted(set(text) - set(shape.characters)):
         few = " ".join(c if c.isprintable() else ascii(c) for c in unknown[:MAX_NAMED_CHARACTERS]) + (
@@ -96,7 +96,7 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The same for coordinates in the hyperplane. Where the height goes, or comes, they do not see it."""
+    """The steps as they act on the coordinates in the hyperplane, without the height along 1."""
     return [flat(step) for step in steps]
 
 
@@ -108,7 +108,7 @@ def flat(step: Step) -> Step:
 
 
 def marks(n: int) -> tuple[Mark, ...]:
-    """The keys, the hull around them, and of the followed one those that average to it."""
+    """Marks of the keys and their hull, and lines from the followed key to those that average to it."""
     show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"
     return (
@@ -123,7 +123,7 @@ def marks(n: int) -> tuple[Mark, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """The shares of the keys that no query can choose, and the losses: means over the trained models."""
+    """Table of the shares of unselectable keys by layer, and of losses: means over the trained models."""
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):
         models = [row for row in found if row["scaled"] == scaled]

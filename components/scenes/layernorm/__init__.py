@@ -1,7 +1,7 @@
 """LayerNorm as three motions: onto the hyperplane, out to the sphere, into the ellipsoid."""
 
 from components.language.scene import Choice, Scene, Typed, Whole
-from components.scenes.layernorm.build import GIVEN, OWN, build
+from components.scenes.layernorm.build import DEFAULT_VECTORS, TYPED_OR_WORKED, build
 
 POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}
 CONVENTIONS = {"pytorch": "√(σ²+ε), PyTorch", "std": "σ+ε", "bare": "√(‖x−μ‖²+ε)"}
@@ -15,8 +15,8 @@ SCENE = Scene(
             "variant", "variant", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"}, folded=True
         ),
         Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
-        Choice("points", "points", "gaussian", POINTS | GIVEN),
-        Typed("vectors", "my vectors, one a line", OWN, when=("points", ("own",))),
+        Choice("points", "points", "gaussian", POINTS | TYPED_OR_WORKED),
+        Typed("vectors", "my vectors, one a line", DEFAULT_VECTORS, when=("points", ("own",))),
         Whole("n", "how many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS)), folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, when=("points", ("gaussian",)), folded=True),
         Choice("convention", "where ε stands", "pytorch", CONVENTIONS, folded=True),

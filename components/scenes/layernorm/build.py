@@ -1,4 +1,4 @@
-"""The recipe of the LayerNorm scene.
+"""Recipe of the LayerNorm scene: a cloud of points through centring, scaling, gain and shift.
 
 Display: the mean direction 1 is up, the hyperplane U lies flat; for d = 4 the three directions are a basis
 of U.
@@ -32,20 +32,24 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.norms import layer_norm
 
-OWN = "5 8 2; 1 0 1; -2 1 4"  # in any dimension, until they are changed
-GIVEN = {"worked": "Worked example", "own": "My own vectors"}
+DEFAULT_VECTORS = (
+    "5 8 2; 1 0 1; -2 1 4"  # of the field for own vectors; fitted to any dimension until they are changed
+)
+TYPED_OR_WORKED = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
-FLAT = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
+HYPERPLANE_NAMES = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
 CAMERA = (0.27, -1.31, 0.47)
-SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
-SHOWN = 7  # highlighted points, which leave tails
+DEFAULT_SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
+TAIL_COUNT = 7  # points that leave a tail
 
 
 def build(choices: Choices) -> Recipe:
     d, centered = int(choices["d"]), choices["variant"] == "layernorm"
     points, steps = sample(choices, d), pipeline(d, centered, choices["convention"])
-    unmoved = choices["points"] in GIVEN or d == 4  # where the mean is told by colours, from both sides of 0
-    spread, mean = SPREAD.get(choices["points"], 1), 0 if unmoved else 0.8
+    unmoved = (
+        choices["points"] in TYPED_OR_WORKED or d == 4
+    )  # where the mean is told by colours, from both sides of 0
+    spread, mean = DEFAULT_SPREAD.get(choices["points"], 1), 0 if unmoved else 0.8
     reach = float(max(spread * np.abs(points @ display(d).T).max() * 1.1, 3.2))
     guide_clouds, around = split(*guides(d, centered, steps, reach))
     place = Affine(
@@ -53,7 +57,7 @@ def build(choices: Choices) -> Recipe:
     )
     # Where the steps land for ε = 0 is the surface: first the hyperplane, or for RMSNorm the space itself.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
-    # What has no direction, and so no place on it, is measured from a point of it.
+    # A point without a direction has no place on it: its distance is measured to an arbitrary point of it.
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
     ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
@@ -68,7 +72,7 @@ def build(choices: Choices) -> Recipe:
         ),
         views=(view(d, layers),),
         formula=formula(centered, choices["convention"]),
-        table=Table("points", "ideal", f"to {FLAT[d]}" if centered else ""),
+        table=Table("points", "ideal", f"to {HYPERPLANE_NAMES[d]}" if centered else ""),
         readouts=(
             Number("Mean of the red point now", "points", Row((1 / d,) * d), Followed()),
             Lengths("Semi-axes", "frame"),
@@ -84,12 +88,12 @@ def view(d: int, layers: Sequence[Mark]) -> View:
 
 
 def sample(choices: Choices, d: int) -> np.ndarray:
-    """The chosen points (n, d)."""
+    """The points of the chosen kind, (n, d)."""
     n, kind = choices["n"], choices["points"]
     if kind == "own":
         try:
             text = choices["vectors"]
-            return fitted(clouds.parse_vectors(text, d=3 if text == OWN else d), d)
+            return fitted(clouds.parse_vectors(text, d=3 if text == DEFAULT_VECTORS else d), d)
         except ValueError as wrong:
             raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers", "lines": "1 to 500"}) from None
     if kind == "worked":
@@ -113,7 +117,7 @@ def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normaliz
 
 
 def facts(points: np.ndarray) -> Facts:
-    """In how many directions the results spread: none of the sliders above γ and β but ε moves them."""
+    """Eigenvalues of the covariance of LayerNorm's results before γ and β, for ε = 0; one of them is 0."""
     covariance = np.cov(layer_norm(points, eps=0.0).T, bias=True)
     values = [f"{abs(value):.3f}" for value in np.linalg.eigvalsh(covariance)[::-1]]
     title = "Covariance of the results for ε = 0, before γ and β"
@@ -144,7 +148,7 @@ def display(d: int) -> np.ndarray:
 
 
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
-    """What stands around the points: axes, the mean direction, the hyperplane, and what the points land on.
+    """Axes, the line along 1, the hyperplane, and the sphere or circle on which the points land.
 
     A guide rests until its stage comes, then goes through the same gain and shift as the points.
     """
@@ -154,7 +158,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     surface = (*rest(d, arrival), *steps[arrival:])
     grown = surface[: arrival + 1]  # to the radius √d, and no further
     plane = (*rest(d, arrival + 1), *steps[arrival + 1 :])
-    names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, FLAT[d]
+    names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, HYPERPLANE_NAMES[d]
     parts = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
 
     if d < 4:
@@ -214,7 +218,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
     """The points, the tails of some of them, and the followed one."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
-    few, size = evenly(n, SHOWN), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
+    few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
     color = None
     if d == 3:
         color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the plane")

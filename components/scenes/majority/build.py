@@ -1,4 +1,4 @@
-"""Recipe of the scene majority: keys and queries of attention that learns to find the most frequent class."""
+"""Recipe of the majority scene: keys and queries of attention that learns to find the most frequent class."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NORMS = {
 }
 RATES = {"slow": "0.001", "fast": "0.01"}
 CURVES = {"loss": "loss", "accuracy": "accuracy", "angle": "angle to 𝟏"}
-SCALES: dict[str, Axis] = {
+CURVE_AXES: dict[str, Axis] = {
     "loss": ("log₁₀ loss", -1.5, 1.0),
     "accuracy": ("accuracy", 0.0, 1.03),
     "angle": ("angle to 𝟏, °", 0.0, 90.0),
 }
-LOOKS = {  # the role and dash of the medians
+NORM_LOOKS = {  # the role and dash of the medians
     "layer_norm": ("series-1", "solid"),
     "rms_norm": ("series-2", "dash"),
     "short": ("series-3", "dot"),
@@ -51,8 +51,8 @@ NORM_LEGENDS = {  # for the legend
     "none": "no norm",
 }
 CAMERA = (1.1, -1.1, 0.45)
-TOP = 0.3  # of the weights that are drawn; an even share is 1/20
-SHOWN_KEYS_QUANTILE = 0.99  # the share of the keys that the picture has room for
+MAX_SHOWN_WEIGHT = 0.3  # an even share is 1/20
+SHOWN_KEYS_QUANTILE = 0.99  # of the keys' lengths, for which the picture has room
 
 
 def film_name(choices: Choices) -> str:
@@ -91,7 +91,7 @@ DATA_FILES = (File("majority.json", rows_of),)
 
 
 def stages(network: AttentionClassifier) -> list[str]:
-    """Names: from the embeddings through the norm, what comes out of it being the keys, to the queries."""
+    """Stage names: embeddings, the steps of the norm, whose results are the keys, and queries."""
     made = len(network.steps())
     return [
         "embeddings" if made else "keys",
@@ -102,7 +102,7 @@ def stages(network: AttentionClassifier) -> list[str]:
 
 
 def moved(film: Film, values: np.ndarray) -> Entries:
-    """A matrix (T, m, n) that follows the training."""
+    """Entries that follow the training step: a matrix at each of T checkpoints, (T, m, n)."""
     if len(film.steps) == 1:
         return Entries(values[0])
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
@@ -128,7 +128,7 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
 
 
 def reach(film: Film, seed: int) -> float:
-    """The length of nearly all keys along the training of a seed, at most."""
+    """The length that SHOWN_KEYS_QUANTILE of a seed's keys do not exceed during training."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
     return float(np.quantile(np.linalg.norm(keys, axis=-1), SHOWN_KEYS_QUANTILE))
@@ -180,7 +180,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
 
 
 def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """The weights that each class's token gives to each class, as a line; an even one lies on 1/C."""
+    """View of the attention weights: a line for each token's class; a plain average is level at 1/C."""
     classes = film.network.classes
     ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])
     even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
@@ -190,7 +190,7 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
         *lines,
         Profile("attention", "followed", (), only=Followed(), size=3),
     )
-    axes = ("to class", 0.5, classes + 0.5), ("weight", 0.0, TOP)
+    axes = ("to class", 0.5, classes + 0.5), ("weight", 0.0, MAX_SHOWN_WEIGHT)
     return graph("attention", "", layers, *axes), guides
 
 
@@ -198,10 +198,10 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Of every seed; and the medians of every norm, as `make films` found them."""
+    """View of the curves of all seeds, with the stored medians of every norm."""
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
     own = turned(film) if what == "angle" else values[what]
-    return of_seeds(film, seed, own, SCALES[what], under=[median(row, what) for row in medians])
+    return of_seeds(film, seed, own, CURVE_AXES[what], under=[median(row, what) for row in medians])
 
 
 def turned(film: Film) -> np.ndarray:
@@ -210,7 +210,7 @@ def turned(film: Film) -> np.ndarray:
 
 
 def median(row: Mapping[str, Any], what: str) -> Part:
-    role, dash = LOOKS[row["norm"]]
+    role, dash = NORM_LOOKS[row["norm"]]
     heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
     shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
     return draw(
@@ -222,7 +222,7 @@ def median(row: Mapping[str, Any], what: str) -> Part:
 
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
-    """The angle of what is drawn; accuracy, loss and largest weights of the seed at its checkpoints."""
+    """Readouts of the shown seed: angle of the queries, accuracy, loss and mean largest attention weight."""
     told = np.stack([film.loss[seed], film.accuracy[seed], largest(film)[seed]], -1)
     numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, told[..., None])),)))
     loss, accuracy, weight = (Row(tuple(map(float, row))) for row in np.eye(3))
@@ -235,14 +235,14 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, .
 
 
 def largest(film: Film) -> np.ndarray:
-    """The largest weight (S, T) that a token pays to a class, on average over the tokens."""
+    """The mean over tokens of their largest attention weight, (S, T)."""
     network, weights = film.network, film.weights.astype(float)
     keys = network.keys(network.named(weights)["embedding"])
     return softmax(network.queries(weights) @ keys.mT).max(-1).mean(-1)
 
 
 def facts(found: Rows) -> Facts:
-    """Medians over the seeds: steps to some accuracies, and the end."""
+    """Table of medians over the seeds: steps until some accuracies, and final values."""
     first = found[0]
     count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
     title = f"Medians of {count} networks: {rate}"
@@ -257,6 +257,6 @@ def fact(row: Mapping[str, Any]) -> list[str]:
 
 
 def middle(steps: Sequence[int | None]) -> str:
-    """The median of steps, where those that never get there come last."""
+    """Median number of steps, as text; seeds that never get there count as infinitely many."""
     found = float(np.median([np.inf if step is None else step for step in steps]))
     return f"{found:,.0f}" if np.isfinite(found) else "never"

@@ -1,4 +1,4 @@
-"""The recipe of the outlier: a number is added to x₁ of all points, and what a norm then makes of them.
+"""Recipe of the outlier scene: one number is added to x₁ of all points, then a norm is applied.
 
 The picture has the mean direction upwards; for d = 4 it has the hyperplane Σx = 0.
 """
@@ -27,19 +27,19 @@ from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, 
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.pipeline import Step
 
-N, SEED, SPREAD = 220, 5, 0.7
-CURVES = 14  # points whose factor is drawn as a curve
-LEVELS = 127  # of 8 bits, to both sides of 0
-LOG_OUTLIER = (-1.0, 3.0)  # decades of the outlier
-STOPS = np.logspace(*LOG_OUTLIER, 60)
-NEAR = 0.16  # half the side of the magnified view
+POINT_COUNT, SEED, SPREAD = 220, 5, 0.7
+CURVE_COUNT = 14  # points whose factor is drawn as a curve
+INT8_LEVELS = 127  # positive levels of an 8-bit integer
+LOG_OUTLIER = (-1.0, 3.0)  # range of log₁₀ of the outlier
+OUTLIER_STOPS = np.logspace(*LOG_OUTLIER, 60)
+NEAR_HALF_WIDTH = 0.16  # half the side of the magnified view
 CAMERA = (0.9, -1.05, 0.6)
 
 
 def build(choices: Choices) -> Recipe:
     centred = choices["norm"] == "layernorm"
     d, rounded = int(choices["d"]) if centred else 3, choices["output"] == "bits"
-    x = SPREAD * clouds.gaussian(N, d, seed=SEED)
+    x = SPREAD * clouds.gaussian(POINT_COUNT, d, seed=SEED)
     shift = Affine(np.eye(d), Entries(np.zeros(d), {"a": np.eye(d)[0]}))
     norm = Branches((Pipeline((shift, *normalising(d, centred))),))
     steps: tuple[Step, ...] = (norm, *((rounding(d, centred),) if rounded else ()))
@@ -47,7 +47,7 @@ def build(choices: Choices) -> Recipe:
     shown, layers = split(*guides(d, centred, show))
     moving = Cloud("points", x, Pipeline(steps))
     exact = Cloud("exact", x, Pipeline((norm,)))
-    ends = Cloud("ends", np.tile(limit(d, centred), (N, 1)))
+    ends = Cloud("ends", np.tile(limit(d, centred), (POINT_COUNT, 1)))
     log, law = factors(x, d, centred, shift), law_line(d, centred)
     name, divisor = ("LayerNorm", "1/σ") if centred else ("RMSNorm", "1/RMS")
     readouts = (
@@ -88,14 +88,14 @@ def largest(d: int, centred: bool) -> float:
 
 
 def rounding(d: int, centred: bool) -> Step:
-    """To the nearest level of 8 bits, which reach as far as an output can."""
-    unit = largest(d, centred) / LEVELS
+    """Round to 8 bits: multiples of one step, INT8_LEVELS of which make the largest possible coordinate."""
+    unit = largest(d, centred) / INT8_LEVELS
     steps = (Affine(np.eye(d) / unit), Pointwise("round"), Affine(unit * np.eye(d)))
     return Branches((Pipeline(steps),))
 
 
 def limit(d: int, centred: bool) -> np.ndarray:
-    """Where all outputs go: the image of e₁."""
+    """The limit of all outputs as the outlier grows: the norm of e₁."""
     return Pipeline(normalising(d, centred)).stages(np.eye(d)[:1], {})[-1][0]
 
 
@@ -106,7 +106,7 @@ def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
 
 
 def guides(d: int, centred: bool, show: Rows) -> list[Part]:
-    """What the outputs are on, the axis of the outlier, and the limit."""
+    """The sphere or circle of the outputs, the axis of the outlier, and the limit."""
     end, flat = limit(d, centred), d == 3 and centred
     parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
     if flat:
@@ -129,23 +129,23 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 
 
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
-    """1/σ (for RMSNorm 1/RMS) of each point; and, of some, (log₁₀ a, log₁₀ 1/σ)."""
+    """Clouds of 1/σ (for RMSNorm 1/RMS) of each point, and of (log₁₀ a, log₁₀ 1/σ) of some points."""
     centre = (Affine(centering_matrix(d)),) if centred else ()
     factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
     outlier = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"a": [1.0]})),))
     place = Pipeline((Branches((outlier, factor), "concat"), Pointwise("log10")))
-    return Cloud("factor", x, place=factor), Cloud("log factor", x[:CURVES], place=place)
+    return Cloud("factor", x, place=factor), Cloud("log factor", x[:CURVE_COUNT], place=place)
 
 
 def law_line(d: int, centred: bool) -> Cloud:
-    """1/σ of a·e₁: d/(a√(d − 1)), and √d/a for the root mean square."""
+    """The law for large outliers: 1/σ of a·e₁ is d/(a√(d − 1)), and 1/RMS is √d/a."""
     at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
     return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))
 
 
 def factor_view(divisor: str) -> View:
     flat = rows(np.eye(2))
-    way: Look = {"parameter": "a", "stops": STOPS}
+    way: Look = {"parameter": "a", "stops": OUTLIER_STOPS}
     marks = (
         Way("log factor", "input", flat, "14 of the points", **way, whole=True, size=1.5, opacity=0.6),
         Line("law", "formula", flat, "the law", size=3, dash="dash"),
@@ -156,14 +156,14 @@ def factor_view(divisor: str) -> View:
 
 
 def near_view(d: int, centred: bool, rounded: bool) -> View:
-    """Two coordinates of the outputs near the limit, magnified: rounded, they are on a grid."""
+    """Magnified view of two coordinates of the outputs near the limit."""
     flat, end = rows(np.eye(3, d)[1:]), limit(d, centred)[1]
     marks = (
         Points("points", "input", flat, size=5, hand=Follow()),
         Points("limit", "formula", flat, size=13, glyph="ring"),
         Points("points", "followed", flat, only=Followed(), size=9),
     )
-    ends = float(end) - NEAR, float(end) + NEAR
+    ends = float(end) - NEAR_HALF_WIDTH, float(end) + NEAR_HALF_WIDTH
     title = "Near the limit, on the grid of 8 bits" if rounded else "Near the limit"
     return graph("near", title, marks, ("y₂", *ends), ("y₃", *ends), equal=True)
 

@@ -1,4 +1,4 @@
-"""The recipe of a weight before a norm: the path of an optimiser in the plane.
+"""Recipe of the rate scene: the path of an optimiser for a weight in the plane whose length does not matter.
 
 The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. A point of the path has the state after so many
 steps (w, and for Adam its averages), and beyond it the noise of its step and the number of the step.
@@ -28,14 +28,14 @@ from geometry import (
 from geometry.pipeline import Step
 
 STEPS, SEED = 240, 4
-TARGET = np.array([1.0, 0.0])  # a
-START = np.array([-0.8, 0.6])  # the direction at the beginning
-LONGEST = 5.0
-BETA1, BETA2, TINY = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
+BEST_DIRECTION = np.array([1.0, 0.0])  # a, where the loss is lowest
+START_DIRECTION = np.array([-0.8, 0.6])
+MAX_SHOWN_LENGTH = 5.0
+BETA1, BETA2, ADAM_EPS = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
 NO_DECAY = 1e-9  # in place of 2λ − ηλ² = 0: then the length settles far outside the picture
 NOISE = np.random.default_rng(SEED).normal(size=(STEPS + 1, 2))
 EYE = np.eye(2)
-STEP = Affine(Entries(0 * EYE, {"rate": -EYE}))  # −η times
+TIMES_MINUS_RATE = Affine(Entries(0 * EYE, {"rate": -EYE}))
 
 
 def build(choices: Choices) -> Recipe:
@@ -57,7 +57,7 @@ def build(choices: Choices) -> Recipe:
             Line,
             "query",
             rows(EYE),
-            np.array([[0, 0], 1.35 * TARGET]),
+            np.array([[0, 0], 1.35 * BEST_DIRECTION]),
             "the best direction",
             size=4,
             arrow=0.16,
@@ -76,15 +76,14 @@ def build(choices: Choices) -> Recipe:
     )
 
 
-LENGTH = Row(
-    (0.0, 0.0, 1.0)
-)  # of a point of the path: w, its length, the number of its step, log₁₀ of its turn
+# A point of the path is (w₁, w₂, ‖w‖, number of the step, log₁₀ of its turn in degrees).
+LENGTH = Row((0.0, 0.0, 1.0))
 NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Path:
-    """What an orbit iterates: points, what comes before it, one step, and the size of its state."""
+    """An optimiser as an orbit: points, steps before it, steps of one iteration, width of its state."""
 
     points: np.ndarray
     place: tuple[Step, ...]
@@ -99,7 +98,7 @@ def gradient(width: int, inputs: int) -> Pipeline:
     """(w, …, noise, …) ↦ ∇L(w) = J(−pull·a + noise·ξ), J the Jacobian of w/‖w‖."""
     at = np.eye(width)
     take = np.vstack([at[:2], np.zeros((2, width))])
-    pull = Entries(np.zeros(4), {"pull": np.concatenate([[0, 0], -TARGET])})
+    pull = Entries(np.zeros(4), {"pull": np.concatenate([[0, 0], -BEST_DIRECTION])})
     noise = Entries(take, {"noise": np.vstack([np.zeros((2, width)), at[inputs : inputs + 2]])})
     return Pipeline((Affine(noise, pull), Derivative(Pipeline((Normalize(),))), Affine(np.eye(2, 4, 2))))
 
@@ -110,7 +109,7 @@ def gradient_path() -> Path:
     at = np.eye(width)
     w, counted = only(at[:2]), Pipeline((Affine(at[[3]], [1.0]),))
     change = Branches((gradient(width, state), Pipeline((*w.steps, scaled(2, "decay")))))
-    new = Branches((w, Pipeline((change, STEP))))
+    new = Branches((w, Pipeline((change, TIMES_MINUS_RATE))))
     return Path(
         points(state),
         (begin(width),),
@@ -136,11 +135,11 @@ def adam_path() -> Path:
     averages = (only(at[:2]), counted, mean(4, BETA1, g), mean(6, BETA2, squares), *corrections)
     inverse = [Pipeline((Affine(known[[k]]), Pointwise("reciprocal"))) for k in (7, 8)]
     root = Branches((only(known[5:7]), inverse[1]), "concat"), Product([(0, 2), (1, 2)]), Pointwise("sqrt")
-    below = Pipeline((*root, Affine(EYE, [TINY, TINY]), Pointwise("reciprocal")))
+    below = Pipeline((*root, Affine(EYE, [ADAM_EPS, ADAM_EPS]), Pointwise("reciprocal")))
     quotient = Branches((only(known[3:5]), inverse[0], below), "concat"), Product([(0, 2, 3), (1, 2, 4)])
     w = only(known[:2])
     change = Branches((Pipeline(quotient), Pipeline((*w.steps, scaled(2, "decay")))))
-    new = Pipeline((Branches((w, Pipeline((change, STEP)))),))
+    new = Pipeline((Branches((w, Pipeline((change, TIMES_MINUS_RATE)))),))
     moved = Branches((new, w, only(known[2:])), "concat")
     return Path(
         points(state), (begin(12),), (with_gradient, Branches(averages, "concat"), moved, *turned(7)), state
@@ -152,13 +151,13 @@ def only(rows_: np.ndarray) -> Pipeline:
 
 
 def points(state: int) -> np.ndarray:
-    """Zeros for the state, and the noise of each step."""
+    """The points of the path: zeros for the state, then the noise of each step."""
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 
 
 def begin(width: int) -> Affine:
-    """w of the length that the slider says."""
-    return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START, (0, width - 2))}))
+    """Set w to the start direction times the slider for the start length."""
+    return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START_DIRECTION, (0, width - 2))}))
 
 
 def turned(more: int) -> tuple[Step, ...]:
@@ -205,7 +204,7 @@ def parameters(adam: bool) -> tuple[Parameter, ...]:
 
 
 def plane(around: tuple) -> View:
-    """The path of w; the circle is where the norm puts it."""
+    """View of the path of w, with the unit circle on which the norm puts it."""
     color = Color("sequential", 0, STEPS, np.arange(STEPS + 1.0), title="step")
     flat = rows(np.eye(2, 5))
     marks = (
@@ -229,7 +228,7 @@ def length(adam: bool) -> View:
         Line("path", "input", (NUMBER, LENGTH), size=3),
         Points("path", "followed", (NUMBER, LENGTH), only=[STEPS], size=9),
     )
-    return graph("length", "Length of w", marks, ("step", 0, STEPS), ("‖w‖", 0, LONGEST))
+    return graph("length", "Length of w", marks, ("step", 0, STEPS), ("‖w‖", 0, MAX_SHOWN_LENGTH))
 
 
 def turn() -> View:

@@ -1,4 +1,4 @@
-"""The recipe of the shear: a sphere and a cube, their shadows, and the map of the plane that a shadow makes.
+"""Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a map of the plane.
 
 The shear slides the coordinate `onto` by s times the coordinate `by`. The light falls along `by`, so the
 shadow has the two others: the sheared one, u, against the one that stays, v. What the light hides is
@@ -17,24 +17,27 @@ from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
 AXES, IDENTITY = "xyz", np.eye(3)
-REACH, WALL, FRAME, CUBE = 2.2, 1.5, 1.3, 0.75
+REACH, WALL_AT, WALL_HALF, CUBE_HALF = 2.2, 1.5, 1.3, 0.75
 FAR_SIDES = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(IDENTITY), rows(IDENTITY, stage=0)
 HALVES = {"upper": (1, "input", "solid"), "lower": (-1, "other", "dash")}  # sign of h, role, dash in the map
-BARS = clouds.segments(CUBE * np.array([[[a, b, -1], [a, b, 1]] for a in (-1, 1) for b in (-1, 1)]))
+BARS = clouds.segments(CUBE_HALF * np.array([[[a, b, -1], [a, b, 1]] for a in (-1, 1) for b in (-1, 1)]))
 NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *IDENTITY[:2])
 SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
 SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
-SHAPES |= {f"{k} face": clouds.face_net(CUBE, sign) for k, (sign, *_) in HALVES.items()}
-STRAIGHT = ("edges", "upper face", "lower face", "sheared")  # what does not go back to the sphere
+SHAPES |= {f"{k} face": clouds.face_net(CUBE_HALF, sign) for k, (sign, *_) in HALVES.items()}
+STAY_SHEARED = ("edges", "upper face", "lower face", "sheared")  # not normalised at the last stage
 RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, symbol="r", about="of the sphere; the cube grows with it")
 RESIDUAL = Residual("Largest distance to the formula", "sheared", "formula")
 
 
 def build(choices: Choices) -> Recipe:
     onto, by = (AXES.index(name) for name in choices["pair"].split("-"))
-    turn, (shadow, edge) = IDENTITY[[onto, 3 - onto - by, by]], wall(SPACE, by, FAR_SIDES[by] * WALL, FRAME)
+    turn, (shadow, edge) = (
+        IDENTITY[[onto, 3 - onto - by, by]],
+        wall(SPACE, by, FAR_SIDES[by] * WALL_AT, WALL_HALF),
+    )
     u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
     dots = clouds.half_lattice([HALVES[k][0] for k in halves])
@@ -59,17 +62,17 @@ def build(choices: Choices) -> Recipe:
 
 
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
-    """What is sheared; what is curved goes back to the sphere. And the formula, without the shear."""
+    """Clouds of all shapes, sheared; those of the sphere then normalised again; the shadow by its formula."""
     points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
     grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))
     back = Pipeline((shear, Normalize(radius=slider("r"))))
     formula = Pipeline((*shadow_steps(s="s", r="r"), Affine(turn.T)))
-    sheared = (Cloud(k, x @ turn, once if k in STRAIGHT else back, grown) for k, x in points.items())
+    sheared = (Cloud(k, x @ turn, once if k in STAY_SHEARED else back, grown) for k, x in points.items())
     return [*sheared, Cloud("formula", shadow_coordinates(dots), place=formula)]
 
 
 def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
-    """The sphere with its graticule in two colours, and their shadows, now and before."""
+    """Marks of the sphere: its graticule in two colours, and the shadows before and after."""
     net = [
         Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
@@ -85,13 +88,13 @@ def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
 
 
 def cube(shadow: Rows) -> tuple[Mark, ...]:
-    """The cube's two faces and their shadows."""
+    """Marks of the cube: its edges, two faces and their shadows."""
     faces = lines({f"{k} face": role for k, (_, role, _) in HALVES.items()}, SPACE, SHAPES, size=3)
     return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, SHAPES, size=3))
 
 
 def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
-    """The grid before, and where each half takes it; some points with their ways, and the formula."""
+    """Marks of the map of the plane: the grid before and after, arrows of some points, and the formula."""
     now, before = rows(plane), rows(plane, stage=0)
     some, ways = range(0, 37 * len(halves), 2), "where a point goes"
     found, look = ((f"{k} grid", *HALVES[k]) for k in halves), {"size": 3, "opacity": 0.8}
