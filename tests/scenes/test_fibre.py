@@ -266,6 +266,6 @@ CLAIMS = {
     r"Compare the last two rows of the table with the one above them.": the_last_two_rows,
     r"The three axes have fallen onto the plane, 120° apart, and the cube has become a hexagon.": three_axes,
     r"Do $(5, 8, 2)$ and $(1, 2, 0)$ have the same output? Yes. Centred they are $(0, 3, -3)$ and $(0, 1, -1)$, and one is a positive multiple of the other. Both go to $\sqrt{3/2}\,(0, 1, -1) \approx (0, 1.225, -1.225)$.": the_same_output,
-    r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the teal plane, so an angle is enough. The mean and the deviation of $x$ are lost.": one_angle,
+    r"How many numbers are needed to describe an output, if $d = 3$? One. The outputs fill the circle of radius $\sqrt 3$ in the teal plane, so an angle is enough. The mean and the standard deviation of $x$ are lost.": one_angle,
     "After **centre** the plane is a line. The height of a point can no longer be told.": the_plane_is_a_line,
 }

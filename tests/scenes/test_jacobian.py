@@ -114,6 +114,10 @@ def most_near_the_line():
     place = recipe.cloud("crowd").stages(params)[0]
     distance = np.linalg.norm(place[:, :2], axis=1)
     assert (np.diff(place[np.argsort(distance), 3]) <= 1e-12).all()
+    recipe, params = state("forward", "rmsnorm", 3)
+    place = recipe.cloud("crowd").stages(params)[0]
+    distance = np.linalg.norm(place[:, :3], axis=1)
+    assert (np.diff(place[np.argsort(distance), 3]) <= 1e-12).all()
 
 
 def loses_two_parts():
@@ -242,13 +246,13 @@ CLAIMS = {
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
-    "It does so most near the line along $𝟏$, where $\\sigma$ is small.": most_near_the_line,
+    "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
-    "It loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
+    "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
     "With $\\varepsilon = 0$ its singular values are $1/\\sigma$ ($d - 2$ times) and 0 (twice: along $𝟏$ and along $z$).": singular_values,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
-    "One norm by itself can do both: it multiplies by $1/\\sigma$, whatever that is.": explodes_and_vanishes,
+    "One norm by itself can make them much larger or smaller: its largest singular value is $1/\\sigma$, whatever that is.": explodes_and_vanishes,
     "For $\\varepsilon = \\sigma^2$ that is half.": half_of_the_others,
     "A small ball around $x$, before the norm.": nothing_yet,
     "All differences along $𝟏$ are gone. Predict": centred,

@@ -299,7 +299,7 @@ CLAIMS = {
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
     "They give keys a height again, which the picture leaves out; which keys are corners of the hull is visible all the same.": heights_come_back,
-    "The keys fall from a space of four dimensions into one of three.": four_to_three,
+    "It takes the keys from a space of four dimensions to one of three.": four_to_three,
     "whole windows of 256 characters that no model has learned from, five models of each kind": whole_windows,
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "their losses lie between 2.59 and 2.65, those of the others between 2.58 and 2.65": losses,

@@ -426,7 +426,7 @@ CLAIMS = {
     r"has length 1. The height of $x$ along it is": the_height,
     r"so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,
     r"at $\sigma^2 = \varepsilon$ half of the sum is left.": what_epsilon_leaves,
-    r"A vector whose $\sigma$ is far below $\sqrt\varepsilon$ is multiplied by $1/\sqrt\varepsilon$ and no more: it stays short, and 0 stays 0.": tiny_vectors,
+    r"A centred vector whose $\sigma$ is far below $\sqrt\varepsilon$ is multiplied by $1/\sqrt\varepsilon$ and no more: it stays short, and 0 stays 0.": tiny_vectors,
     r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ this affects vectors of $\sigma$ near or below 0.00001, PyTorch's version those near or below 0.003.": where_it_stands,
     r"### Does the order of the steps matter? Yes.": the_order_of_the_steps,
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
