@@ -38,10 +38,10 @@ class Seen(Recorder):
 
 
 def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
-    """As `learning.recording.record`, with verdicts on folding, and `show` for what was seen."""
-    from learning.convert import centring
+    """As `learning.recording.record`, with verdicts on folding, the norms' sources, and `show`."""
+    from learning.convert import centring, contributions
 
-    return Seen(model, verdicts=centring, **how).listening()
+    return Seen(model, verdicts=centring, contributions=contributions, **how).listening()
 
 
 def own(seen: Recording | str | Path) -> dict[str, str]:

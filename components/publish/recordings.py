@@ -77,10 +77,11 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 def _record(asked: argparse.Namespace) -> None:
     recorded = _needing_torch("learning.recording.pretrained").recorded
-    verdicts = _needing_torch("learning.convert").centring
-    how = {"vectors": asked.vectors, "seed": asked.seed, "by_line": asked.lines, "title": asked.name}
+    convert = _needing_torch("learning.convert")
+    how = {"verdicts": convert.centring, "contributions": convert.contributions}
+    how |= {"vectors": asked.vectors, "seed": asked.seed, "by_line": asked.lines, "title": asked.name}
     try:
-        found = recorded(asked.model, _words(asked.text), verdicts=verdicts, tell=_told, **how)
+        found = recorded(asked.model, _words(asked.text), tell=_told, **how)
     except ValueError as problem:
         raise NotRecorded(str(problem)) from None
     found.save(asked.out)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from learning.convert.confirm import confirmed
+from learning.convert.contributions import contributions
 from learning.convert.plan import Answer, Edit, NormPlan, Plan
 from learning.convert.planning import Draft, draft
 from learning.convert.trace import trace
 
-__all__ = ["Answer", "Edit", "NormPlan", "Plan", "centring", "plan"]
+__all__ = ["Answer", "Edit", "NormPlan", "Plan", "centring", "contributions", "plan"]
 
 
 def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isfinite, sqrt
 from typing import Any
 
@@ -14,8 +13,8 @@ from scipy.special import betaincinv
 from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
-from learning.recording import massive
-from learning.recording.massive import MASSIVE_LENGTH_RATIO
+from learning.recording import massive, positions, precision, sources
+from learning.recording.column import Column, ratio
 from learning.recording.recording import NORM_KINDS, Norm, Recording
 from learning.safetensors import FileError
 
@@ -25,16 +24,6 @@ ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
 MAX_SAMPLED_KEYS = 60  # vectors of each norm that are treated as attention keys
 SPREAD_TOLERANCE = 1e-12  # of the keys' size: a smaller spread in a direction counts as none
 SAMPLED_VECTORS = "the sampled vectors"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the report: its name in files, label in tables, definition (`about`) and number format."""
-
-    name: str
-    label: str
-    about: str
-    digits: str = ".3g"
 
 
 Row = Mapping[str, Any]
@@ -69,29 +58,8 @@ COLUMNS = (
     Column("size", "‖x‖", "The length of a vector as it comes; the median."),
     Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
     Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
-    Column("longest", "longest", "The length of the longest vector, in median lengths."),
-    Column(
-        "massive",
-        "massive",
-        f"How many vectors are longer than {MASSIVE_LENGTH_RATIO} median lengths: massive activations "
-        "(Sun et al. 2024).",
-        "d",
-    ),
-    Column(
-        "longest_at",
-        "longest at",
-        "Token and position, from 0, of the massive vectors, or of the longest one where none is massive.",
-        "",
-    ),
-    Column("top_dimension", "top dimension", "The coordinate, from 0, with most of the energy of all.", "d"),
-    Column("top_energy", "its energy", "Its share in the sum of the squares of all coordinates.", ".1%"),
-    Column("top_energy_rest", "without massive", "The same without the massive vectors.", ".1%"),
-    Column("top_gain", "|γ| there", "The absolute value of the gain of that coordinate."),
-    Column(
-        "first",
-        "first position",
-        "The median length of the vectors at the first position of a text, in median lengths of all.",
-    ),
+    *massive.COLUMNS,
+    *positions.COLUMNS,
     Column(
         "rank",
         "effective rank",
@@ -129,13 +97,17 @@ COLUMNS = (
         ".2g",
     ),
     Column("eps_high", "ε, 95th %", "The same: 95 of 100 vectors have less.", ".2g"),
+    *precision.COLUMNS,
     Column(
         "turn",
         "turn by centring",
-        "The angle between the outputs with and without centring, γ, β and ε the same, in degrees; median.",
+        "The angle between the outputs with and without centring, γ, β and ε the same, in degrees; median. "
+        "Without the massive vectors.",
         ".2f",
     ),
     Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
+    Column("turn_all", "turn of all", "The median turn with the massive vectors.", ".2f"),
+    Column("turn_all_high", "turn of all, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
     Column(
         "turn_scaled",
         "turn/isotropic",
@@ -143,6 +115,7 @@ COLUMNS = (
         "hyperplane, arcsin √B with B of the Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° "
         "where d = 12,288.",
     ),
+    *sources.COLUMNS,
     Column(
         "folds",
         "centring folds",
@@ -184,13 +157,14 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
     """A row for each norm, in order. tell: progress callback, called with the number of finished norms."""
     rows = []
     for k, norm in enumerate(recording.norms, 1):
-        rows.append(row(norm, recording.words))
+        rows.append(row(norm, recording.words, recording.special))
         tell(k)
     return rows
 
 
-def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
-    """Measure one norm: the numbers of COLUMNS. words: the text of each token number.
+def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> Row:
+    """Measure one norm: the numbers of COLUMNS. words: the text of each token number; special: those of
+    special tokens.
 
     Raises FileError for numbers beyond single precision: their squares could overflow, and a matrix
     decomposition of infinite numbers may never end.
@@ -201,10 +175,10 @@ def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
     blocks = norm.blocks(norm.x)
     size, means = np.linalg.norm(blocks, axis=(-2, -1)), blocks.mean(axis=-1)
     centred = blocks - means[..., None]
-    share = _over(blocks.shape[-1] * np.sum(means**2, axis=-1), size**2)
+    share = ratio(blocks.shape[-1] * np.sum(means**2, axis=-1), size**2)
     variance = np.mean((centred if norm.centres else blocks) ** 2, axis=-1)
     sigma = np.sqrt(variance.mean(axis=-1))
-    small = _over(norm.eps, variance + norm.eps).max(axis=-1)
+    small = ratio(norm.eps, variance + norm.eps).max(axis=-1)
     turn = np.degrees(angles(norm.output(norm.x, centres=True), norm.output(norm.x, centres=False)))
     columns: dict[str, Any] = {
         "path": norm.path,
@@ -216,9 +190,12 @@ def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
     columns |= _quantiles("sigma", sigma, {"": 50, "_low": 25, "_high": 75})
     columns |= _quantiles("size", size, {"": 50, "_low": 25, "_high": 75})
     spread = centred.reshape(len(norm.x), -1)
-    columns |= massive.columns(norm, words or {})
+    few = massive.is_massive(norm.x)
+    columns |= massive.columns(norm, words or {}) | precision.columns(norm, few)
+    columns |= positions.columns(norm, special, share=share, turn=turn)
+    columns |= sources.columns(norm.mean_sources, norm.outlier_sources)
     columns |= {
-        "rank": effective_rank(spread[~massive.is_massive(norm.x)]),
+        "rank": effective_rank(spread[~few]),
         "rank_all": effective_rank(spread),
         **gains(norm),
         "eps": float(norm.eps),
@@ -226,7 +203,8 @@ def row(norm: Norm, words: Mapping[int, str] | None = None) -> Row:
     columns |= {
         f"eps_{name}": value for name, value in _quantiles("", small, {"share": 50, "high": 95}).items()
     }
-    columns |= _quantiles("turn", turn, {"": 50, "_high": 95}) | keys(norm)
+    columns |= _quantiles("turn", turn[~few], {"": 50, "_high": 95})
+    columns |= _quantiles("turn_all", turn, {"": 50, "_high": 95}) | keys(norm)
     columns |= {"folds": norm.folds, "why": norm.why}
     return completed(columns, groups=norm.groups)
 
@@ -238,6 +216,8 @@ def completed(columns: Row, *, groups: int = 1) -> Row:
         dict.fromkeys(column.name for column in COLUMNS)
         | {
             "rank_all": columns["rank"],
+            "turn_all": columns["turn"],
+            "turn_all_high": columns["turn_high"],
             "share_d": columns["share"] * d,
             "turn_scaled": columns["turn"] / isotropic_angle(d, groups=groups),
         }
@@ -300,7 +280,7 @@ def gains(norm: Norm) -> dict[str, Any]:
     flat = sum(norm.centres + shorter(g, FLAT_AXIS_FRACTION, centered=norm.centres) for g in blocks)
     return {
         "gain": float(size.mean()),
-        "gain_spread": float(_over(size.std(), size.mean())),
+        "gain_spread": float(ratio(size.std(), size.mean())),
         "axis_long": float(axes[:, 0].max()),
         "axis_middle": float(np.median(axes[:, 1])),
         "axis_short": float(axes[:, 2].min()),
@@ -323,12 +303,6 @@ def lost(keys: Float[Array, "n d"]) -> int:
     if spread.sum() == len(keys) - 1:  # corners of a simplex
         return 0
     return int(np.sum(~selection.selectable((u * s)[:, spread])))
-
-
-def _over(a: Any, b: Any) -> Array:
-    """a/b, and 0 where b is 0."""
-    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    return np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
 def _quantiles(name: str, values: Array, at: Mapping[str, float]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ numbers thus suffice for any d.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -66,6 +66,7 @@ class Digest:
     norms: Sequence[Reduced]
     words: Mapping[int, str]
     skipped: Sequence[str]
+    special: Collection[int] = frozenset()
 
 
 def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
@@ -82,7 +83,7 @@ def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None
     for norm, row in zip(norms, rows, strict=True):
         if not _finite(norm, row):
             raise FileError(f"{row['path']!r} has numbers that are too large to be measured")
-    return Digest(recording.name, rows, norms, recording.words, recording.skipped)
+    return Digest(recording.name, rows, norms, recording.words, recording.skipped, recording.special)
 
 
 def _finite(norm: Reduced, row: Row) -> bool:
@@ -147,6 +148,7 @@ def to_file(found: Digest) -> bytes:
     """The digest as a safetensors file."""
     arrays = {f"{k}/{part}": getattr(norm, part) for k, norm in enumerate(found.norms) for part in PARTS}
     about: dict[str, Any] = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
+    about["special"] = sorted(found.special)
     about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
     about["words"] = {str(token): word for token, word in found.words.items()}
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
@@ -164,7 +166,7 @@ def from_digest(source: bytes | Path) -> Digest:
         norms.append(Reduced(*said, *parts))
     words = {int(token): word for token, word in about["words"].items()}
     rows = [completed(row if "why" in row else row | UNKNOWN_FOLDING) for row in about["rows"]]
-    return Digest(about["name"], rows, norms, words, about["skipped"])
+    return Digest(about["name"], rows, norms, words, about["skipped"], frozenset(about.get("special", ())))
 
 
 def opened(path: str | Path) -> Recording | Digest:

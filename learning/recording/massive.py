@@ -13,11 +13,52 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from learning.recording.column import Column, ratio
 from learning.recording.recording import Norm
 
 Array = np.ndarray
 MASSIVE_LENGTH_RATIO = 10  # a vector longer than this many median lengths is massive
-MAX_NAMED_PLACES = 3  # tokens with positions that a report lists
+MAX_NAMED = 3  # tokens with positions, and dimensions, that a report lists
+
+COLUMNS = (
+    Column("longest", "longest", "The length of the longest vector, in median lengths."),
+    Column(
+        "massive",
+        "massive",
+        f"How many vectors are longer than {MASSIVE_LENGTH_RATIO} median lengths: massive activations "
+        "(Sun et al. 2024).",
+        "d",
+    ),
+    Column(
+        "longest_at",
+        "longest at",
+        "Token and position, from 0, of the massive vectors, or of the longest one where none is massive.",
+        "",
+    ),
+    Column("top_dimension", "top dimension", "The coordinate, from 0, with most of the energy of all.", "d"),
+    Column(
+        "top_energy_rest",
+        "its energy",
+        "Its share in the sum of the squares of all coordinates. Without the massive vectors.",
+        ".1%",
+    ),
+    Column("top_energy", "its energy in all", "The same with the massive vectors.", ".1%"),
+    Column(
+        "top_dimensions",
+        "dimensions",
+        f"The {MAX_NAMED} dimensions, from 0, with most of the energy of all vectors, each with its share "
+        "and |γ|.",
+        "",
+    ),
+    Column("top_gain", "|γ| there", "The absolute value of the gain of that coordinate."),
+    Column(
+        "spread",
+        "spread",
+        "The root mean square distance of the vectors from their mean, in median lengths of all. Without the "
+        "massive ones.",
+    ),
+    Column("spread_all", "spread of all", "The same with the massive vectors."),
+)
 
 
 def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
@@ -27,35 +68,49 @@ def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """The columns on massive vectors, and on the dimension with most energy, with and without these."""
+    """COLUMNS for one norm. words: the text of tokens."""
     x, few = norm.x.astype(float), is_massive(norm.x)
-    size = np.linalg.norm(x, axis=-1)
-    top, lengths = int(np.argmax(_energy(x))), size / (np.median(size) or np.inf)
-    first = norm.position == 0
+    size, energy = np.linalg.norm(x, axis=-1), energies(x)
+    top = int(np.argmax(energy))
     named = few if few.any() else np.arange(len(x)) == np.argmax(size)
     return {
-        "longest": float(lengths.max()),
+        "longest": float(ratio(size.max(), np.median(size))),
         "massive": int(few.sum()),
         "longest_at": places(norm, named, words),
         "top_dimension": top,
-        "top_energy": float(_energy(x)[top]),
-        "top_energy_rest": float(_energy(x[~few])[top]),
+        "top_energy_rest": float(energies(x[~few])[top]),
+        "top_energy": float(energy[top]),
+        "top_dimensions": dimensions(norm),
         "top_gain": float(abs(norm.gamma[top])),
-        "first": float(np.median(lengths[first])) if first.any() else None,
+        "spread": spread(x[~few], size),
+        "spread_all": spread(x, size),
     }
+
+
+def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
+    """The root mean square distance of vectors from their mean, in medians of the lengths `size`."""
+    away = np.linalg.norm(x - x.mean(axis=0), axis=-1)
+    return float(ratio(np.sqrt(np.mean(away**2)), np.median(size)))
+
+
+def dimensions(norm: Norm) -> str:
+    """The dimensions with most energy, with their share and |γ|: "507 (97.3%, |γ| 0.02), 12 (…)"."""
+    energy = energies(norm.x.astype(float))
+    most = np.argsort(-energy, kind="stable")[:MAX_NAMED]
+    return ", ".join(f"{k} ({energy[k]:.1%}, |γ| {abs(norm.gamma[k]):.2g})" for k in most)
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
     """Token and position of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
-    named = found.most_common(MAX_NAMED_PLACES)
+    named = found.most_common(MAX_NAMED)
     others = sum(found.values()) - sum(count for _, count in named)
     told = [f"{name} ({count} times)" if count > 1 else name for name, count in named]
     return ", ".join(told + [f"{others} others"] * (others > 0))
 
 
-def _energy(x: Float[Array, "n d"]) -> Float[Array, "d"]:
+def energies(x: Float[Array, "n d"]) -> Float[Array, "d"]:
     """The share of each dimension in the sum of squares of all numbers."""
     scaled = x / (np.abs(x).max() or 1.0)
     every = np.sum(scaled**2, axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -29,9 +30,9 @@ def seen(
     about = {"position": number % tokens.shape[-1], "token": tokens.reshape(-1)[number], "number": number}
     norms = []
     for path, x in inputs.items():
-        parts = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
-        parts |= {"x": x.reshape(count, -1)[number]}
-        parts = {part: each.astype(np.float32) for part, each in parts.items()}
+        given = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
+        given |= {"x": x.reshape(count, -1)[number]}
+        parts: Any = {part: each.astype(np.float32) for part, each in given.items()}
         norms.append(
             Norm(path, "layer_norm", EPS, 1, count, **parts, **about, folds="yes", why=FOLDING_REASON)
         )

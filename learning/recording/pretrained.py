@@ -16,7 +16,7 @@ import torch
 import transformers
 
 from learning.memory import free_bytes
-from learning.recording.recorder import Recorder, Verdicts, bar, record
+from learning.recording.recorder import Contributions, Recorder, Verdicts, bar, record
 from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
 
 WINDOW_TOKENS = 512  # tokens that are read at a time, or fewer if the model's context is shorter
@@ -41,17 +41,19 @@ def recorded(
     by_line: bool = False,
     title: str = "",
     verdicts: Verdicts | None = None,
+    contributions: Contributions | None = None,
     tell: Callable[[str], None],
 ) -> Recording:
     """Load a model and record its norms' inputs while it reads the first tokens of a text.
 
     by_line: each line is a separate example. title: the recording's name; by default that of `called`.
-    verdicts, tell: as in `record`. Raises NoModel.
+    verdicts, contributions, tell: as in `record`. Raises NoModel.
     """
     tokenizer, model = loaded(name)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     counted = _counted(tell, len(examples))
-    with record(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=counted) as seen:
+    how: dict[str, Any] = {"vectors": vectors, "seed": seed, "verdicts": verdicts}
+    with record(model, **how, contributions=contributions, tell=counted) as seen:
         first = examples[0][:PROBE_TOKENS]
         with seen.counting(), torch.no_grad():
             _read(model, torch.tensor([first]))
@@ -61,7 +63,7 @@ def recorded(
             for example in examples:
                 _read(model, torch.tensor([example]))
     seen.name = title or called(name)
-    seen.words = _words(seen, tokenizer)
+    seen.words, seen.special = _words(seen, tokenizer), frozenset(tokenizer.all_special_ids)
     return seen.recording
 
 

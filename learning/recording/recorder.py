@@ -12,7 +12,7 @@ import copy
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
@@ -22,13 +22,16 @@ from typing import Any, Self
 import numpy as np
 
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
+from learning.recording.massive import energies
 from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
     MAX_REASON_CHARACTERS,
     MAX_VECTORS,
+    SOURCES,
     UNTRACED,
     Recording,
 )
+from learning.recording.sources import Sources
 
 Array = np.ndarray
 ROOT_PATH = "model"  # the path that stands for a model that is itself a norm
@@ -40,6 +43,10 @@ PROGRESS_BAR_CHARACTERS = 30
 VECTOR_METADATA_BYTES = 40  # bytes of a vector besides its coordinates
 MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass, each of which has its own row
 Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
+Place = tuple[str, int]  # the path of a norm, and the number of its call in a pass, from 1
+Contributions = Callable[
+    [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
+]
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # where torch.compile keeps the original module
 
 
@@ -49,6 +56,7 @@ def record(
     vectors: int = MAX_VECTORS,
     seed: int = 0,
     verdicts: Verdicts | None = None,
+    contributions: Contributions | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> AbstractContextManager[Recorder]:
     """Record the inputs of a PyTorch model's norms while the `with` block runs.
@@ -56,13 +64,17 @@ def record(
     vectors    how many of each norm's input vectors are kept, drawn at random with the seed
     verdicts   called after the block with the model and the inputs of its first call; tells for each norm
                whether its centring folds into its neighbours, and why (`learning.convert.centring`)
+    contributions  called after the block with the model, the inputs of its first recorded call, and the top
+               dimension of each norm; tells which modules write the norms' inputs
+               (`learning.convert.contributions`)
     tell       called with a line of text at the start, on what is recorded and its largest size, and after
                each call of the model; by default the lines go to stderr, if that is a terminal
 
     Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and for
     another number of vectors than 1 … 2,000.
     """
-    return Recorder(model, vectors=vectors, seed=seed, verdicts=verdicts, tell=tell).listening()
+    how: Any = {"vectors": vectors, "seed": seed, "verdicts": verdicts, "contributions": contributions}
+    return Recorder(model, **how, tell=tell).listening()
 
 
 def _told(line: str) -> None:
@@ -107,6 +119,7 @@ class Recorder:
         vectors: int = MAX_VECTORS,
         seed: int = 0,
         verdicts: Verdicts | None = None,
+        contributions: Contributions | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
         if not 1 <= vectors <= MAX_VECTORS:
@@ -115,6 +128,7 @@ class Recorder:
         self.vectors, self.seed, self.tell = vectors, seed, tell or _told
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
+        self.special: Collection[int] = frozenset()
         self.skipped: dict[str, str] = {}
         self.known: dict[str, Known] = {}
         self.modules = {_plain(path): module for path, module in model.named_modules()}
@@ -134,6 +148,8 @@ class Recorder:
         self.calls = 0
         self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
         self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
+        self.attribute, self.sources = contributions, dict[Place, tuple[Sources, Sources]]()
+        self.first_kept: tuple[Any, Any] | None = None  # of the first call that was recorded
         self.keeps, self.counted = True, Counter[tuple[str, int]]()  # vectors counted while `counting`
         self.depth, self.called = 0, Counter[str]()  # nesting depth of modules, calls of norms, in this pass
 
@@ -166,6 +182,23 @@ class Recorder:
             for handle in handles:
                 handle.remove()
         self._judge()
+        self._attribute()
+
+    def _attribute(self) -> None:
+        """Call `contributions`, if it was given."""
+        if self.attribute is None or self.first_kept is None:
+            return
+        (args, kwargs), self.first_kept = self.first_kept, None
+        tops = {
+            place: int(np.argmax(energies(sample.x[: sample.kept].astype(float))))
+            for place, sample in self.samples.items()
+            if place[0] not in self.skipped and np.isfinite(sample.x[: sample.kept]).all() and sample.kept
+        }
+        try:
+            self.sources = dict(self.attribute(self.model, args, kwargs, tops))
+        except Exception as problem:  # anybody's model
+            reason = " ".join(str(problem).split())[:MAX_REASON_CHARACTERS]
+            self.tell(f"which modules write the norms' inputs is not known: {reason}")
 
     def _judge(self) -> None:
         """Call `verdicts`, if it was given."""
@@ -200,6 +233,8 @@ class Recorder:
     def _starts(self, module: Any, args: Any, kwargs: Any) -> None:
         if self.judge is not None and self.first is None:
             self.first = copied_arguments(args), copied_arguments(kwargs)
+        if self.attribute is not None and self.first_kept is None and self.keeps:
+            self.first_kept = copied_arguments(args), copied_arguments(kwargs)
 
     def _called(self, *_: Any) -> None:
         if not self.keeps:
@@ -321,6 +356,7 @@ class Recorder:
                 "folds": folds,
                 "why": why[:MAX_REASON_CHARACTERS],
             }
+            about |= dict(zip(SOURCES, self.sources.get((path, call), ()), strict=False))
             norms.append(replace(self.known[path].norm, path=own, **about))
         if not norms:
             raise ValueError("no norm has seen anything: call the model within the block")
@@ -328,7 +364,7 @@ class Recorder:
             f"{path[:MAX_PATH_CHARACTERS]}: {why}"[:MAX_PATH_CHARACTERS]
             for path, why in (self.skipped | lossy).items()
         )
-        return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped)
+        return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
 
     def save(self, path: Any) -> None:
         """Write the recording so far to a file."""

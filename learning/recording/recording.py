@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import group_norm, rms_norm
+from learning.recording.sources import Sources
 from learning.safetensors import Arrays, FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
@@ -30,11 +31,10 @@ MAX_WORDS, MAX_WORD_CHARACTERS = 20_000, 40  # tokens of which the text is store
 VERDICTS = ("yes", "no", "unknown")
 UNTRACED = "nobody has traced the model"  # the default reason for the verdict "unknown"
 PARTS = ("gamma", "beta", "x", "position", "token", "number")
-NORM_FIELDS = {"path", "kind", "eps", "groups", "seen", "folds", "why"}
-OPTIONAL_FIELDS = {"folds", "why"}  # missing from older files
-OBSOLETE_FIELDS = {
-    "linear"
-}  # in older files instead of the optional ones; ignored, as it was not always right
+SOURCES = ("mean_sources", "outlier_sources")
+NORM_FIELDS = {"path", "kind", "eps", "groups", "seen", "folds", "why", *SOURCES}
+OPTIONAL_FIELDS = {"folds", "why", *SOURCES}  # missing from older files
+OBSOLETE_FIELDS = {"linear"}  # in older files; ignored, as it was not always right
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,8 @@ class Norm:
               number belong to the same token
     folds     whether the centring folds exactly into the layers that write the input: "yes", "no" or
               "unknown"; `why` gives the reason
+    mean_sources, outlier_sources
+              which modules write the mean of the input, and its dimension with most energy
 
     Raises FileError for fields that are inconsistent or exceed the limits above.
     """
@@ -68,6 +70,8 @@ class Norm:
     number: Int[Array, "n"]
     folds: str = "unknown"
     why: str = UNTRACED
+    mean_sources: Sources | None = None
+    outlier_sources: Sources | None = None
 
     def __post_init__(self) -> None:
         name = repr(self.path[:MAX_PATH_CHARACTERS]) if isinstance(self.path, str) else "a norm"
@@ -146,12 +150,14 @@ class Recording:
     """The recorded norms of a model, in the order in which they first ran.
 
     name: the model's. words: the text of each token number. skipped: norms that were not recorded, and why.
+    special: the numbers of the tokenizer's special tokens.
     """
 
     norms: Sequence[Norm]
     name: str = ""
     words: Mapping[int, str] = field(default_factory=dict)
     skipped: Sequence[str] = ()
+    special: Collection[int] = frozenset()
 
     def __post_init__(self) -> None:
         if not 0 < len(self.norms) <= MAX_NORMS:
@@ -172,11 +178,17 @@ def to_file(recording: Recording) -> bytes:
             arrays[f"{norm.path}/{part}"] = np.asarray(getattr(norm, part), dtype=kind)
     about = {
         "name": recording.name,
-        "norms": [{name: getattr(norm, name) for name in sorted(NORM_FIELDS)} for norm in recording.norms],
+        "norms": [_about(norm) for norm in recording.norms],
         "words": {str(token): word for token, word in recording.words.items()},
         "skipped": list(recording.skipped),
+        "special": sorted(recording.special),
     }
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
+
+
+def _about(norm: Norm) -> dict[str, Any]:
+    said = {name: getattr(norm, name) for name in sorted(NORM_FIELDS)}
+    return said | {name: said[name] and asdict(said[name]) for name in SOURCES}
 
 
 def from_file(source: bytes | Path) -> Recording:
@@ -201,12 +213,23 @@ def from_file(source: bytes | Path) -> Recording:
             f"this recording has arrays that belong to nothing, or not all: {len(parts)} are said"
         )
     found = [_norm(norm, arrays) for norm in norms]
-    return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped))
+    special = tokens(about.get("special", []))
+    return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped), special)
 
 
 def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
     parts: Any = {part: arrays[f"{said['path']}/{part}"] for part in PARTS}
+    parts |= {name: _sources(said[name]) for name in SOURCES if name in said}
+    said = {name: each for name, each in said.items() if name not in SOURCES}
     return Norm(**{name: each for name, each in said.items() if name not in OBSOLETE_FIELDS}, **parts)
+
+
+def _sources(said: Any) -> Sources | None:
+    if said is None:
+        return None
+    if not isinstance(said, dict) or said.keys() != {"shares", "module", "share"}:
+        raise FileError("the sources of a norm's input are not whole")
+    return Sources(**said)
 
 
 def opened(path: str | Path) -> Recording:
@@ -246,3 +269,9 @@ def known(said: Any) -> dict[int, str]:
     if not all(re.fullmatch("[0-9]{1,18}", token) for token in said):
         raise FileError("the words of this recording have no numbers")
     return {int(token): text(word, MAX_WORD_CHARACTERS) for token, word in said.items()}
+
+
+def tokens(said: Any) -> frozenset[int]:
+    if not isinstance(said, list) or len(said) > MAX_WORDS or not all(type(each) is int for each in said):
+        raise FileError(f"the special tokens of this recording are not at most {MAX_WORDS:,} numbers")
+    return frozenset(said)

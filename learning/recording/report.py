@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Column, Row
+from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Row
+from learning.recording.column import Column
 from learning.recording.verdict import verdict
 
 # the columns that fit into a terminal

@@ -107,6 +107,8 @@ def _massive(rows: Sequence[Row]) -> Finding:
             f"dimension {most['top_dimension']} has {most['top_energy']:.1%} of all energy, "
             f"{most['top_energy_rest']:.1%} without them"
         )
+        if most["outlier_from"]:
+            answer += f"; {most['outlier_writer']} writes {most['outlier_written']:.0%} of it"
     elif any(row["longest"] is None for row in rows):
         answer = "not known: this recording is older"
     about = (

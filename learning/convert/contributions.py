@@ -1,0 +1,181 @@
+"""Attribution of a norm's input to the modules that write it, from the sums of one forward pass.
+
+The input of a norm in a residual stream is a sum; its summands are the operands of the additions that made
+it. A mean, or a coordinate, of the sum is the sum of the same number of each summand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from learning.convert.linear import COPY_OPS, RESHAPING_OPS, VIEW_OPS
+from learning.convert.trace import NORM, Call, NormOperator, Tracer, Value, evaluating, tensors
+from learning.recording.recorder import Place, copied_arguments
+from learning.recording.sources import Sources
+
+Tensor = Any
+PROBABILITY_OPS = {"_softmax", "_safe_softmax"}
+MATRIX_PRODUCT_OPS = {"bmm", "mm", "baddbmm"}
+SUM_ROUNDINGS = 32  # units in the last place of the largest number: tolerance of the sum of the summands
+
+
+class Summands(Tracer):
+    """A tracer that keeps the operands of additions, and the inputs of norms."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.kept: dict[Value, Tensor] = {}
+        self.kinds: dict[Value, str] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not self.quiet:
+            given = [each for each in args if isinstance(each, torch.Tensor)]
+            if func.overloadpacket.__name__ in ("add", "add_"):
+                self.kept |= {self.value(each): each for each in given}
+            if func._schema.is_mutable:
+                changed = [each for each in given if self.value(each) in self.kept]
+                self.kept |= {self.value(each): each.clone() for each in changed}
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def _norm(self, norm: NormOperator, x: Tensor, parameters: Sequence[Any], output: Tensor) -> None:
+        self.kept[self.value(x)] = x
+        super()._norm(norm, x, parameters, output)
+
+    def summands(self, value: Value) -> list[Value]:
+        """The operands of the additions that made a value; itself if none did."""
+        call = _origin(value).call
+        if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
+            return [value]
+        if not all(isinstance(each, Value) and each in self.kept for each in call.args):
+            return [value]
+        return [part for each in call.args for part in self.summands(each)]
+
+    def kind(self, value: Value) -> str:
+        """Which of `sources.KINDS` wrote a summand."""
+        origin = _origin(value)
+        if origin not in self.kinds:
+            self.kinds[origin] = self._kind(origin)
+        return self.kinds[origin]
+
+    def _kind(self, value: Value) -> str:
+        if self._reads_stream(value.call):
+            return "norm"
+        todo, seen, read = [value], set[Value](), False
+        while todo:
+            call = todo.pop().call
+            if call is None or self._reads_stream(call):
+                read |= call is not None
+                continue
+            if _attends(call):
+                return "attention"
+            todo += [each for each in call.inputs if each not in seen]
+            seen.update(call.inputs)
+        return "MLP" if read else "embedding"
+
+    def _reads_stream(self, call: Call | None) -> bool:
+        """Whether a call is a norm of a residual stream: of a sum, or of the embedding alone."""
+        if call is None or call.op != NORM:
+            return False
+        x = call.args[0]
+        return len(self.summands(x)) > 1 or self.kind(x) == "embedding"
+
+
+def contributions(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Mapping[Place, int]
+) -> dict[Place, tuple[Sources, Sources]]:
+    """Who writes the means, and one dimension of the longest vector, of the inputs of norms.
+
+    dimensions: for each norm, by its path and its call in a pass, the dimension. Padding that an
+    `attention_mask` names is left out, and norms whose input is no sum along their last axis.
+    """
+    tracer = Summands(model)
+    with tracer.hooked(), evaluating(model), tracer:
+        args, kwargs = copied_arguments(args), copied_arguments(kwargs)
+        for tensor in tensors((args, kwargs)):
+            tracer.leaf(tensor, "input")
+        model(*args, **kwargs)
+    calls, found = Counter[str](), {}
+    for call in tracer.calls:
+        if call.op != NORM:
+            continue
+        calls[call.module] += 1
+        place = (call.module, calls[call.module])
+        if place in dimensions and call.norm.axis == len(call.args[0].shape) - 1:
+            parts = _parts(tracer, call.args[0])
+            if parts is not None:
+                real = _real(kwargs.get("attention_mask"), tracer.kept[call.args[0]])
+                found[place] = _shares(*parts, real, dimensions[place])
+    return found
+
+
+def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
+    """Kind and module of each summand, and the summands (parts, n, d); None where they do not give x."""
+    whole, values = tracer.kept[x], tracer.summands(x)
+    if len(values) == 1 and tracer.kind(x) != "embedding":
+        return None
+    every = [tracer.kept[each].double().reshape(-1, *whole.shape[1:]) for each in values]
+    stacked = torch.stack([each.expand(whole.shape).reshape(-1, whole.shape[-1]) for each in every])
+    exact = whole.double().reshape(-1, whole.shape[-1])
+    within = SUM_ROUNDINGS * torch.finfo(whole.dtype).eps * stacked.abs().max()
+    if float((stacked.sum(0) - exact).abs().max()) > within:
+        return None
+    return [(tracer.kind(each), _module(each)) for each in values], stacked
+
+
+def _shares(
+    written: Sequence[tuple[str, str]], parts: Tensor, real: Tensor | None, dimension: int
+) -> tuple[Sources, Sources]:
+    parts = parts if real is None else parts[:, real]
+    means, whole = parts.mean(-1), parts.sum(0)
+    row = int(whole.square().sum(-1).argmax())
+    together = means.sum(0)
+    return (
+        _sources(written, (means * together).sum(-1), together.square().sum()),
+        _sources(written, parts[:, row, dimension], whole[row, dimension]),
+    )
+
+
+def _sources(written: Sequence[tuple[str, str]], numbers: Tensor, whole: Tensor) -> Sources:
+    shares = (numbers / whole).tolist() if float(whole) else [0.0] * len(numbers)
+    kinds, modules = Counter[str](), Counter[str]()
+    for (kind, module), share in zip(written, shares, strict=True):
+        kinds[kind] += share
+        modules[module] += share
+    module = max(modules, key=lambda each: abs(modules[each]))
+    return Sources(dict(kinds), module, modules[module])
+
+
+def _origin(value: Value) -> Value:
+    """The value of which this one is a view or copy."""
+    while value.call is not None and value.call.op in (COPY_OPS | VIEW_OPS) - {"copy"}:
+        value = value.call.args[0]
+    return value
+
+
+def _module(value: Value) -> str:
+    origin = _origin(value)
+    return origin.call.module if origin.call is not None else origin.name or origin.leaf
+
+
+def _attends(call: Call) -> bool:
+    """Whether a call is attention, or a product with the probabilities of a softmax."""
+    if "attention" in call.op:
+        return True
+    return call.op in MATRIX_PRODUCT_OPS and any(_are_probabilities(each) for each in call.inputs)
+
+
+def _are_probabilities(value: Value) -> bool:
+    while value.call is not None and value.call.op in RESHAPING_OPS:
+        value = value.call.inputs[0]
+    return value.call is not None and value.call.op in PROBABILITY_OPS
+
+
+def _real(mask: Any, x: Tensor) -> Tensor | None:
+    """Which vectors of x are not padding, or None for all."""
+    rows = x.numel() // x.shape[-1]
+    fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
+    return mask.reshape(-1).bool() if fits else None

@@ -1,0 +1,31 @@
+"""A column of a report: a number or text that is given for each norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Column:
+    """Name in files, label in tables, definition, and format specification of its numbers."""
+
+    name: str
+    label: str
+    about: str
+    digits: str = ".3g"
+
+
+def median(values: Array) -> float | None:
+    """The median, or None where there are no values."""
+    return float(np.median(values)) if len(values) else None
+
+
+def ratio(a: Any, b: Any) -> Array:
+    """a/b, and 0 where b is 0."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    return np.divide(a, b, out=np.zeros_like(b), where=b != 0)

@@ -1,0 +1,64 @@
+"""Vectors by the kind of their token: first of a text, special, or any other.
+
+Trained transformers treat the first position and separators apart: massive activations and attention sinks
+are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from learning.recording.column import Column, median, ratio
+from learning.recording.recording import Norm
+
+Array = np.ndarray
+KINDS = {
+    "first": "the first position of a text",
+    "special": "the tokenizer's special tokens at later positions, such as separators",
+    "rest": "all other tokens",
+}
+COLUMNS = (
+    *(
+        Column(
+            kind, f"‖x‖, {kind}", f"The median length of the vectors at {where}, in median lengths of all."
+        )
+        for kind, where in KINDS.items()
+    ),
+    *(
+        Column(f"share_{kind}", f"energy along 1, {kind}", f"The median energy along 1 at {where}.", ".2%")
+        for kind, where in KINDS.items()
+    ),
+    *(
+        Column(
+            f"turn_{kind}", f"turn, {kind}", f"The median turn by centring, in degrees, at {where}.", ".2f"
+        )
+        for kind, where in KINDS.items()
+    ),
+)
+
+
+def token_kinds(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Array, "n"]]:
+    """For each of KINDS, which vectors of a norm are of that kind. special: numbers of tokens."""
+    first = norm.position == 0
+    marked = np.isin(norm.token, list(special)) & ~first
+    return {"first": first, "special": marked, "rest": ~(first | marked)}
+
+
+def columns(
+    norm: Norm, special: Collection[int], *, share: Float[Array, "n"], turn: Float[Array, "n"]
+) -> dict[str, Any]:
+    """COLUMNS for one norm; None for a kind without vectors. share, turn: of each of its vectors."""
+    size = np.linalg.norm(norm.x.astype(float), axis=-1)
+    lengths = ratio(size, np.median(size))
+    found: dict[str, Any] = {}
+    for kind, chosen in token_kinds(norm, special).items():
+        found |= {
+            kind: median(lengths[chosen]),
+            f"share_{kind}": median(share[chosen]),
+            f"turn_{kind}": median(turn[chosen]),
+        }
+    return found

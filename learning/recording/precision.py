@@ -1,0 +1,98 @@
+"""What a norm's divisor √(σ² + ε) does to gradients, and what half precision would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from learning.recording.column import Column, median, ratio
+from learning.recording.recording import Norm
+
+Array = np.ndarray
+HALF = "PyTorch's own norms compute in float32, so this is about code that does not."
+COLUMNS = (
+    Column(
+        "gradient",
+        "1/σ",
+        "1/√(σ² + ε), by which the norm multiplies gradients before γ, for a GroupNorm in the group where it "
+        "is largest; the median.",
+    ),
+    Column("gradient_high", "1/σ, 95th %", "The same: 95 of 100 vectors have less."),
+    Column("gradient_massive", "1/σ, massive", "The same: the median of the massive vectors."),
+    *(
+        column
+        for dtype in ("bfloat16", "float16")
+        for column in (
+            Column(
+                f"{dtype}_error",
+                f"σ² + ε in {dtype}",
+                f"The largest relative error of σ² + ε if σ², ε and their sum are rounded to {dtype}, over "
+                f"the vectors at which it is finite. {HALF}",
+                ".2g",
+            ),
+            Column(
+                f"{dtype}_lost",
+                f"ε lost in {dtype}",
+                f"How many vectors there are, of all, for which this sum in {dtype} is σ² without ε.",
+                ".1%",
+            ),
+        )
+    ),
+    Column(
+        "float16_overflow",
+        "overflow in float16",
+        "How many vectors have a square, or a σ², too large for float16, whose largest number is 65,504.",
+        ".1%",
+    ),
+)
+
+
+def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
+    """COLUMNS for one norm. few: which vectors are massive."""
+    blocks = norm.blocks(norm.x)
+    if norm.centres:
+        blocks = blocks - blocks.mean(axis=-1, keepdims=True)
+    squares = blocks**2
+    variance = squares.mean(axis=-1)
+    inverse = ratio(1, np.sqrt(variance + norm.eps)).max(axis=-1)
+    found = {
+        "gradient": float(np.median(inverse)),
+        "gradient_high": float(np.percentile(inverse, 95)),
+        "gradient_massive": median(inverse[few]),
+    }
+    for dtype, rounded in ROUNDINGS.items():
+        found |= {f"{dtype}_{name}": each for name, each in _sums(variance, norm.eps, rounded).items()}
+    largest = ROUNDINGS["float16"](np.maximum(squares.max(axis=(-2, -1)), variance.max(axis=-1)))
+    return found | {"float16_overflow": float(np.mean(np.isinf(largest)))}
+
+
+def _sums(
+    variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
+) -> dict[str, float | None]:
+    """The error of σ² + ε with each number rounded, and the share of vectors that lose ε."""
+    own = rounded(variance)
+    with np.errstate(over="ignore"):
+        summed = rounded(own + rounded(eps))
+    finite = np.isfinite(summed)
+    error = np.abs(ratio(summed, variance + eps) - 1)[finite & (variance + eps > 0)]
+    lost = (summed == own) & finite & (eps > 0)
+    return {"error": float(error.max()) if len(error) else None, "lost": float(np.mean(lost.any(axis=-1)))}
+
+
+def to_bfloat16(x: Any) -> Array:
+    """The nearest numbers with 8 significant bits, ties to even; infinite beyond the range of float32."""
+    fraction, exponent = np.frexp(np.asarray(x, dtype=float))
+    near = np.ldexp(np.round(fraction * 256) / 256, exponent)
+    return np.where(np.abs(near) < 2.0**128, near, np.inf)
+
+
+def to_float16(x: Any) -> Array:
+    """The nearest half-precision numbers; infinite beyond their range."""
+    with np.errstate(over="ignore"):
+        return np.asarray(x, dtype=float).astype(np.float16).astype(float)
+
+
+ROUNDINGS: Mapping[str, Callable[[Any], Array]] = {"bfloat16": to_bfloat16, "float16": to_float16}

@@ -1,0 +1,79 @@
+"""Sources of a norm's input: which modules write its mean, and which its largest dimension.
+
+A residual stream is a sum: the embedding, and what each attention and MLP adds. So a mean, or a coordinate,
+of a norm's input is the sum of the same number of each summand, and each has a share in it; shares are
+negative where summands cancel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from learning.recording.column import Column
+from learning.safetensors import FileError
+
+KINDS = ("embedding", "attention", "MLP", "norm")
+MAX_MODULE_CHARACTERS = 200
+DEFINED = (
+    "of the first call of the model that was recorded: embedding, attention, MLP (a layer that does not "
+    "attend), or norm (the output of an earlier norm, of post-LN models)"
+)
+COLUMNS = (
+    Column(
+        "mean_from",
+        "mean from",
+        "The share of each kind of module in the means μ of the vectors, Σ μₖμ/Σ μ², where μₖ is the mean of "
+        f"its summand, {DEFINED}. Negative where summands cancel; together 100%.",
+        "",
+    ),
+    Column("mean_writer", "mean, module", "The module with the largest share in the means.", ""),
+    Column("mean_written", "its share", "The share of that module in the means.", ".1%"),
+    Column(
+        "outlier_from",
+        "outlier from",
+        "The share of each kind of module in the top dimension of the longest vector of that call.",
+        "",
+    ),
+    Column("outlier_writer", "outlier, module", "The module with the largest share in it.", ""),
+    Column("outlier_written", "its share", "The share of that module in that number.", ".1%"),
+)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The shares of KINDS in a number that is a sum, and the module with the largest share.
+
+    Raises FileError for anything else.
+    """
+
+    shares: Mapping[str, float]
+    module: str
+    share: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.shares, Mapping) or not set(self.shares) <= set(KINDS):
+            raise FileError("the sources of a norm's input are of unknown kinds")
+        numbers = (*self.shares.values(), self.share)
+        if not all(type(each) in (int, float) and isfinite(each) for each in numbers):
+            raise FileError("the sources of a norm's input have shares that are no numbers")
+        named = isinstance(self.module, str) and len(self.module) <= MAX_MODULE_CHARACTERS
+        if not (named and self.module.isprintable()):
+            raise FileError("the source of a norm's input has a name that is no line of text")
+
+    @property
+    def text(self) -> str:
+        """Kinds with their shares, the largest first: "MLP 97%, embedding 2%, attention 1%"."""
+        ordered = sorted(self.shares.items(), key=lambda each: -abs(each[1]))
+        return ", ".join(f"{kind} {share:.0%}" for kind, share in ordered)
+
+
+def columns(mean: Sources | None, outlier: Sources | None) -> dict[str, Any]:
+    """COLUMNS for one norm, without those of which nothing is known."""
+    found: dict[str, Any] = {}
+    for name, each in (("mean", mean), ("outlier", outlier)):
+        if each is not None:
+            found |= {f"{name}_from": each.text, f"{name}_writer": each.module, f"{name}_written": each.share}
+    return found
