@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from components.scenes.digits import SCENE
-from components.scenes.digits.build import OUT, accuracies
+from components.scenes.digits.build import NUMERAL_RADIUS, accuracies
 from components.training.recipes import recipe_of
 from geometry import Normalize, Pipeline, layer_norm
 from learning.shipped import film as shipped
@@ -212,4 +212,4 @@ def test_each_numeral_stands_over_the_points_of_its_digit():
     means = np.stack([at["digits"][FILM.data.labels == k].mean(0) for k in range(10)])
     near = at["numerals"] @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
     np.testing.assert_array_equal(near.argmax(1), range(10))
-    np.testing.assert_allclose(np.diag(near), OUT, rtol=SAME)
+    np.testing.assert_allclose(np.diag(near), NUMERAL_RADIUS, rtol=SAME)

@@ -9,7 +9,7 @@ from components.scenes.norms.build import (
     INSTANCE,
     NORMS,
     TITLES,
-    ZOOM,
+    TORUS_SCALE,
     apply,
     blocks,
     display,
@@ -109,7 +109,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
     assert surface(norm, d) == "a torus"
     recipe = recipe_of(SCENE, left=norm, d=d)
     layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
-    x, y, z = recipe.layer_points(layer, PARAMS, 2).T / ZOOM
+    x, y, z = recipe.layer_points(layer, PARAMS, 2).T / TORUS_SCALE
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - np.sqrt(2), z), 1, atol=ROUNDING)
 
 
@@ -221,10 +221,10 @@ def circles_at_right_angles():
 
 
 def stereographic():
-    said(ZOOM, "1.2")
+    said(TORUS_SCALE, "1.2")
     for norm, d in (("groupnorm", 6), ("blockrms", 4)):
         directions, over = display(norm, d)
-        four = np.vstack([directions / ZOOM, over.weights])
+        four = np.vstack([directions / TORUS_SCALE, over.weights])
         np.testing.assert_allclose(four @ four.T, np.eye(4), atol=ROUNDING)
         p = image(norm, d) @ four.T
         np.testing.assert_allclose(np.linalg.norm(p, axis=1), np.sqrt(d), atol=ROUNDING)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.scenes.rmsnorm import SCENE
-from components.scenes.rmsnorm.build import SPREAD
+from components.scenes.rmsnorm.build import OFFSET_STD
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, rms_norm
 from tests.assets.engine import as_sent
@@ -100,10 +100,10 @@ def out_to_the_sphere():
 
 
 def its_own_q():
-    said(SPREAD, "0.25")
+    said(OFFSET_STD, "0.25")
     for q in (-5.0, 0.0, 3.0):
         spread = own(stages("rmsnorm", q=q)[0]) - q
-        assert spread.std() == pytest.approx(SPREAD, rel=0.15) and abs(spread.mean()) < 0.05
+        assert spread.std() == pytest.approx(OFFSET_STD, rel=0.15) and abs(spread.mean()) < 0.05
         assert np.mean(np.abs(spread) > 1e-3) > 0.98
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 from components.language.cloud import project
 from components.language.recipe import Mean, Number
 from components.scenes.scores import SCENE
-from components.scenes.scores.build import DIMENSIONS, KEYS, PAIRS, QUERIES, SEED, SPAN
+from components.scenes.scores.build import DIMENSIONS, KEYS, PAIRS, QUERIES, SCORE_SPAN, SEED
 from components.scenes.scores.sample import variances
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, softmax
@@ -121,7 +121,7 @@ def test_the_exact_variance_is_that_of_many_pairs(d, shared):
 def test_the_curves_are_the_laws():
     """Counts of a curve over the panel are those that the law expects, at each stage."""
     recipe = recipe_of(SCENE, d="16")
-    bin_, s = (SPAN[1] - SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
+    bin_, s = (SCORE_SPAN[1] - SCORE_SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
     for stage, law in enumerate((16, 15)):
         want = PAIRS * bin_ * gaussian_density(s, law)
         np.testing.assert_allclose(recipe.cloud(f"law {stage}").points[:, 1], want)

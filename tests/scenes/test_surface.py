@@ -5,7 +5,7 @@ import pytest
 
 from components.language.marks import Line
 from components.scenes.surface import SCENE, SLICES
-from components.scenes.surface.build import LONG, THETA, N
+from components.scenes.surface.build import LINE_HALF_LENGTH, POINT_COUNT, THETA
 from components.training.recipes import recipe_of
 from geometry import fold, stretch, u_eps
 from tests.scenes.claims import said, stop
@@ -51,7 +51,7 @@ def test_a_slice_lies_on_the_sheet(kind, eps):
 @pytest.mark.parametrize("eps", (0.0, 0.3))
 @pytest.mark.parametrize("h", (0.05, 0.5, 1.2))
 def test_a_straight_slice_is_the_activation_of_one_number(h, eps):
-    x = np.linspace(-LONG, LONG, N)[:, None]
+    x = np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT)[:, None]
     got = last("line", "slice", h=h, eps=eps)[:, :1]
     np.testing.assert_allclose(got, u_eps(x, eps=h * h + eps), rtol=0, atol=SLICE)
 
@@ -60,7 +60,10 @@ def test_a_straight_slice_is_the_activation_of_one_number(h, eps):
 @pytest.mark.parametrize("h", (0.05, 0.5, 1.2))
 def test_the_angle_is_the_arctangent(h, eps):
     """Also where ε keeps the image off the circle: a point stays on its ray."""
-    x, angle = np.linspace(-LONG, LONG, N), last("line", "angle", h=h, eps=eps)[:, 0]
+    x, angle = (
+        np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT),
+        last("line", "angle", h=h, eps=eps)[:, 0],
+    )
     np.testing.assert_allclose(last("line", "arctangent", h=h)[:, 0], np.arctan(x / h), rtol=0, atol=CLOSED)
     np.testing.assert_allclose(angle, np.arctan(x / h), rtol=0, atol=CLOSED)
 
@@ -75,16 +78,16 @@ def test_the_line_named_arctan_is_drawn_after_both_its_steps():
 def test_a_line_spans_half_a_circle():
     h = 0.05
     angle = last("line", "angle", h=h)[:, 0]
-    missing = 2 * h / LONG  # π/2 − arctan(L/h) < h/L at each end
+    missing = 2 * h / LINE_HALF_LENGTH  # π/2 − arctan(L/h) < h/L at each end
     assert np.pi - missing < np.ptp(angle) < np.pi
 
 
 @pytest.mark.parametrize("kind", ("stretch", "fold", "line"))
 def test_the_curtain_hangs_from_the_slice_to_the_floor(kind):
     curtain = last(kind, "curtain")
-    np.testing.assert_array_equal(curtain[:N], last(kind, "slice"))
-    np.testing.assert_array_equal(curtain[N:, [0, 1, 4]], 0)
-    np.testing.assert_array_equal(curtain[N:, 2:4], curtain[:N, 2:4])
+    np.testing.assert_array_equal(curtain[:POINT_COUNT], last(kind, "slice"))
+    np.testing.assert_array_equal(curtain[POINT_COUNT:, [0, 1, 4]], 0)
+    np.testing.assert_array_equal(curtain[POINT_COUNT:, 2:4], curtain[:POINT_COUNT, 2:4])
 
 
 # --- what the text says
@@ -225,7 +228,7 @@ def the_same_curve():
 
 def down_and_up():
     _, x, now = at("A slice")
-    upper = now[N // 2 :, 0][np.argsort(x[N // 2 :, 2])]
+    upper = now[POINT_COUNT // 2 :, 0][np.argsort(x[POINT_COUNT // 2 :, 2])]
     low = upper.argmin()
     assert (np.diff(upper[: low + 1]) < 0).all() and (np.diff(upper[low:]) > 0).all()
     assert upper[0] > 0.95 and upper[-1] > 0.95 and upper[low] < 0.7

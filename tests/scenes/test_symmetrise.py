@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.language.scene import scenes
-from components.scenes.symmetrise.build import COUNT, FACTORS, HEADS, ITERATIONS, VECTORS
+from components.scenes.symmetrise.build import FACTORS, HEADS, ITERATIONS, SHOWN_VECTOR_COUNT, VECTORS
 from components.scenes.symmetrise.steps import RADIUS, at, drawn_in, error
 from components.training.recipes import recipe_of
 from geometry.norms import layer_norm
@@ -90,7 +90,7 @@ def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
             np.testing.assert_allclose(shown.cloud("now").stages(params)[k][0, :2], curve[k], atol=ROUNDING)
         ideal = shown.cloud("ideal").stages(params)[0]
         np.testing.assert_allclose(ideal[:, :16], layer_norm(x, eps=0.0), atol=ROUNDING)
-        assert len(x) == COUNT
+        assert len(x) == SHOWN_VECTOR_COUNT
 
 
 def test_the_browser_runs_the_block():
@@ -142,7 +142,7 @@ def test_where_the_sliders_are_is_on_the_curves():
 
 
 def a_vector():
-    assert len(recipe().cloud("points").points) == COUNT == 120
+    assert len(recipe().cloud("points").points) == SHOWN_VECTOR_COUNT == 120
     assert recipe().cloud("points").points.shape[1] == 16 and sqrt(16) == 4 == RADIUS
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from components.language.scene import scenes
 from components.scenes.unselectable import SCENE
-from components.scenes.unselectable.build import ARMS, DIMENSIONS, NUMBERS, OPENED, short
+from components.scenes.unselectable.build import ARMS, DIMENSIONS, KEY_COUNTS, MAX_OPENED, short
 from components.training.recipes import recipe_of
 from geometry import fates, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -29,8 +29,8 @@ def hand():
 
 
 def test_the_table_is_what_make_films_counts():
-    assert (NUMBERS, DIMENSIONS) == (films.NUMBERS, films.DIMENSIONS) and set(ARMS) < set(films.ARMS)
-    assert list(ROWS) == [(n, d) for n in NUMBERS for d in DIMENSIONS]
+    assert (KEY_COUNTS, DIMENSIONS) == (films.NUMBERS, films.DIMENSIONS) and set(ARMS) < set(films.ARMS)
+    assert list(ROWS) == [(n, d) for n in KEY_COUNTS for d in DIMENSIONS]
     for n, d in [(5, 2), (10, 3), (20, 4), (50, 2), (20, 16)]:
         for arm in films.ARMS:
             shares = [
@@ -49,7 +49,7 @@ def test_shares_known_before():
 def test_a_cell_says_its_row_at_every_stage():
     cells = RECIPE.cloud("cells")
     stages = cells.stages({})
-    for k, (d, n) in enumerate((d, n) for d in DIMENSIONS for n in NUMBERS):
+    for k, (d, n) in enumerate((d, n) for d in DIMENSIONS for n in KEY_COUNTS):
         for stage, arm in zip(stages, ARMS, strict=True):
             assert stage[k, 3] == pytest.approx(share(n, d, arm)), (n, d, arm)
         assert cells.labels[k].startswith(
@@ -62,7 +62,7 @@ def test_the_curve_is_the_row_and_its_law():
         recipe = recipe_of(SCENE, d=d)
         means, law = recipe.cloud("means").stages({}), recipe.cloud("law").stages({})
         for stage, arm in enumerate(ARMS):
-            np.testing.assert_allclose(means[stage][:, 3], [share(n, d, arm) for n in NUMBERS])
+            np.testing.assert_allclose(means[stage][:, 3], [share(n, d, arm) for n in KEY_COUNTS])
         several = np.rint(10 ** law[0][:, 2]).astype(int)
         for stage, arm in enumerate(LAW):
             want = [100 * unselectable_share(int(n), d - LAW[arm]) for n in several]
@@ -72,7 +72,9 @@ def test_the_curve_is_the_row_and_its_law():
 
 def test_what_a_click_opens_can_be_opened():
     followed = [link for link in hand().links if link]
-    assert len(followed) == sum(n <= OPENED[0] and d <= OPENED[1] for n in NUMBERS for d in DIMENSIONS)
+    assert len(followed) == sum(
+        n <= MAX_OPENED[0] and d <= MAX_OPENED[1] for n in KEY_COUNTS for d in DIMENSIONS
+    )
     for link in followed:
         slug, query = link.split("?")
         choices = scenes()[slug].choose(dict(pair.split("=") for pair in query.split("&")))
@@ -100,7 +102,7 @@ def test_a_share_in_three_characters(share, text):
 
 
 def most_in_few_dimensions():
-    assert all(share(n, 2, "drawn") > 50 for n in NUMBERS if n >= 20)
+    assert all(share(n, 2, "drawn") > 50 for n in KEY_COUNTS if n >= 20)
     no_key_is_lost()
 
 
@@ -115,18 +117,18 @@ def a_mean_of_100_sets():
 
 def opens():
     """And the seed is that of the first set."""
-    assert OPENED == (200, 4)
-    cells = ((n, d) for d in DIMENSIONS for n in NUMBERS)
+    assert MAX_OPENED == (200, 4)
+    cells = ((n, d) for d in DIMENSIONS for n in KEY_COUNTS)
     for (n, d), link in zip(cells, hand().links, strict=True):
         assert link == (f"select?keys=gaussian&n={n}&d={d}&seed=0" if n <= 200 and d <= 4 else "")
 
 
 def bars():
     """± two standard errors around the mean, ± one standard deviation of single sets."""
-    n, d = NUMBERS[2], 4
+    n, d = KEY_COUNTS[2], 4
     mean, spread = (100 * number for number in ROWS[n, d]["drawn"])
     for name, half in (("errors", 2 * spread / np.sqrt(100)), ("spread", spread)):
-        ends = RECIPE.cloud(name).points[2 * NUMBERS.index(n) :][:2, 3]
+        ends = RECIPE.cloud(name).points[2 * KEY_COUNTS.index(n) :][:2, 3]
         np.testing.assert_allclose(ends, [mean - half, mean + half])
 
 
@@ -144,14 +146,14 @@ def one_dimension_less():
 def two_places():
     x = layer_norm(gaussian(500, 2, seed=0), eps=0)
     np.testing.assert_allclose(np.sort(x, axis=-1), np.broadcast_to([-1, 1], x.shape), atol=1e-12)
-    assert {share(n, 2, "layernorm") for n in NUMBERS} == {0}
+    assert {share(n, 2, "layernorm") for n in KEY_COUNTS} == {0}
 
 
 def at_stop(title, arm, words):
     """The state of a stop; the share of its cell, at its stage, is what the words say."""
     state = stop("unselectable", title)
     assert ARMS[int(state.progress)] == arm
-    d, n = DIMENSIONS[state.follow // len(NUMBERS)], NUMBERS[state.follow % len(NUMBERS)]
+    d, n = DIMENSIONS[state.follow // len(KEY_COUNTS)], KEY_COUNTS[state.follow % len(KEY_COUNTS)]
     assert int(state.choices["d"]) == d
     said(share(n, d, arm), words)
     return n, d
@@ -187,7 +189,7 @@ def the_price():
     assert films.keys(gaussian(9, 3, seed=0), "eps") == pytest.approx(
         layer_norm(gaussian(9, 3, seed=0), eps=1e-5) @ hyperplane_basis(3).T
     )
-    for n in NUMBERS:
+    for n in KEY_COUNTS:
         places = films.keys(gaussian(n, 2, seed=0), "eps")[:, 0]
         won = places[fates.unbeaten(places[:, None])]
         assert sorted(won) == [places.min(), places.max()]
@@ -227,8 +229,8 @@ def how_near():
 
 
 def from_which_dimension():
-    said(max(share(n, 4, "eps") for n in NUMBERS), "0.012")
-    assert max(NUMBERS) == 500
+    said(max(share(n, 4, "eps") for n in KEY_COUNTS), "0.012")
+    assert max(KEY_COUNTS) == 500
     assert share(500, 4, "eps") > 0 and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
     x = gaussian(500, 5, seed=0)
     lost = [1 - fates.unbeaten(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
@@ -238,7 +240,7 @@ def from_which_dimension():
 def low_dimensions():
     """Their law at d = 2 and 3 against the sets, within four standard errors."""
     for d in (2, 3):
-        for n in NUMBERS:
+        for n in KEY_COUNTS:
             mean, spread = ROWS[n, d]["drawn"]
             assert abs(mean - unselectable_share(n, d)) <= 4 * max(spread, 1e-3) / 10
 

@@ -1,4 +1,6 @@
-"""The recipe of a network that reads digits: its last hidden layer on its sphere, and how well others do."""
+"""The recipe of a network that classifies digits: its last hidden layer, a sphere, and the accuracies of
+others.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +32,8 @@ SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
 DATA_FILES = (File("digits.npz", from_npz), File("digits.json", table_rows))
 Rows = Sequence[Mapping[str, Any]]
-SPREAD = 0.05  # in depths: so far apart stand the middle steps at one depth
-OUT = 1.18  # so far from the middle the numerals stand
+LINE_OFFSET = 0.05  # offset, along the axis of depth, between the lines of two kinds of network
+NUMERAL_RADIUS = 1.18  # distance of the numerals from the centre of the unit sphere
 
 
 def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
@@ -51,14 +53,16 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
 
 
 def fewer(film: Film) -> Film:
-    """The film with so few of its checkpoints that it travels as a recipe."""
+    """The film with few enough checkpoints for a recipe."""
     kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
     parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}
     return replace(film, steps=film.steps[kept], **parts)
 
 
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """The test pictures where the last hidden layer has them, each numeral over the middle of its digit's."""
+    """The view of the last hidden layer: test pictures on the sphere, and a numeral over the mean of each
+    digit.
+    """
     steps, data = network(film, 0).steps, film.data
     names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]
     points = data.points.astype(float)
@@ -73,17 +77,20 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """At each checkpoint, in columns: over the middle of each digit's points on the sphere.
+    """Places of the numerals at each checkpoint, in columns: in the direction of the mean of each digit's
+    points.
 
-    The mean picture of a digit may go elsewhere, nearer to another digit.
+    The network's image of a mean picture would not do: it can be nearer to another digit.
     """
     last = [digits.stages({"step": step})[-1] for step in film.steps]
     means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]
-    return to_sphere(np.array(means), radius=OUT).swapaxes(1, 2)
+    return to_sphere(np.array(means), radius=NUMERAL_RADIUS).swapaxes(1, 2)
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """For each middle step the test accuracies (depths, starts), with so many neurons in the last layer."""
+    """Test accuracies (depths, starts) for each function between the layers. last: neurons in the last
+    layer.
+    """
     lists: dict[str, list[list[float]]] = {}
     for row in found:
         if row["last"] == last:
@@ -92,10 +99,12 @@ def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
 
 
 def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Test accuracy against depth, a line for each middle step, and from its worst start to its best."""
+    """Graph of test accuracy against depth, a line for each function between the layers, with the range of
+    its starts.
+    """
     parts, all_of = [], accuracies(found, 32)
     for k, (name, shares) in enumerate(all_of.items()):
-        at = np.arange(1, 1 + len(shares)) + SPREAD * (k - (len(all_of) - 1) / 2)
+        at = np.arange(1, 1 + len(shares)) + LINE_OFFSET * (k - (len(all_of) - 1) / 2)
         shape, title = (
             (np.stack([at, np.median(shares, -1)], -1), np.arange(len(at))),
             MIDDLES[name] or "nothing",
@@ -108,7 +117,7 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def table(film: Film, accuracy_rows: Rows) -> Facts:
-    """Test accuracies with a last hidden layer of 32 neurons and of three, by depth."""
+    """Table of test accuracies by depth, with last hidden layers of 32 neurons and of three."""
     rows_of = [
         [
             f"{MIDDLES[name] or 'nothing'}, last layer {last} wide",

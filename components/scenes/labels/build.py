@@ -1,4 +1,4 @@
-"""The recipe of a network that learned labels drawn at random, and how often networks of each depth can."""
+"""The recipe of a network that learned random labels, and a table of how many networks of each depth do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from learning.network import Network
 
 SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
 DEPTHS = range(1, 7)
-DRAW = 3  # of the labels that are shipped
+LABEL_SEED = 3  # seed of the labels of the shipped networks
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -25,14 +25,14 @@ def film_name(choices: Choices) -> str:
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
-    """The network and the labels of the shipped film, to learn anew."""
+    """The network and the labels of the shipped film, for a new training."""
     if choices["data"] == "xor":
         return Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0)
-    return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=DRAW)
+    return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=LABEL_SEED)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
-    """Of what the choices name; of a film that is shipped, its first seed."""
+    """The recipe of the chosen training; of a shipped film, its first seed."""
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
     shown = assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])
@@ -40,13 +40,13 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
 
 
 def first(film: Film) -> Film:
-    """Of its first seed alone."""
+    """The film with its first seed only."""
     parts = {name: getattr(film, name)[:1] for name in ("weights", "loss", "accuracy", "ended")}
     return replace(film, **parts)
 
 
 def shares(found: Rows) -> Facts:
-    """How many networks fit all labels, by number of points and depth, as `make films` found it."""
+    """Table of how many networks fit all labels, by number of points and depth, counted by `make films`."""
     counts = {(row["m"], row["depth"]): row for row in found}
     sizes, depths = (sorted({pair[k] for pair in counts}) for k in (0, 1))
     rows = [[f"{m} points", *(counted(counts[m, depth]) for depth in depths)] for m in sizes]

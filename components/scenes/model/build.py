@@ -1,4 +1,4 @@
-"""The recipe of a recorded model: strips of numbers over its depth, and one norm in space.
+"""The recipe of a recorded model: strips of numbers for all norms, and the vectors of one norm in space.
 
 The vectors of a norm have seven coordinates or fewer, of which three are displayed: two directions of the
 hyperplane, and 1 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
@@ -30,15 +30,17 @@ SHIPPED = {"trained": "a small GPT, trained", "start": "the same before training
 BESIDE = SHIPPED
 COLOURS = {"position": "position in the sequence", "token": "token"}
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
-LARGE = 2  # times as far as the vectors: a sphere that is larger is left out, so that they are seen
-PITCH, HIGH = 1.75, 0.8  # from strip to strip, and how high one is; between two stands a title
+MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
+STRIP_SPACING, STRIP_HEIGHT = 1.75, 0.8  # titles stand between the strips
 NAME_CHARACTERS = 40
 CAMERA = (1.2, -0.95, 0.5)
 
 
 @dataclass(frozen=True)
 class Strip:
-    """Numbers of the rows, drawn over depth in one strip: of the middle, and of what lies around it."""
+    """A strip of the right panel: the columns of `analysis` that it draws for each norm, as a line and as
+    dotted lines.
+    """
 
     title: str
     middle: str
@@ -61,7 +63,7 @@ STRIPS = (
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
-    """The recording, and the one beside it, where there is one."""
+    """The chosen recording, and the one beside it, if any."""
     first = _file("own", choices["own"], choices["recording"])
     if choices["beside"] == "none" and not choices["other"]:
         return (first,)
@@ -73,10 +75,10 @@ def _file(choice: str, key: str, name: str) -> File | Stored:
 
 
 def build(choices: Choices, first: Digest, second: Digest | None = None) -> Recipe:
-    k = min(choices["norm"], len(first.norms)) - 1  # recordings differ in how many they have
+    k = min(choices["norm"], len(first.norms)) - 1  # recordings have different numbers of norms
     norm, row = first.norms[k], first.rows[k]
     reach = extent(norm) or 1.0
-    unit = far(norm.points) / reach or 1.0  # a norm does not see the scale of x, but for ε
+    unit = far(norm.points) / reach or 1.0  # apart from ε, a norm does not depend on the scale of x
     drawn = steps(norm, unit)
     cloud = Cloud("vectors", norm.points / unit, Pipeline(drawn), labels=names(norm, first.words))
     guides, around = split(*surroundings(norm, drawn, reach))
@@ -132,7 +134,7 @@ def steps(norm: Reduced, unit: float) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """What is told of the followed vector: place, σ, and in percent its energy along 1, the weight of ε."""
+    """The readouts of each vector: position, σ, and in percent its energy along 1 and the weight of ε."""
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
@@ -142,27 +144,29 @@ def numbers(norm: Reduced) -> Cloud:
 
 
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
-    """What a vector is called: its token, where that is known, and its place."""
+    """Names of the vectors: token, if known, and position."""
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
     return [f"{words[t]!r}, position {p + 1}" if t in words else f"position {p + 1}" for t, p in pairs]
 
 
 def extent(norm: Reduced) -> float:
-    """Half the side of the picture: it holds most vectors from the sphere on, and that if not much larger."""
+    """Half the side of the picture. It holds most vectors at each stage from the sphere on, and the sphere
+    itself unless that is more than MAX_SPHERE_RATIO times as large.
+    """
     after = Pipeline(steps(norm, 1.0)).stages(norm.points.astype(float), {})[1 + norm.centres :]
     reach = max(map(far, after))
-    return max(reach, sqrt(norm.d)) if sqrt(norm.d) < LARGE * reach else reach
+    return max(reach, sqrt(norm.d)) if sqrt(norm.d) < MAX_SPHERE_RATIO * reach else reach
 
 
 def far(points: Array) -> float:
-    """How far most points are from the middle of the picture."""
+    """The distance from the middle of the picture within which most points lie."""
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
     )
 
 
 def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Part]:
-    """The direction 1, the hyperplane, what is seen of the sphere and of the ellipsoid that γ makes of it."""
+    """The direction 1, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ."""
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     arrival = 1 + norm.centres
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * len(drawn)], "guide": True}
@@ -202,7 +206,7 @@ def vectors(norm: Reduced, colour: str) -> tuple[Mark, ...]:
 
 
 def paint(norm: Reduced, colour: str) -> Color:
-    """By the place in the sequence, or by the token: the most frequent first."""
+    """Colour by position in the sequence, or by token, the most frequent first."""
     if colour == "position":
         top = float(max(norm.position.max(), 1))
         return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
@@ -217,7 +221,7 @@ def paint(norm: Reduced, colour: str) -> Color:
 
 
 def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
-    """The strips: lines over depth, points that a click chooses, and what the numbers at their sides are."""
+    """The strips: lines over all norms, points to click, and titles with the range of the numbers."""
     both = [first, *([second] if second else [])]
     n, parts, show = len(first.rows), list[Part](), rows(np.eye(2))
     scales = [scale(strip, both) for strip in STRIPS]
@@ -250,13 +254,15 @@ def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
                 hand = Choose("norm", ids) if not which else None
                 glyph = "circle" if not which else "square"
                 parts.append((Points(own, role, show, size=6, glyph=glyph, hand=hand),))
-    bottom = -PITCH * (len(STRIPS) - 1) - 0.1
-    here = np.array([[chosen + 1, HIGH + 0.05], [chosen + 1, bottom]])
+    bottom = -STRIP_SPACING * (len(STRIPS) - 1) - 0.1
+    here = np.array([[chosen + 1, STRIP_HEIGHT + 0.05], [chosen + 1, bottom]])
     parts.append(draw("chosen", Line, "meeting", show, here, "the norm on the left", size=2, opacity=0.6))
-    base = np.array([[[0.5, -PITCH * s], [n + 0.5, -PITCH * s]] for s in range(len(STRIPS))])
+    base = np.array([[[0.5, -STRIP_SPACING * s], [n + 0.5, -STRIP_SPACING * s]] for s in range(len(STRIPS))])
     parts.append(draw("base", Line, "axis", show, clouds.segments(base), size=1, opacity=0.5))
     middle = (n + 1) / 2
-    words = np.array([[middle, (HIGH + PITCH) / 2 - PITCH * s] for s in range(len(STRIPS))])
+    words = np.array(
+        [[middle, (STRIP_HEIGHT + STRIP_SPACING) / 2 - STRIP_SPACING * s] for s in range(len(STRIPS))]
+    )
     titles = [
         f"{strip.title}: {shown(strip, low)} … {shown(strip, high)}"
         for strip, (low, high) in zip(STRIPS, scales, strict=True)
@@ -266,13 +272,15 @@ def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
 
 
 def gaps(count: int, length: int) -> Array:
-    """The order of `count` lines of a length, one after the other, with a gap after each."""
+    """Indices that draw `count` lines of `length` points one after the other, with a gap (−1) after each."""
     each = np.arange(count * length).reshape(count, length)
     return np.column_stack([each, np.full(count, -1)]).reshape(-1)
 
 
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The lowest and the highest number of a strip: from 0 on, but where it is logarithmic."""
+    """The ends of the axis of a strip: from 0, or from the smallest number if it is logarithmic, to the
+    largest.
+    """
     every = [row[name] for each in both for row in each.rows for name in (strip.middle, *strip.around)]
     positive = [value for value in every if value > 0]
     low = min(positive, default=1.0) if strip.log else 0.0
@@ -283,7 +291,7 @@ def height(each: Digest, name: str, strip: Strip, ends: tuple[float, float], s: 
     values, (low, high) = np.array([row[name] for row in each.rows], dtype=float), ends
     if strip.log:
         values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
-    return HIGH * (values - low) / (high - low or 1) - PITCH * s
+    return STRIP_HEIGHT * (values - low) / (high - low or 1) - STRIP_SPACING * s
 
 
 def shown(strip: Strip, value: float) -> str:
@@ -292,7 +300,7 @@ def shown(strip: Strip, value: float) -> str:
 
 
 def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (0.4, len(first.rows) + 0.6), (-PITCH * (len(STRIPS) - 1) - 0.2, PITCH)
+    return (0.4, len(first.rows) + 0.6), (-STRIP_SPACING * (len(STRIPS) - 1) - 0.2, STRIP_SPACING)
 
 
 # --- in words
@@ -320,7 +328,7 @@ def facts(first: Digest, second: Digest | None, k: int) -> Facts:
 
 
 def named(one: Digest) -> str:
-    """The name of a recorded model, as a title has room for it."""
+    """The name of a recorded model, cut to the length of a title."""
     return (one.name or "a recording")[:NAME_CHARACTERS]
 
 

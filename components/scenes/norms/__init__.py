@@ -1,4 +1,4 @@
-"""One cloud through two norms: what each averages over, and where the points land."""
+"""One cloud goes through two norms: which numbers each averages, and where the points land."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.norms.build import TITLES, build

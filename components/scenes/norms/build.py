@@ -1,8 +1,8 @@
-"""The recipe of the norms: one cloud through two of them, and the numbers that each of them averages.
+"""The recipe of the norms: one cloud through two of them, and the numbers that each averages.
 
-Most norms cut the axes into k blocks of m = d/k, take the mean off each block or not, and normalise each to
-√m: their images are products of k spheres. Where such a product is a torus in a 3-sphere, it is shown from
-there by a stereographic projection, whose pole lies off the torus and at right angles to 1.
+Most norms divide the coordinates into k blocks of m = d/k, subtract the mean of each block or not, and
+scale each to length √m: their images are products of k spheres. A product that is a torus in a 3-sphere is
+drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 1.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,9 @@ from geometry.differences import image_dimension
 
 @dataclass(frozen=True)
 class Norm:
-    """`apply`: to points (n, d), or (n, k, d/k) for a norm with `blocks`, the k of some d (else 1)."""
+    """A norm. apply: acts on points (n, d), or (n, k, d/k) if `blocks` names k for this d. averaged: for
+    the table.
+    """
 
     title: str
     apply: Callable[[np.ndarray], np.ndarray]
@@ -68,10 +70,11 @@ NORMS = {
 }
 TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
-MEAN, SPREAD, CUT = 0.3, 0.6, 0.05  # of the cloud; the share that is cut from each tail keeps it off the pole
-ZOOM, ROWS = 1.2, 5
+CLOUD_MEAN, CLOUD_STD = 0.3, 0.6  # of each coordinate
+TAIL_SHARE = 0.05  # cut from each tail, which keeps points off the pole
+TORUS_SCALE, TABLE_ROWS = 1.2, 5
 SAME = 1e-9  # rounding
-CAMERA = (-0.78, 0.93, 0.3)  # from where the widest of the clouds, BatchNorm's, is narrowest
+CAMERA = (-0.78, 0.93, 0.3)  # where the largest cloud, BatchNorm's, looks narrowest
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
     Parameter("c", "scale c", 1, 0.25, 1.25, about="multiplies every number of every point"),
@@ -83,15 +86,15 @@ SLIDERS = (
 def build(choices: Choices) -> Recipe:
     both = [NORMS[choices[side]] for side in ("left", "right")]
     d, chosen = int(choices["d"]), {side: choices[side] for side in ("left", "right")}
-    share = np.random.default_rng(choices["seed"]).uniform(CUT, 1 - CUT, (choices["n"], d))
-    x = MEAN + SPREAD * special.ndtri(share)
+    share = np.random.default_rng(choices["seed"]).uniform(TAIL_SHARE, 1 - TAIL_SHARE, (choices["n"], d))
+    x = CLOUD_MEAN + CLOUD_STD * special.ndtri(share)
     move = Affine(Entries(np.zeros((d, d)), {"c": np.eye(d)}), Entries(np.zeros(d), {"b": np.ones(d)}))
     pipelines = {side: pipeline(norm, x) for side, norm in chosen.items()}
     moved = [Cloud(side, x, pipelines[side], Pipeline((move,))) for side in chosen]
     around = {side: guides(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
     guide_clouds, _ = split(*around["left"], *around["right"])
     cell_clouds, cells = split(*tensor(chosen["left"], d, "left"), *tensor(chosen["right"], d, "right"))
-    paper = ((0.5, 2 * d + 5.9), (-ROWS - 1.4, -0.3))
+    paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))
     wanted = {"b", "c"}.union(*(p.parameters for p in pipelines.values()))
     return Recipe(
         stages=("x", "centre", "normalise"),
@@ -114,7 +117,7 @@ def blocks(norm: str, d: int) -> int:
 
 
 def pipeline(norm: str, x: np.ndarray) -> Pipeline:
-    """Two steps each. BatchNorm has the statistics of the cloud: one affine map for all points."""
+    """The two steps of a norm. BatchNorm is one affine map, with the statistics of the cloud x."""
     d, k = x.shape[1], blocks(norm, x.shape[1])
     if norm == "batchnorm":
         return Pipeline((Affine(np.eye(d), -x.mean(0)), Affine(np.diag(1 / x.std(0)))))
@@ -126,13 +129,13 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
 
 
 def apply(norm: str, x: np.ndarray) -> np.ndarray:
-    """The same norm by its formula, for the table of facts; BatchNorm as in training."""
+    """The norm from the library, for the table of facts; BatchNorm as in training."""
     cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1) if NORMS[norm].blocks else x
     return NORMS[norm].apply(cut).reshape(x.shape)
 
 
 def surface(norm: str, d: int) -> str:
-    """What the points land on: a product of k spheres."""
+    """Name of the set on which the points land: a product of k spheres."""
     k = blocks(norm, d)
     sphere = d // k - 1 - NORMS[norm].centered
     if not NORMS[norm].sphere:
@@ -144,11 +147,13 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """Three directions of the picture, and for a torus what they are divided by, √d + the fourth."""
+    """The three directions (3, d) of the picture, and for a torus their divisor, √d + the fourth
+    coordinate.
+    """
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
         a, b = np.kron(np.eye(2)[:, None], up[1][:2] if d == 6 else up[0][::-1])
-        return ZOOM * np.vstack([a, b[:1]]), Row(tuple(b[1]), offset=sqrt(d))
+        return TORUS_SCALE * np.vstack([a, b[:1]]), Row(tuple(b[1]), offset=sqrt(d))
     if d == 3:
         return up[1], None
     if (norm, d) == ("blockrms", 6):
@@ -158,7 +163,7 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 
 
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
-    """The surface, as a cloud through the norm's own last step; in d = 3 the axes and the direction 1."""
+    """The surface on which the points land, made by the norm's own last step; in d = 3 also axes and 1."""
     parts: list[Part] = []
     directions, over = display(norm, d)
     show = rows(directions, over=over)
@@ -198,7 +203,7 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 
 
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
-    """The cloud among its guides, coloured by a direction in it."""
+    """The view of the cloud and its guides, coloured by an angle of the input."""
     x, d = cloud.points, cloud.points.shape[1]
     directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
@@ -208,9 +213,9 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 
 
 def tensor(norm: str, d: int, side: str) -> list[Part]:
-    """Rows are points, columns their numbers, in blocks; marked are those that share one mean or length."""
+    """The small table: rows are points, columns their numbers, in blocks. One group of numbers is marked."""
     k, left = blocks(norm, d), 2.2 + (d + 2) * (side == "right")
-    i, j = np.indices((ROWS, d)).reshape(2, -1)
+    i, j = np.indices((TABLE_ROWS, d)).reshape(2, -1)
     group = {"batchnorm": j == 0, "dyt": (i == 1) & (j == 0)}.get(norm, (i == 1) & (j < d // k))
     x = left + j + 0.4 * (j // (d // k) - (k - 1) / 2)
     cells, show = np.column_stack([x, -i - 1.7]), rows(np.eye(2))
@@ -223,7 +228,7 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
-    """What each norm keeps and loses, measured at the first point of the cloud."""
+    """Table of what each norm ignores, measured at the first point of the cloud."""
     d = x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:

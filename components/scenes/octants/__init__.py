@@ -3,7 +3,7 @@ from components.scenes.octants.build import TRAINING, build
 from components.scenes.trained import TRAINED, results, shape, shown
 
 SETS = {"octants": "a sphere in eight", "own": "my own points"}
-MINE = (
+EXAMPLE_POINTS = (
     "0, 0, 0, a; 0.3, 0.1, 0.2, a; -0.2, 0.3, -0.1, a; 0.1, -0.3, -0.2, a; "
     "1, 0, 0, b; -1, 0, 0, b; 0, 1, 0, b; 0, -1, 0, b; 0, 0, 1, b; 0, 0, -1, b"
 )
@@ -15,7 +15,7 @@ SCENE = Scene(
     choices=(
         Choice("data", "data", "octants", SETS),
         Whole("n", "points", 400, 40, 400, 40, when=("data", ("octants",)), folded=True),
-        Typed("points", "points: x, y, z, label", MINE, when=("data", ("own",))),
+        Typed("points", "points: x, y, z, label", EXAMPLE_POINTS, when=("data", ("own",))),
         *shape(depth=4),
         *shown(seed=20),
         *results("data", "n", "points", *TRAINED),

@@ -1,4 +1,6 @@
-"""The recipe of a network on a sphere cut in eight: how its points fold, and the decision on the sphere."""
+"""The recipe of a network on a sphere cut in eight: its points layer by layer, and its decision on the
+sphere.
+"""
 
 import numpy as np
 
@@ -15,8 +17,8 @@ from learning.datasets import DataSet, octants
 from learning.film import Film
 from learning.network import Network
 
-MIN_POINT_RADIUS = 0.99  # a point nearer to the origin would be hidden by the sphere
-GLASS = 0.45
+MIN_POINT_RADIUS = 0.99  # with points nearer to the origin, the sphere becomes glassy
+GLASSY_OPACITY = 0.45
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
@@ -34,13 +36,15 @@ def build(choices: Choices, film: Film) -> Recipe:
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
-    """The unit sphere, painted with what the network answers there; glassy where the data lie inside."""
+    """The unit sphere, coloured by the network's answer; glassy if data lie inside it."""
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
     color = Color("diverging", -CERTAIN, CERTAIN, of=Row((1,), stage=len(net.steps)))
     inside = np.linalg.norm(film.data.points, axis=-1).min() < MIN_POINT_RADIUS
     title = "the decision on the unit sphere" if inside else "the decision on the input"
-    globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=GLASS if inside else 1)
+    globe = Mesh(
+        "globe", "sphere", show, triangles=order, color=color, opacity=GLASSY_OPACITY if inside else 1
+    )
     shown = (globe, *classes(film, show, size=5 if inside else 3))
     return space("ball", title, shown, camera=CAMERA, reach=REACH), (Cloud("globe", points, net),)
 

@@ -18,8 +18,8 @@ D, ROOT, ALL_ONES = 3, np.sqrt(3), np.ones(3)
 U = hyperplane_basis(D)
 UP = np.vstack([U, ALL_ONES / ROOT])
 SHOW, POLES = rows(UP), np.stack([-UP[2], UP[2]])
-SPREAD = 0.25  # of μ/σ from point to point
-CLOUD_SPREAD = 0.4  # size of the cloud
+OFFSET_STD = 0.25  # standard deviation of δ
+CLOUD_STD = 0.4  # standard deviation of a coordinate, before centring
 FORMULA = (
     r"\mathrm{RMS}(x) = \class{stage-3 role-formula}{\frac{\mathrm{LN}(x) + q\,𝟏}{\sqrt{1+q^2}}},"
     r" \quad q = \frac{\mu}{\sigma}"
@@ -28,9 +28,9 @@ FORMULA = (
 
 def build(choices: Choices) -> Recipe:
     rng = np.random.default_rng(choices["seed"])
-    centered = CLOUD_SPREAD * center(rng.standard_normal((choices["n"], D)))
+    centered = CLOUD_STD * center(rng.standard_normal((choices["n"], D)))
     sigma = np.sqrt((centered**2).mean(-1, keepdims=True))
-    spread = SPREAD * rng.standard_normal((choices["n"], 1))
+    spread = OFFSET_STD * rng.standard_normal((choices["n"], 1))
     points = np.hstack([centered + spread * sigma, sigma])
     place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ALL_ONES, np.eye(D + 1)[D])})),))
     out = (Normalize(eps=EPS, convention="pytorch"), Affine(ROOT * np.eye(D)))
@@ -67,7 +67,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
-    """(LN + q·1)/√(1+q²), without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
+    """The points (LN + q·1)/√(1+q²), computed without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])
     cloud = Cloud(
@@ -82,7 +82,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 def guides() -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
-    # letters stand above their place: the lower ones clear of the line
+    # labels are drawn above their place: the lower one is moved down, off the line
     names = np.array([[1.6], [1.36]]) * ROOT * POLES
     return [
         draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),

@@ -1,4 +1,4 @@
-"""Dot products of random vectors: how large, at which angle, and what the softmax makes of them."""
+"""Dot products of random vectors: their size, their angles, and the softmax weights they give."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.scores.build import DIMENSIONS, HEADS, SHARED, SHOW, build

@@ -1,4 +1,4 @@
-"""The recipe of dot products: pairs of random q and k around a sphere, their scores, weights and angles."""
+"""The recipe of dot products: pairs of random q and k, with their scores, softmax weights and angles."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -38,17 +38,15 @@ SHARED = {"across": "half against half", "one": "all alike"}
 DIMENSIONS = tuple(2**k for k in range(10))
 HEADS = {"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}
 PAIRS, QUERIES, KEYS, SEED = 1000, 8, 32, 5
-POWER, THETA = np.linspace(0, 1, 51), np.arange(0.0, 181)
-RAW, DIVIDED, PROBE = "other", "series-1", "other"  # roles
-ANGLES = 50  # bins of the cosine
-REACH, SPAN, BINS = (
-    10.0,
-    (-12.0, 12.0),
-    48,
-)  # of scores: the outermost bins, with all beyond, are out of sight
-FLAT, SOLID, SEEN = rows(np.eye(2)), rows(np.eye(3)), rows(KEY)
-AROUND = np.array([[0.9, 0], [0.44, 0], [0, 1]])  # (sine, cosine) of an angle to q, turned to the eye
-EYE = (0.9, 0.1)  # where a point is seen best
+POWERS, THETA_DEGREES = np.linspace(0, 1, 51), np.arange(0.0, 181)
+RAW_ROLE, DIVIDED_ROLE, PROBE_ROLE = "other", "series-1", "other"
+COSINE_BINS = 50  # bins of the histogram of cosines
+SCORE_AXIS_END = 10.0
+SCORE_SPAN, SCORE_BINS = (-12.0, 12.0), 48  # the outermost bins collect all scores beyond, out of sight
+FLAT, SOLID, KEY_ROWS = rows(np.eye(2)), rows(np.eye(3)), rows(KEY)
+# Rows that place (sine, cosine) of an angle to q on the visible side of the sphere.
+PROBE_ROWS = np.array([[0.9, 0], [0.44, 0], [0, 1]])
+FRONT_POINT = (0.9, 0.1)  # the first two coordinates of a point in front
 MILLION = 1e6
 Law = Callable[[np.ndarray], np.ndarray]
 Laws = Sequence[Law | None]  # the density at each stage, where there is one
@@ -77,13 +75,13 @@ def build(choices: Choices) -> Recipe:
 
 
 def typical(drawn: Cloud, d: int) -> int:
-    """A pair whose score is about one standard deviation, where the eye sees it."""
+    """Index of a pair whose score is about one standard deviation and whose key is in front."""
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
-    return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - EYE).sum(1)))
+    return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))
 
 
 def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
-    """The unit sphere with q up, the keys around it, and what else there is."""
+    """The view of the unit sphere, with q up, the keys around it, and `more`."""
     tip = np.array([[0.0, 0, 0], [0, 0, 1]])
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
@@ -92,14 +90,14 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
         *more,
     )
     return clouds, space(
-        "sphere", "", (*layers, key, *followed("pairs", SEEN, "followed", trail=3)), reaching=True
+        "sphere", "", (*layers, key, *followed("pairs", KEY_ROWS, "followed", trail=3)), reaching=True
     )
 
 
 def law(
     name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
 ) -> list[Part]:
-    """A density at each stage, times the height."""
+    """Curves of a density, one for each stage that has one, multiplied by `height`."""
     known = [(k, each) for k, each in enumerate(laws) if each]
     return [
         draw(
@@ -117,7 +115,7 @@ def law(
 
 
 def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """1 ↦ numbers (T, m) that follow a parameter."""
+    """The map 1 ↦ values (T, m) that follow a parameter, given at the values `at` of it."""
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 
@@ -125,14 +123,14 @@ def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """Scores, as they are and divided, and what softmax makes of them."""
-    factor = d**-POWER
+    """Scores, raw and divided, and their softmax weights."""
+    factor = d**-POWERS
     divided, squared = (
-        Row(Entries(np.zeros(6), tracks={"a": Track(POWER, np.outer(factor**k, each))}))
+        Row(Entries(np.zeros(6), tracks={"a": Track(POWERS, np.outer(factor**k, each))}))
         for k, each in ((1, SCORE), (2, SQUARE))
     )
     color = Color("diverging", -3, 3, of=divided, title="q·k ÷ dₖᵃ")
-    keys = Points("pairs", "input", SEEN, "a pair", color=color, size=3, hand=Follow())
+    keys = Points("pairs", "input", KEY_ROWS, "a pair", color=color, size=3, hand=Follow())
     guides, hero = sphere(keys)
     histograms, hills = heights(drawn, d, divided)
     weight_clouds, weights, numbers = attention(d, shared)
@@ -154,34 +152,38 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
 
 
 def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
-    """Histograms of q·k and of what it is divided to, under their exact laws for independent components."""
-    grid = np.linspace(-REACH, REACH, 160)  # without 0, where some laws have no bound
+    """Histograms of q·k and of the divided q·k, with their exact laws for independent components."""
+    grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
     laws: Laws = (
         lambda s: gaussian_density(s, d),
         (lambda s: gaussian_density(s, d - 1)) if d > 1 else None,
         (lambda s: cosine_density(s / d, d - 1) / d) if d > 2 else None,
     )
-    root, area = np.sqrt(d), PAIRS * (SPAN[1] - SPAN[0]) / BINS
+    root, area = np.sqrt(d), PAIRS * (SCORE_SPAN[1] - SCORE_SPAN[0]) / SCORE_BINS
     scaled = [each and divided_law(each, root) for each in laws]
     dashed = {"dash": "dash", "size": 3.5}
     guides, lines = split(
-        *law("law", RAW, grid, laws, area, "exact, ρ = 0", **dashed),
-        *law("divided law", DIVIDED, grid, scaled, area, "exact, ρ = 0, a = ½", **dashed),
+        *law("law", RAW_ROLE, grid, laws, area, "exact, ρ = 0", **dashed),
+        *law("divided law", DIVIDED_ROLE, grid, scaled, area, "exact, ρ = 0, a = ½", **dashed),
     )
     layers = (
-        Histogram("pairs", RAW, (Row(SCORE),), "q·k", span=SPAN, bins=BINS, size=4),
-        Histogram("pairs", DIVIDED, (divided,), "q·k ÷ dₖᵃ", span=SPAN, bins=BINS, size=4),
+        Histogram("pairs", RAW_ROLE, (Row(SCORE),), "q·k", span=SCORE_SPAN, bins=SCORE_BINS, size=4),
+        Histogram("pairs", DIVIDED_ROLE, (divided,), "q·k ÷ dₖᵃ", span=SCORE_SPAN, bins=SCORE_BINS, size=4),
         *lines,
         Points("pairs", "followed", (Row(SCORE), Row((0.0,))), only=Followed(), size=9),
     )
-    high = max(most(stage[:, 0] / root, SPAN, BINS) for stage in drawn.stages({"rho": 0.0}))
+    high = max(most(stage[:, 0] / root, SCORE_SPAN, SCORE_BINS) for stage in drawn.stages({"rho": 0.0}))
     return guides, graph(
-        "heights", "How large the scores are", layers, ("score", -REACH, REACH), ("pairs", 0, 1.1 * high)
+        "heights",
+        "How large the scores are",
+        layers,
+        ("score", -SCORE_AXIS_END, SCORE_AXIS_END),
+        ("pairs", 0, 1.1 * high),
     )
 
 
 def divided_law(law: Law, by: float) -> Law:
-    """The density of a number that is divided."""
+    """The density of a random number divided by `by`."""
     return lambda s: by * law(by * s)
 
 
@@ -191,7 +193,9 @@ def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
 
 
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
-    """What a few queries pay to a few keys: softmax of scores as they are, and divided; and its entropy."""
+    """Attention weights of a few queries and keys: softmax of raw and of divided scores, and their
+    entropies.
+    """
     both = crowd(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)
     stages = Pipeline(norms(size, (range(size),), d)[-1])
@@ -199,9 +203,12 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     queries = Cloud("queries", both[:QUERIES], stages, mixed)
     keys = Cloud("keys", both[QUERIES:], stages, mixed)
     ask = [(Affine(Of(queries, k, transposed=True)), Affine(Of(keys, k))) for k in range(len(STAGES))]
-    softmax = {RAW: Softmax(), DIVIDED: Softmax(Entries(0.0, tracks={"a": Track(POWER, d**POWER)}))}
+    softmax = {
+        RAW_ROLE: Softmax(),
+        DIVIDED_ROLE: Softmax(Entries(0.0, tracks={"a": Track(POWERS, d**POWERS)})),
+    }
     clouds, layers = [queries, keys], []
-    for role, title in ((RAW, "of q·k"), (DIVIDED, "of q·k ÷ dₖᵃ")):
+    for role, title in ((RAW_ROLE, "of q·k"), (DIVIDED_ROLE, "of q·k ÷ dₖᵃ")):
         for k, fade in enumerate(np.eye(len(STAGES)).tolist()):
             clouds.append(Cloud(f"{role} {k}", each, place=Pipeline((*ask[k], softmax[role]))))
             layers.append(Profile(f"{role} {k}", role, (), "" if k else title, fade=fade, size=3))
@@ -226,8 +233,8 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
 
 def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
-    """The cosine of pairs, and one more key at an angle of its own, with its distances to q."""
-    points = Points("pairs", "input", SEEN, "a pair", size=3, opacity=0.6, hand=Follow())
+    """Cosines of the pairs, and one more key at the angle θ, with its distances to q."""
+    points = Points("pairs", "input", KEY_ROWS, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)
     near, lines = distances()
@@ -249,36 +256,47 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
 
 
 def turned(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
-    """t ↦ the sine of a share of tθ and a start, in radians, for each share."""
+    """t ↦ sin(share · tθ + start), for each share; θ is the parameter, in degrees."""
     turn = np.radians(1.0) * np.reshape(shares, (-1, 1))
     return Affine(Entries(0 * turn, {"theta": turn}), starts), Pointwise("sin")
 
 
 def probe() -> list[Part]:
-    """A key at the angle θ: the geodesic from q to it, and the chord."""
-    way, show = turned((1, 1), (0, np.pi / 2)), rows(AROUND)
+    """The key at the angle θ, with the geodesic and the chord from q to it."""
+    way, show = turned((1, 1), (0, np.pi / 2)), rows(PROBE_ROWS)
     arc, end = np.linspace(0, 1, 49)[:, None], np.ones((1, 1))
     return [
         draw("geodesic", Line, "meeting", show, arc, "geodesic", place=way, size=8),
-        draw("chord", Line, PROBE, show, np.vstack([0 * end, end]), "chord", place=way, size=5),
-        draw("probe", Points, PROBE, show, end, "your k", place=way, size=9, glyph="square"),
-        draw("probe name", Labels, PROBE, rows(1.14 * AROUND), end, place=way, guide=True, labels=["k"]),
-        draw("angle name", Labels, "meeting", rows(1.12 * AROUND), end / 2, place=way, labels=["θ"]),
+        draw("chord", Line, PROBE_ROLE, show, np.vstack([0 * end, end]), "chord", place=way, size=5),
+        draw("probe", Points, PROBE_ROLE, show, end, "your k", place=way, size=9, glyph="square"),
+        draw(
+            "probe name",
+            Labels,
+            PROBE_ROLE,
+            rows(1.14 * PROBE_ROWS),
+            end,
+            place=way,
+            guide=True,
+            labels=["k"],
+        ),
+        draw("angle name", Labels, "meeting", rows(1.12 * PROBE_ROWS), end / 2, place=way, labels=["θ"]),
     ]
 
 
 def cosine_laws(n: int) -> Laws:
-    """Of random directions in n dimensions; centred, in one less."""
+    """Densities of the cosine of random directions, at each stage: in n dimensions, and centred in n − 1."""
     return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
 
 
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
-    """The cosines of all pairs under their exact law, that of the whole if they are a head's, and cos θ."""
+    """Histogram of the cosines with its exact law, the law of the whole vector if there are several heads,
+    and cos θ.
+    """
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
-    area = PAIRS * (span[1] - span[0]) / ANGLES
+    area = PAIRS * (span[1] - span[0]) / COSINE_BINS
 
     parts = law("law", "sphere", grid, cosine_laws(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
-    high = max(most(stage[:, 1], span, ANGLES) for stage in drawn.stages({"rho": 0.0}))
+    high = max(most(stage[:, 1], span, COSINE_BINS) for stage in drawn.stages({"rho": 0.0}))
     if heads > 1:
         whole = cosine_laws(heads * d)
         parts += law("whole", "axis", grid, whole, area, f"in all {heads * d}", dash="dot", size=4)
@@ -286,10 +304,10 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
     cosine = Affine(np.zeros((1, 1)), Entries([np.pi / 2], {"theta": np.radians([1.0])}))
     now = Branches((Pipeline((cosine, Pointwise("sin"))), Pipeline(())), "concat")
     ends = np.array([[0.0], [1.1 * high]])
-    parts.append(draw("at θ", Line, PROBE, FLAT, ends, "cos θ", place=(now,), size=4))
+    parts.append(draw("at θ", Line, PROBE_ROLE, FLAT, ends, "cos θ", place=(now,), size=4))
     guides, lines = split(*parts)
     layers = (
-        Histogram("pairs", "input", (Row(COSINE),), "pairs", span=span, bins=ANGLES, size=4),
+        Histogram("pairs", "input", (Row(COSINE),), "pairs", span=span, bins=COSINE_BINS, size=4),
         *lines,
         Points("pairs", "followed", (Row(COSINE), Row((0.0,))), only=Followed(), size=9),
     )
@@ -298,12 +316,12 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
 
 
 def distances() -> tuple[Clouds, View]:
-    """Geodesic and chord over the dot product of unit vectors, and where θ is."""
+    """Geodesic and chord against the dot product of unit vectors, with the chosen θ."""
     turn = np.linspace(0, np.pi, 90)
     cosine, chord = np.cos(turn), 2 * np.sin(turn / 2)
     curves = (
         ("geodesic curve", "meeting", turn, "geodesic θ", "solid"),
-        ("chord curve", PROBE, chord, "chord ‖q − k‖", "solid"),
+        ("chord curve", PROBE_ROLE, chord, "chord ‖q − k‖", "solid"),
         ("square", "axis", chord**2 / 2, "half its square", "dash"),
     )
     parts = [
@@ -313,7 +331,7 @@ def distances() -> tuple[Clouds, View]:
     both = Pipeline(turned((1, 0.5), (np.pi / 2, 0)))
     angle = Pipeline((Affine(Entries(np.zeros((1, 1)), {"theta": np.radians([[1.0]])})),))
     at = Cloud("distances", np.ones((1, 1)), place=Pipeline((Branches((both, angle), "concat"),)))
-    heights = (("meeting", (0.0, 0, 1)), (PROBE, (0.0, 2, 0)))
+    heights = (("meeting", (0.0, 0, 1)), (PROBE_ROLE, (0.0, 2, 0)))
     x = Row((1, 0, 0))
     layers = (
         *split(*parts)[1],
@@ -324,10 +342,10 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """How many of a million random k are nearer to q than the angle θ, at each stage."""
-    cosine = np.cos(np.radians(THETA))
+    """Expected number, of a million random keys, within the angle θ of q, at each stage."""
+    cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
-    count = moved("theta", THETA, MILLION * np.stack(tails, -1))
+    count = moved("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))
     cloud = Cloud(name, np.ones((1, 1)), passing(1), Pipeline((count,)))
     return (cloud,), (Number(label, name, Row((1,)), digits=1),)
 
@@ -336,7 +354,7 @@ def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
 
 
 def facts() -> Facts:
-    """What holds for every number of coordinates, where these are independent."""
+    """Table of exact values for each number of coordinates, if these are independent."""
     columns = (
         "dₖ",
         "variance of q·k",
@@ -349,7 +367,7 @@ def facts() -> Facts:
 
 
 def fact(d: int) -> list[str]:
-    """The row of d coordinates; on the sphere there are d − 1, and none of 1."""
+    """The row for d coordinates; on the sphere, d − 1 dimensions count, and none if d = 1."""
     if d == 1:
         return ["1", "1", "0", "", "", ""]
     m = d - 1
@@ -359,5 +377,5 @@ def fact(d: int) -> list[str]:
 
 
 def few(share: float) -> str:
-    """A share as one in so many."""
+    """A share as text: "1 in 77,000"."""
     return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

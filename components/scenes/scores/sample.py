@@ -1,8 +1,9 @@
-"""Random q and k, with no more numbers than lengths, means and scores need, and the steps that they take.
+"""Random q and k in few coordinates, which keep their lengths, means and dot products, and the steps of
+LayerNorm.
 
-Coordinates are turned: the first is along 1, the second along w, whose first half is 1 and the other half −1.
-A normal vector looks the same in any basis. What else it has is turned again, so that a few coordinates hold
-it, however many there are. Dot products and means do not notice.
+An orthonormal basis begins with 1 and w, whose first half is 1 and whose other half is −1 (both
+normalised); a normal vector has the same law in any basis. The other components are rotated into as few
+coordinates as possible. Rotations change neither dot products nor means.
 
 Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 1 in place of w. Each
 keeps its variance 1, and any two have the correlation ±ρ.
@@ -20,16 +21,15 @@ Array = np.ndarray
 Steps = tuple[Step, ...]
 STAGES = ("q and k", "centred", "on the sphere")
 RHO = np.linspace(0, 1, 101)
-SCORE, COSINE, *KEY, SQUARE = map(
-    tuple, np.eye(6).tolist()
-)  # what is known of a pair, as `seen_by_q` finds it
+SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())  # rows that read the six numbers of `seen_by_q`
 
 
 def pairs(n: int, d: int, *, seed: int) -> Array:
-    """n pairs (n, 11) of vectors of d coordinates.
+    """n random pairs (n, 11) of vectors with d coordinates.
 
-    q: along 1, along w, the length of the rest, and its g; k: along 1, along w, along q's rest, the length of
-    what is left, and its g; cos and sin of an angle around q, which is drawn too: it means nothing.
+    q: its parts along 1 and w, the length of the rest, its g. k: its parts along 1, w and q's rest, the
+    length of the remainder, its g. Then cos and sin of a random angle around q, which only places the key
+    in the picture.
     """
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, n, d))
@@ -42,7 +42,9 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def crowd(n: int, d: int, *, seed: int) -> Array:
-    """n vectors of d coordinates: along 1, along w, the rest in as few as hold it, and the g of each."""
+    """n random vectors with d coordinates: their parts along 1 and w, the rest in as few coordinates as
+    hold it, and g.
+    """
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
@@ -50,7 +52,7 @@ def crowd(n: int, d: int, *, seed: int) -> Array:
 
 
 def _two(x: Array) -> Array:
-    """The first two coordinates; of one alone, and 0."""
+    """The first two coordinates; if there is only one, it and 0."""
     return np.pad(x[:, :2], ((0, 0), (0, max(2 - x.shape[1], 0))))
 
 
@@ -58,14 +60,15 @@ def _two(x: Array) -> Array:
 
 
 def loaded(shared: str, d: int) -> int:
-    """The coordinate that g is added to: the first is along 1, the second along w. One number has no w."""
+    """Index of the coordinate that g is added to: 0, along 1, or 1, along w (which d = 1 does not have)."""
     return 0 if shared == "one" or d == 1 else 1
 
 
 def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
-    """Of `size` numbers each g (a key of `loads`) is added, times √(ρd), to a coordinate, and is gone.
+    """Steps that correlate the components: each g, times √(ρd), is added to a coordinate and removed.
 
-    The others come times √(1 − ρ), but for those that are `free`.
+    loads: index of g → index of that coordinate, of `size` numbers. All others are multiplied by √(1 − ρ),
+    except those that are `free`.
     """
     roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
     both = Affine(np.zeros((2, size)), Entries(np.zeros(2), tracks={"rho": Track(RHO, roots)}))
@@ -78,36 +81,38 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 
 
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
-    """LayerNorm up to each stage, of the vectors in these of so many numbers; their first is along 1."""
+    """The steps of LayerNorm up to each stage. vectors: the indices, of `size`, of each vector; its first
+    is along 1.
+    """
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
     return (), (centre,), (centre, sphere)
 
 
 def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
-    """What `after` finds at each stage, side by side; `passing` takes the first away, stage by stage."""
+    """The results of `after` at every stage, side by side; `passing` then moves from one to the next."""
     return Branches([Pipeline((*own, *after)) for own in before], "concat")
 
 
 def taking(places: Iterable[int]) -> Product:
-    """Some of the coordinates."""
+    """The coordinates with these indices."""
     return Product([(i,) for i in places])
 
 
 def passing(m: int) -> Pipeline:
-    """Of m numbers a stage, those of the stage come first."""
+    """Steps that drop m numbers each, so that the current stage's come first."""
     return Pipeline([taking(range(m, stages * m)) for stages in (3, 2)])
 
 
 def pair_steps(d: int, shared: str) -> Steps:
-    """The six numbers of a pair, of each stage."""
+    """Steps from a pair to its six numbers of `seen_by_q`, at each stage."""
     to = loaded(shared, d)
     mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
     return *mixed, at_each_stage(norms(9, ((0, 1, 2), (3, 4, 5, 6)), d), seen_by_q(d))
 
 
 def seen_by_q(d: int) -> Steps:
-    """A pair ↦ ⟨q, k⟩; the cosine; k/√d as q sees it, with q up: three coordinates; and the score squared."""
+    """A pair ↦ ⟨q, k⟩, the cosine, k/√d in three coordinates with q up, and ⟨q, k⟩²."""
     q, k = (0, 1, 2), (3, 4, 5, 6)
     units = Branches((Pipeline(()), Pipeline((Normalize(groups=(q, k)),))), "concat")  # units from 9 on
     products = Product(

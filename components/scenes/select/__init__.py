@@ -1,7 +1,7 @@
-"""Which keys attention can select: the hull, the proof for each key, and what LayerNorm does to them."""
+"""Which keys attention can select: the convex hull, a proof for each key, and the effect of LayerNorm."""
 
 from components.language.scene import Choice, Scene, Typed, Whole
-from components.scenes.select.build import COLORS, KEYS, NORMS, OWN, build
+from components.scenes.select.build import COLORS, KEYS, NORMS, OWN_KEYS_EXAMPLE, build
 
 SCENE = Scene(
     __name__,
@@ -9,7 +9,7 @@ SCENE = Scene(
     order=18,
     choices=(
         Choice("keys", "keys", "gaussian", KEYS),
-        Typed("vectors", "my keys, one in each line", OWN, when=("keys", ("own",))),
+        Typed("vectors", "my keys, one in each line", OWN_KEYS_EXAMPLE, when=("keys", ("own",))),
         Whole("n", "how many", 50, min=3, max=200, step=10, when=("keys", ("gaussian", "ring"))),
         Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
         Whole("seed", "seed", 1, min=0, max=9999, when=("keys", ("gaussian",)), folded=True),

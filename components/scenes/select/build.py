@@ -1,7 +1,7 @@
-"""The recipe of the keys: which of them a query can select, before a norm, on its way and after it.
+"""The recipe of the keys: which of them a query can select, at each step of a norm.
 
-Coordinates are turned, so that the last one is along 1 and the others are in the hyperplane: scores do not
-notice. The picture has the first three; for d = 4 that is the hyperplane, and 1 is what it leaves out.
+Coordinates are rotated, so that the last one is along 1 and the others span the hyperplane; this changes no
+score. The picture shows the first three; for d = 4 these are the hyperplane.
 """
 
 from dataclasses import replace
@@ -51,7 +51,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, Placed, clouds
 from geometry.centering import hyperplane_basis, upright_basis
 from geometry.hull import vertices
 
-OWN = "5 8 2; 1 0 1; -2 1 4; 1 3 2"  # in any dimension, until they are changed
+OWN_KEYS_EXAMPLE = "5 8 2; 1 0 1; -2 1 4; 1 3 2"  # example of own keys; fitted to any dimension until changed
 KEYS = {
     "gaussian": "Gaussian",
     "inside": "One inside the others",
@@ -67,9 +67,10 @@ NORMS = {
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the largest weight it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MAX_KEYS, MAX_QUERY_LENGTH, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
-MAX_LARGE_KEYS = 100  # keys; more are drawn smaller
-SPANS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))  # of weights, with the width of their lines
-SHIFT = np.array([0.5, -0.4, 0.3, 0.2])  # β
+MAX_LARGE_KEYS = 100  # with more keys, each is drawn smaller
+# Weights of an average: from, to, and the width of their lines.
+AVERAGE_LINE_WIDTHS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))
+BETA_VALUES = np.array([0.5, -0.4, 0.3, 0.2])
 Steps = tuple[Affine | Normalize, ...]
 
 
@@ -125,7 +126,9 @@ def sample(choices: Choices, d: int) -> np.ndarray:
         case "own":
             try:
                 text = choices["vectors"]
-                own = clouds.parse_vectors(text, d=3 if text == OWN else d, most=MAX_KEYS, largest=1e3)
+                own = clouds.parse_vectors(
+                    text, d=3 if text == OWN_KEYS_EXAMPLE else d, most=MAX_KEYS, largest=1e3
+                )
                 keys = fitted(own, d)
             except ValueError as wrong:
                 raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers"}) from None
@@ -160,7 +163,7 @@ def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
     if norm != "centre":
         steps.append(Normalize(radius=np.sqrt(whole), eps=eps))
     stretch = Affine(Entries(sum(gain[2:], np.zeros((d, d))), {"gamma1": gain[0], "gamma2": gain[1]}))
-    return (*steps, stretch, Affine(np.eye(d), SHIFT[:d]))
+    return (*steps, stretch, Affine(np.eye(d), BETA_VALUES[:d]))
 
 
 def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
@@ -185,7 +188,7 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
 
 
 def query(d: int) -> Row:
-    """⟨q, key⟩, with q from the sliders."""
+    """The row that computes ⟨q, key⟩, with q from the sliders."""
     return Row(Entries(np.zeros(d), {f"q{i + 1}": np.eye(d)[i] for i in range(min(d, 3))}))
 
 
@@ -200,7 +203,7 @@ def colors(which: str, score: Row, size: float) -> Color:
 def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
-    """The keys by their fate, the winner of the query, and the proof of the followed key."""
+    """The keys, hollow if no query selects them; the winner of the query; the proof for the followed key."""
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
     touch: list[Mark] = [Support("keys", "query", show, query=score, size=3, opacity=0.8, **look)]
@@ -210,7 +213,7 @@ def picture(
         Average(
             "keys", "other", show, "keys that average to it" if high > 1 else "", span=(low, high), size=size
         )
-        for low, high, size in SPANS
+        for low, high, size in AVERAGE_LINE_WIDTHS
     ]
     return (
         *touch,
@@ -227,7 +230,7 @@ def picture(
 
 
 def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
-    """The hull, where the picture has it whole; the line along 1, and the sphere of the radius √d."""
+    """The hull (if all coordinates are in the picture), the line along 1, and the sphere of radius √d."""
     show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
     hull, whole, fade = "keys", show, None
     parts: list[Part] = []
@@ -253,7 +256,7 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
 
 
 def arrows(d: int, show: Rows) -> list[Part]:
-    """The query as an arrow from the origin, and its tip to be dragged."""
+    """The query as an arrow from the origin, with a tip that can be dragged."""
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
     look: dict[str, Any] = {"hand": Drag("q1", "q2"), "hint": "drag it"} if d == 2 else {}
     return [
@@ -263,7 +266,7 @@ def arrows(d: int, show: Rows) -> list[Part]:
 
 
 def above(d: int, score: Row, reach: float) -> View:
-    """The first two coordinates alone, where the query is dragged."""
+    """The small view of the first two coordinates, in which the query can be dragged."""
     show = rows(np.eye(2, d))
     layers = (
         Points("keys", "input", show, only=Selectable(), size=5, hand=Follow()),
@@ -277,7 +280,7 @@ def above(d: int, score: Row, reach: float) -> View:
 
 
 def curves(score: Row) -> View:
-    """The weight of the followed key as a query grows."""
+    """Graph of the weight of the followed key against the length of the query."""
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (
         WeightLimit("keys", "other", (), "the largest weight it can get", span=span, size=2.5, dash="dash"),
@@ -290,20 +293,20 @@ def curves(score: Row) -> View:
 
 
 def never(keys: np.ndarray) -> int:
-    """How many keys no query selects: those that are no corner of the hull, and those with a copy."""
+    """Number of keys that no query selects: those that are not corners of the hull, and those with a copy."""
     _, copies, count = np.unique(keys.round(9), axis=0, return_inverse=True, return_counts=True)
     alone = np.isin(np.arange(len(keys)), vertices(keys)) & (count[copies.ravel()] == 1)
     return int(len(keys) - alone.sum())
 
 
 def nearly(x: np.ndarray) -> int:
-    """A key that never wins, but nearly: of these the farthest out."""
+    """Index of the key farthest out among those that can never win; 0 if all can."""
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """How many can never win at each stage, and from which ε on the sphere keeps its promise no more."""
+    """Table of how many keys can never win at each stage, and from which ε more of them are lost."""
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)
     counts = [str(never(stage)) for stage in moving.stages(params)]
@@ -318,7 +321,7 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
 
 
 def breaks(sphere: Cloud) -> str:
-    """The ε from which on more keys can never win on the sphere: between two of a grid, by halving."""
+    """The ε from which more keys can never win on the sphere, found by bisection."""
 
     def more(eps: float) -> bool:
         return never(sphere.stages({"eps": eps})[-1]) > least

@@ -1,4 +1,4 @@
-"""The activation surface: every curve of stretch, fold and a straight line is a slice of it."""
+"""The activation surface: the curves of stretch, fold and a straight line are slices of it."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.surface.build import build

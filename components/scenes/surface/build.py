@@ -1,7 +1,7 @@
 """The recipe of the activation surface: the first coordinate of u_ε(x, y) as a height above (x, y).
 
 A point of a slice is (a, b, x, y, up): (a, b) goes through u_ε, (x, y) keeps its place on the floor, and up
-is 1 on the surface and 0 on the floor (where a = b = 0), so that a curtain hangs between the two.
+is 1 on the surface and 0 on the floor (where a = b = 0); the curtain connects the two.
 """
 
 from dataclasses import replace
@@ -16,18 +16,19 @@ from components.scenes.circle import EPS_SLIDER, closed_form
 from components.scenes.scenery import EPS, Part, Steps, draw, followed, graph, rest, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
-N, LONG = 120, 3.3  # points of a slice, half the length of the line
-REACH, HEIGHT, FLOOR = 3.5, 1.5, -2.2  # heights are drawn larger than they are
-THETA = 2 * np.pi * (np.arange(N) + 0.5) / N - np.pi
-LINE = np.linspace(-LONG, LONG, N)
+POINT_COUNT, LINE_HALF_LENGTH = 120, 3.3  # points of a slice; half the length of the straight line
+FLOOR_RADIUS, FLOOR_HEIGHT = 3.5, -2.2
+HEIGHT_SCALE = 1.5  # heights are exaggerated
+THETA = 2 * np.pi * (np.arange(POINT_COUNT) + 0.5) / POINT_COUNT - np.pi
+LINE = np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT)
 IDENTITY = np.eye(5)
-U = Normalize(eps=EPS, groups=((0, 1),))
+NORMALISE = Normalize(eps=EPS, groups=((0, 1),))
 CURVE = (Row((0, 0, 1), stage=0), Row((1,)))
-SPACE = (Row((0, 0, 1)), Row((0, 0, 0, 1)), Row((HEIGHT, 0, 0, 0, -FLOOR), offset=FLOOR))
-FLAT = (Row((1,)), Row((0, 1)), Row((), offset=FLOOR))
-SHEET = (Row((1,), stage=0), Row((0, 1), stage=0), Row((HEIGHT,)))
+SPACE = (Row((0, 0, 1)), Row((0, 0, 0, 1)), Row((HEIGHT_SCALE, 0, 0, 0, -FLOOR_HEIGHT), offset=FLOOR_HEIGHT))
+FLAT = (Row((1,)), Row((0, 1)), Row((), offset=FLOOR_HEIGHT))
+SHEET = (Row((1,), stage=0), Row((0, 1), stage=0), Row((HEIGHT_SCALE,)))
 ON_CIRCLE = Color("cyclic", -np.pi, np.pi, THETA, title="position on the circle at the start")
-ON_LINE = Color("diverging", -LONG, LONG, LINE, title="x before")
+ON_LINE = Color("diverging", -LINE_HALF_LENGTH, LINE_HALF_LENGTH, LINE, title="x before")
 STEPS = {
     "stretch": Affine(Entries(np.diag([0, 1, 0, 1, 1]), {"t": np.diag([1, 0, 1, 0, 0])})),
     "fold": Affine(
@@ -39,7 +40,7 @@ STEPS = {
         Entries(0 * IDENTITY[3], {"h": IDENTITY[3]}),
     ),
 }
-WORDS = {
+SLICE_WORDS = {
     "stretch": (("circle", "ellipse", "normalised"), r"t\,x", "the ellipse"),
     "fold": (("circle", "shifted", "normalised"), "x + t", "the shifted circle"),
     "line": (("line", "normalised"), "x", "the line y = h"),
@@ -50,20 +51,24 @@ H = Parameter("h", "h", 0.5, 0.05, 1.2, about="distance of the line from the ori
 
 def build(choices: Choices) -> Recipe:
     kind, step = choices["slice"], STEPS[choices["slice"]]
-    (stages, moved, floor), straight = WORDS[kind], kind == "line"
+    (stages, moved, floor), straight = SLICE_WORDS[kind], kind == "line"
     last = len(stages) - 1
     start = np.stack([LINE, 0 * LINE] if straight else [np.cos(THETA), np.sin(THETA)], -1)
-    above = np.hstack([start, start, np.ones((N, 1))])
-    below = np.hstack([0 * start, start, np.zeros((N, 1))])
-    place, pipeline = (Pipeline((step,)), Pipeline((U,))) if straight else (Pipeline(()), Pipeline((step, U)))
+    above = np.hstack([start, start, np.ones((POINT_COUNT, 1))])
+    below = np.hstack([0 * start, start, np.zeros((POINT_COUNT, 1))])
+    place, pipeline = (
+        (Pipeline((step,)), Pipeline((NORMALISE,)))
+        if straight
+        else (Pipeline(()), Pipeline((step, NORMALISE)))
+    )
     guide_clouds, around = split(*guides(wait=last - 1))
-    order, color = (np.arange(N), ON_LINE) if straight else (clouds.closed(N), ON_CIRCLE)
-    curtain = np.concatenate([order, N + order])[clouds.grid_mesh(2, len(order))]
+    order, color = (np.arange(POINT_COUNT), ON_LINE) if straight else (clouds.closed(POINT_COUNT), ON_CIRCLE)
+    curtain = np.concatenate([order, POINT_COUNT + order])[clouds.grid_mesh(2, len(order))]
     image = Line("slice", "meeting", FLAT, "its image, on a circle for ε = 0", size=6, fade=[0, 1])
     layers = (
         *around,
         Mesh("curtain", "input", SPACE, triangles=curtain, opacity=0.16),
-        Line("curtain", "input", SPACE, f"{floor}, on the floor", order=N + order, size=4),
+        Line("curtain", "input", SPACE, f"{floor}, on the floor", order=POINT_COUNT + order, size=4),
         *((image,) if straight else ()),
         Line("slice", "input", SPACE, order=order, size=4),
         Points("slice", "input", SPACE, color=color, size=5.5, hand=Follow()),
@@ -75,7 +80,9 @@ def build(choices: Choices) -> Recipe:
     height = Number("height of the red point", "slice", Row((1, 0, 0, 0, 0)), Followed())
     curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
     turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
-    angle = Cloud("angle", above, Pipeline((U, replace(U, eps=0.0), Pointwise("arcsin"))), place)
+    angle = Cloud(
+        "angle", above, Pipeline((NORMALISE, replace(NORMALISE, eps=0.0), Pointwise("arcsin"))), place
+    )
     return Recipe(
         stages=stages,
         parameters=(H if straight else T, EPS_SLIDER),
@@ -93,24 +100,31 @@ def build(choices: Choices) -> Recipe:
         formula=rf"\text{{height}} = \class{{stage-{last} role-sphere}}{{{fraction}}}",
         readouts=(height, curves, turned) if straight else (height, curves),
         progress=last,
-        follow=4 * N // 5,
+        follow=4 * POINT_COUNT // 5,
     )
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """On the line y = h: its sine as the closed form of the curve, and arctan(x/h) as that of the angle.
+    """For the line y = h: arctan(x/h), the closed form of the angle, and its sine, the closed form of the
+    curve.
 
     x/h without the root of the pipeline: (x, √(L² − x²)) has length L, and the division is by L + (h − L).
     """
-    eps = Entries(-LONG / np.sqrt(2), {"h": 1 / np.sqrt(2)})
+    eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
-    arc = np.stack([LINE, np.sqrt(LONG**2 - LINE**2), LINE], -1)
+    arc = np.stack([LINE, np.sqrt(LINE_HALF_LENGTH**2 - LINE**2), LINE], -1)
     return Cloud("closed form", arc, Pipeline(steps)), Cloud("arctangent", arc, Pipeline(steps[:2]))
 
 
 def curve_view(color: Color, straight: bool) -> View:
-    """The slice as a curve: the first coordinate before and now; half the circle gives all of it."""
-    half, reach = (np.arange(N), LONG) if straight else (np.arange(N // 2, N), 1.1)
+    """Graph of the slice: the first coordinate before against now; half of the circle gives the whole
+    curve.
+    """
+    half, reach = (
+        (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
+        if straight
+        else (np.arange(POINT_COUNT // 2, POINT_COUNT), 1.1)
+    )
     closed, fade = (Row((0, 0, 1), stage=0), Row((1,), stage=3)), [0.3, 1.0] if straight else [0.3, 0.3, 1.0]
     layers = (
         Points("slice", "input", CURVE, color=replace(color, title=""), size=6, hand=Follow()),
@@ -122,30 +136,33 @@ def curve_view(color: Color, straight: bool) -> View:
 
 
 def angle_view() -> View:
-    """The angle of the image, on its half circle, against the position on the line."""
+    """Graph of the angle of the image, on its half circle, against the position on the line."""
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
         Line("arctangent", "formula", (CURVE[0], Row((1,), stage=2)), "arctan(x / h)", size=3),
         *followed("angle", show, size=12, trail=0),
     )
-    x, y = ("x before", -LONG, LONG), ("angle, radians", -1.8, 1.8)
+    x, y = ("x before", -LINE_HALF_LENGTH, LINE_HALF_LENGTH), ("angle, radians", -1.8, 1.8)
     return graph("angle", "Its angle, an arctangent", layers, x, y)
 
 
 def guides(wait: int) -> list[Part]:
-    """The sheet, with circles and rays on it, at first a tilted plane; the floor and its axes."""
+    """The surface, at first a tilted plane, with circles and rays on it; the floor and its axes."""
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], -1)
-    fine = np.linspace(0.02, 1, 24)[:, None, None] ** 2  # closer where the sheet is steep
-    sheet = (REACH * (fine * circle).reshape(-1, 2), clouds.grid_mesh(24, 73))
+    fine = np.linspace(0.02, 1, 24)[:, None, None] ** 2  # denser where the surface is steep
+    sheet = (FLOOR_RADIUS * (fine * circle).reshape(-1, 2), clouds.grid_mesh(24, 73))
     rays = np.linspace(0.02, 1, 73)[:, None] ** 2 * circle[:-1:6, None]
     joined = clouds.joined([73] * 16)
-    net = (REACH * np.concatenate([*rays, *(r / REACH * circle for r in (1, 2, 3, REACH))]), joined)
-    cross = clouds.segments(REACH * np.array([[[-1, 0], [1, 0]], [[0, -1], [0, 1]]]))
+    net = (
+        FLOOR_RADIUS * np.concatenate([*rays, *(r / FLOOR_RADIUS * circle for r in (1, 2, 3, FLOOR_RADIUS))]),
+        joined,
+    )
+    cross = clouds.segments(FLOOR_RADIUS * np.array([[[-1, 0], [1, 0]], [[0, -1], [0, 1]]]))
     rims, names = (
-        (np.vstack([circle, REACH * circle]), joined[:147]),
-        REACH * np.array([[0.92, -0.1], [0.1, 0.92]]),
+        (np.vstack([circle, FLOOR_RADIUS * circle]), joined[:147]),
+        FLOOR_RADIUS * np.array([[0.92, -0.1], [0.1, 0.92]]),
     )
     bend: Steps = (*rest(2, wait), Normalize(eps=EPS))
     return [

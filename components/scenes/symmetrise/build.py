@@ -1,4 +1,4 @@
-"""The recipe of a learned LayerNorm: vectors in a block of heads, one stage an iteration."""
+"""The recipe of a learned LayerNorm: vectors pass through a block of heads; each stage is one iteration."""
 
 from __future__ import annotations
 
@@ -40,31 +40,35 @@ VECTORS = {
     "heavy": "heavy tails",
     "digits": "handwritten digits",
 }
-COUNT, SEED = 120, 3  # points that are shown; which of them
-PLANE_RADIUS, HIGH_UP = 4.7, 4.5  # how much of the plane and of the line is drawn; infinity is at 8
+SHOWN_VECTOR_COUNT, SHOWN_VECTORS_SEED = 120, 3  # vectors in the picture, and the seed that draws them
+PLANE_RADIUS, LINE_HALF_LENGTH = 4.7, 4.5  # in the picture, in which infinity is at 8
 CAMERA = (1.15, -0.95, 0.42)
-SHOWN = 9  # points that leave tails
-FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the scales and means in the table
+PATH_COUNT = 9  # vectors that draw their path
+FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the factors on scale and mean in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
-LINE = 0.8  # of these: how high a name is
-LOW, HIGH = -2.5, 2.4  # log₁₀ of the errors that the curves have room for
+LABEL_SPACING = 0.8  # least distance between two labels at the ends of curves, in log₁₀ of the error
+MIN_LOG_ERROR, MAX_LOG_ERROR = -2.5, 2.4  # ends of the axis of the error
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The chosen block, how all went, and the digits."""
+    """The chosen block, the table of all trainings, and the digits."""
     block = File(f"symmetrise_{choices['heads']}_{choices['iterations']}.safetensors", from_file)
     return block, File("symmetrise.json", table), File("symmetrise.safetensors", pictures)
 
 
 def pictures(data: bytes) -> Array:
-    """The digits (N, 16)."""
+    """The digits as vectors (N, 16)."""
     return from_safetensors(data)[0]["digits"].astype(float)
 
 
 def build(choices: Choices, trained: Trained, table: Rows, digits: Array) -> Recipe:
     last, block = int(choices["iterations"]), trained.block
     kind = choices["vectors"]
-    x = digits[:COUNT] if kind == "digits" else drawn(kind, COUNT, D, np.random.default_rng(SEED))
+    x = (
+        digits[:SHOWN_VECTOR_COUNT]
+        if kind == "digits"
+        else drawn(kind, SHOWN_VECTOR_COUNT, D, np.random.default_rng(SHOWN_VECTORS_SEED))
+    )
     weights = matrices(trained)
     cloud = Cloud("points", x, Pipeline((iteration(trained, weights),) * last), given(block))
     mean, measured = average(cloud, last)
@@ -80,12 +84,12 @@ def build(choices: Choices, trained: Trained, table: Rows, digits: Array) -> Rec
         readouts=readouts(block),
         facts=facts(table),
         progress=last,
-        follow=FOLLOWED,
+        follow=FOLLOWED_VECTOR,
         clock="step",
     )
 
 
-FOLLOWED = 0
+FOLLOWED_VECTOR = 0
 FORMULA = (
     r"x_h' = \class{role-sphere}{g_h}\, (x_h - \class{role-hyperplane}{c_h}), \quad"
     r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h \pm 1})"
@@ -106,7 +110,7 @@ def parameters(trained: Trained) -> tuple[Parameter, ...]:
 
 
 def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
-    show, few = at(block), evenly(len(x), SHOWN)
+    show, few = at(block), evenly(len(x), PATH_COUNT)
     color = Color("weight", 0, 0.6, error(block), "error: distance from LayerNorm, in radii")
     return (
         Trail("points", "trail", show, only=few, size=2, opacity=0.7),
@@ -117,7 +121,7 @@ def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
 
 
 def surroundings() -> list[Part]:
-    """The line along 1, the hyperplane, the sphere, and the circle where they meet."""
+    """The line along 1, the hyperplane, the sphere, and the circle where sphere and hyperplane meet."""
     plane = clouds.turned(clouds.disc_mesh(), PLANE_RADIUS * np.eye(3)[:2])
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
     edge = clouds.circle(96, *np.eye(3)[:2], radius=PLANE_RADIUS)
@@ -127,13 +131,13 @@ def surroundings() -> list[Part]:
             Line,
             "mean-direction",
             SPACE,
-            HIGH_UP * np.vstack([-up, up]),
+            LINE_HALF_LENGTH * np.vstack([-up, up]),
             "the line along 𝟏",
             size=4,
             opacity=0.8,
             guide=True,
         ),
-        draw("one", Labels, "mean-direction", SPACE, 1.06 * HIGH_UP * up, labels=["𝟏"], guide=True),
+        draw("one", Labels, "mean-direction", SPACE, 1.06 * LINE_HALF_LENGTH * up, labels=["𝟏"], guide=True),
         draw("hyperplane", Mesh, "hyperplane", SPACE, plane, title, opacity=0.14, guide=True),
         draw("edge", Line, "hyperplane", SPACE, edge, size=2, opacity=0.5, guide=True),
         *globe(SPACE, RADIUS * np.eye(3), "the sphere", mesh=0.07, net=0.22),
@@ -150,7 +154,9 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """log₁₀ of the mean error before the block and after each iteration: as one point, and as a curve."""
+    """Clouds of log₁₀ of the mean error, before the block and after each iteration: one row with all of
+    them, a curve, and the point of the current stage.
+    """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
     mean = Cloud(
@@ -160,7 +166,8 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     heights = Branches((number, along(Affine(Of(mean)))), "concat")
     curve = Cloud("curve", np.eye(last + 1), place=along(heights))
     first = Branches((along(Affine([[0.0]])), along(Affine(Of(mean, transposed=True)))), "concat")
-    shift = np.eye(last + 2, k=1)  # each iteration brings the next height forward, and counts
+    # each iteration moves the next height into the first place, and adds 1 to the count
+    shift = np.eye(last + 2, k=1)
     shift[0] = np.eye(last + 2)[0]
     count = Affine(shift, np.eye(last + 2)[0])
     now = Cloud("now", np.ones((1, 1)), along(*[count] * last), along(first))
@@ -168,7 +175,7 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
 
 
 def apart(heights: Mapping[int, float], least: float) -> dict[int, float]:
-    """The same heights, moved up so that no two are nearer than that to one another."""
+    """Heights of labels, moved up so that any two are at least `least` apart."""
     moved: dict[int, float] = {}
     for name, height in sorted(heights.items(), key=lambda each: each[1]):
         moved[name] = max([height, *(other + least for other in moved.values())])
@@ -176,7 +183,7 @@ def apart(heights: Mapping[int, float], least: float) -> dict[int, float]:
 
 
 def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
-    """The row of the blocks with so many heads and iterations."""
+    """The row of the table for these numbers of heads and iterations."""
     return next(
         row
         for row in found
@@ -187,7 +194,9 @@ def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 def against_iterations(
     mean: Cloud, choices: Choices, last: int, table: Rows
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """The error of the shown vectors along the iterations; and how the blocks of all seeds end."""
+    """Graph of the error against iterations: of the vectors shown, and the final errors of the blocks of
+    all seeds.
+    """
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
         ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]
@@ -197,7 +206,7 @@ def against_iterations(
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
     heights = {h: log10(np.median(of(table, h, ITERATIONS[-1])["errors"])) for h in HEADS}
-    for h, height in apart(heights, LINE).items():
+    for h, height in apart(heights, LABEL_SPACING).items():
         name = np.array([[9.5, height]])
         label = f"H = {h}" if h == heads else str(h)
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
@@ -210,15 +219,15 @@ def against_iterations(
         Line("curve", "input", FLAT, "this block on these vectors", size=4),
         Points("now", "input", FLAT, size=10),
     )
-    axes = ("iterations", -0.3, 10.7), ("log₁₀ error", LOW, HIGH)
+    axes = ("iterations", -0.3, 10.7), ("log₁₀ error", MIN_LOG_ERROR, MAX_LOG_ERROR)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
 
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """How the error grows with scale and mean, and where the sliders are."""
+    """Graph of the error against the factors on scale and mean, with the values of the sliders."""
     row = of(found, int(choices["heads"]), last)
     learned = clouds.segments(
-        np.array([[[s * log10(SPREAD), LOW], [s * log10(SPREAD), HIGH]] for s in (-1, 1)])
+        np.array([[[s * log10(SPREAD), MIN_LOG_ERROR], [s * log10(SPREAD), MAX_LOG_ERROR]] for s in (-1, 1)])
     )
     parts = [draw("learned", Line, "axis", FLAT, learned, "scales in training", dash="dot", size=2)]
     looks = {"scale": ("series-2", "solid", "circle"), "mean": ("series-3", "dash", "square")}
@@ -233,7 +242,7 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
             draw(f"{name} now", Points, role, FLAT, np.ones((1, 1)), place=place, glyph=glyph, size=10)
         )
     guides, layers = split(*parts)
-    axes = ("log₁₀ of the factor", -2.1, 2.1), ("log₁₀ error", LOW, HIGH)
+    axes = ("log₁₀ of the factor", -2.1, 2.1), ("log₁₀ error", MIN_LOG_ERROR, MAX_LOG_ERROR)
     return graph("factors", "Error at other scales and means", layers, *axes), guides
 
 

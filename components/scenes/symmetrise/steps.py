@@ -1,10 +1,10 @@
-"""A block of heads as steps of a cloud: what the browser runs is what was trained.
+"""A trained block of heads as steps of a cloud: the browser runs exactly the trained network.
 
-A point has the vector x, what the heads say, and minus what LayerNorm makes of the vector. After each
-iteration these are followed by what is drawn: where it is in the picture, and its error. The picture keeps
-two lengths of x: its height √d·μ over the hyperplane, and its distance ‖Πx‖ from the line along 1; around the
-line it goes by the angle at which the coordinates, in a ring, swing. Then it is drawn in, so that all of
-space lies in a ball.
+A point holds the vector x, the messages of the heads, and minus LayerNorm's result. After each iteration
+its place in the picture and its error follow. In cylindrical coordinates the place has the height √d·μ over
+the hyperplane, the distance ‖Πx‖ from the line along 1, and as angle the phase of the first Fourier
+coefficient of the coordinates, in their ring. Then distances are compressed, so that all of space lies in a
+ball.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from geometry.pipeline import Step
 from learning.symmetriser import Symmetriser, Trained
 
 Array = np.ndarray
-D, PLACE = 16, 3  # coordinates of a vector, and in the picture
+D, PICTURE_DIMENSIONS = 16, 3  # dimensions of a vector, and of the picture
 RADIUS = sqrt(D)  # of LayerNorm's sphere
 
 
 def width(block: Symmetriser) -> int:
-    """The coordinates of a point but those that are drawn: x, what the heads say, and minus the target."""
+    """Number of coordinates of a point without its place and error: x, the messages, and minus the target."""
     return 2 * D + block.heads * block.messages
 
 
 def whole_width(block: Symmetriser) -> int:
-    """All coordinates of a point: those, its place, and its error."""
-    return width(block) + PLACE + 1
+    """Number of all coordinates of a point: those of `width`, its place, and its error."""
+    return width(block) + PICTURE_DIMENSIONS + 1
 
 
 def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
-    """Those coordinates of so many, in this order."""
+    """The linear map that selects the `wanted` coordinates, in this order, of `of`."""
     return Affine(np.eye(of)[np.asarray(wanted, int)])
 
 
@@ -45,7 +45,7 @@ def along(*steps: Step) -> Pipeline:
 
 
 def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
-    """Each of the n coordinates that come of a, times that of b."""
+    """The n outputs of a times the n outputs of b, componentwise."""
     return Branches((a, b), "concat"), Product([(i, n + i) for i in range(n)])
 
 
@@ -55,7 +55,9 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """The vectors at the sliders' scale and mean; the heads have said nothing; LayerNorm; and the picture."""
+    """The initial points: vectors with the sliders' scale and mean, messages 0, minus LayerNorm's result;
+    and the picture.
+    """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
     scale = Affine(Entries(np.zeros((D, D)), {"scale": np.eye(D)}))
@@ -66,7 +68,7 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """Where LayerNorm puts the points."""
+    """LayerNorm's result for each vector, in the same coordinates."""
     rest = Affine(np.eye(width(block), D))
     return Cloud(
         "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
@@ -74,7 +76,9 @@ def ideal(block: Symmetriser, x: Array) -> Cloud:
 
 
 def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
-    """The weights of all heads as two matrices, a row a point; they follow the training."""
+    """The weights of all heads as two matrices that follow the parameter "step"; each row is a point of a
+    cloud.
+    """
     found = []
     for name, values in zip(("inner", "outer"), dense(trained), strict=True):
         n = values.shape[-2]
@@ -87,10 +91,10 @@ def moved(steps: Array, values: Array) -> Entries:
 
 
 def dense(trained: Trained) -> tuple[Array, Array]:
-    """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 for what a head does not see.
+    """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 where a head sees nothing.
 
-    What is seen: the means of all heads, what they say, their sizes. What comes: c and g of each head, then
-    what all say next.
+    Inputs: the means of all heads, their messages, their standard deviations. Outputs: c and g of each
+    head, then all new messages.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
@@ -121,10 +125,10 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of all heads, and the picture of what comes of it."""
+    """One iteration of all heads, followed by the picture of the result."""
     block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
-    of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): whose axis it is
+    of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): which head each coordinate belongs to
     x = np.eye(D, whole)
     means, before = along(Affine(of_head @ x / block.own)), along(pick(range(D, D + said), whole))
     around = Affine((np.eye(D) - of_head.T @ of_head / block.own) @ x)
@@ -152,7 +156,7 @@ def picture(block: Symmetriser) -> Step:
     far = along(Affine(np.vstack([x, mean @ x])), less, *lengths(np.ones((2, D))))
     around = along(*times(far, along(Affine(circle), Normalize()), 2))
     height = Affine(sqrt(D) * mean @ x)
-    place = along(Branches((around, along(height)), "concat"), drawn_in(PLACE))
+    place = along(Branches((around, along(height)), "concat"), drawn_in(PICTURE_DIMENSIONS))
     off = along(Affine(x + np.eye(D, v, k=v - D)), *lengths(np.ones((1, D)) / D))
     return Branches((along(), place, off), "concat")
 
@@ -163,9 +167,9 @@ def drawn_in(n: int) -> Normalize:
 
 
 def at(block: Symmetriser) -> tuple[Row, ...]:
-    """The rows of a point's place."""
+    """Rows that read the place of a point in the picture."""
     v = width(block)
-    return rows(np.eye(whole_width(block))[v : v + PLACE])
+    return rows(np.eye(whole_width(block))[v : v + PICTURE_DIMENSIONS])
 
 
 def error(block: Symmetriser) -> Row:

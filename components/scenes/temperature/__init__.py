@@ -1,4 +1,4 @@
-"""One layer, two questions about made-up days: hot or cold, extreme or typical."""
+"""One layer answers two questions about made-up days: hot or cold, extreme or typical."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.temperature.build import build

@@ -1,6 +1,7 @@
 """The recipe of the temperatures: days on the unit circle, u_ε(t·x, y) or u_ε(a·x + t, y), one threshold.
 
-A day is the point (z / SCALE, wind) normalised: z °C away from the mean, its wind 1 or −1.
+A day is the point (z / DEGREES_PER_UNIT, wind), normalised: z is its temperature minus the mean of the
+year, its wind 1 or −1.
 """
 
 import numpy as np
@@ -13,8 +14,9 @@ from components.scenes.circle import BEFORE, EPS_SLIDER, NOW, affine, formula
 from components.scenes.scenery import EPS, Axis, Look, draw, each_class, followed, graph, square
 from geometry import Normalize, Pipeline, clouds, to_sphere
 
-WEATHER = ((14, 205), (-2, 75), (30, 85))  # °C and number of days: usual, of cold spells, of heat waves
-SPREAD, SCALE = 3.0, 5.0  # °C
+WEATHER = ((14, 205), (-2, 75), (30, 85))  # mean °C and number of days: usual, cold spells, heat waves
+TEMPERATURE_STD = 3.0  # °C, within a kind of day
+DEGREES_PER_UNIT = 5.0  # °C that are one unit of x, before normalising
 SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
 STRETCH = Parameter("stretch", "t", 3, 0, 5, symbol="t", about="factor on x")
 SHRINK = Parameter("shrink", "a", 0.3, 0, 1, symbol="a", about="factor on x")
@@ -28,7 +30,7 @@ def build(choices: Choices) -> Recipe:
     classes = (points[:, 0] > 0 if hot else np.arange(len(points)) >= WEATHER[0][1]).astype(int)
     step = affine("stretch", None) if hot else affine("shrink", "shift")
     above = np.flatnonzero(points[:, 0] > 0)
-    edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine hot days of ten are hotter
+    edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine of ten hot days are hotter
     circle, ring = draw("circle", Line, "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
     margins = (Number(MARGIN, "days", BEFORE, edge), Number("after it", "days", AFTER, edge))
@@ -54,16 +56,16 @@ def build(choices: Choices) -> Recipe:
 
 
 def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A made-up year: °C (n, 1), and its days on the circle (n, 2)."""
+    """A made-up year: temperatures (n, 1) in °C, and the days as points of the circle (n, 2)."""
     rng = np.random.default_rng(seed)
     mean = np.repeat(*np.array(WEATHER).T)
-    degrees = mean + SPREAD * rng.standard_normal(len(mean))
+    degrees = mean + TEMPERATURE_STD * rng.standard_normal(len(mean))
     wind = rng.choice([-1.0, 1.0], len(mean))
-    return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / SCALE, wind], -1))
+    return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / DEGREES_PER_UNIT, wind], -1))
 
 
 def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
-    """The days in the plane, and the best threshold on x, wherever they are."""
+    """The days in the plane, with the best threshold on x at each stage."""
     cut = Look(span=(-1.4, 1.4), classes=classes, size=3, dash="dash")
     layers = (
         ring,
@@ -76,7 +78,7 @@ def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
 
 
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:
-    """Histograms of both classes, up to a count, with the best threshold."""
+    """Histograms of both classes, with the best threshold. high: the largest count of the axis."""
     look = Look(fade=[0.25, 0.25, 1.0] if row is AFTER else None, size=3.5)
     layers = (
         *each_class(cloud, Histogram, (row,), classes, span=x[1:], bins=bins, **look),

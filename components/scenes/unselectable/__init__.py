@@ -1,4 +1,4 @@
-"""How often a Gaussian key cannot be selected, by number and dimension, with and without LayerNorm."""
+"""Share of Gaussian keys that no query selects, by number and dimension, with and without LayerNorm."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.unselectable.build import DATA_FILES, DIMENSIONS, build

@@ -1,7 +1,7 @@
-"""The recipe of the unselectable keys: shares that `make films` has counted, and one row of them as a curve.
+"""The recipe of unselectable keys: a table of shares counted by `make films`, and one row of it as a curve.
 
 Every cell is a point whose coordinates are its places in both views and its shares, in percent. Each step
-puts the share of the next arm in the place of the one that is shown.
+copies the share of the next arm into the coordinate that is drawn.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from geometry.gaussian_hull import unselectable_share
 from learning.film import rows as read
 
 Array = np.ndarray
-Found = Mapping[str, Any]  # a row of the table: n, d, sets, and of each arm the mean and the spread over sets
-ARMS = ("drawn", "centred", "layernorm", "eps")  # one a stage
-NUMBERS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
-OPENED = 200, 4  # keys and dimensions: so many the scene of single keys can show
-ERRORS = 2  # standard errors of the mean, up and down
-# Where a cell has its numbers: column and row, log₁₀ n, the share that is shown, those of the arms, n and d.
+Found = Mapping[str, Any]  # a row of the table: n, d, number of sets; per arm mean and standard deviation
+ARMS = ("drawn", "centred", "layernorm", "eps")  # one for each stage
+KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
+MAX_OPENED = 200, 4  # most keys and dimensions that the scene of single keys can show
+STANDARD_ERRORS_DRAWN = 2  # standard errors of the mean that a bar spans, up and down
+# Indices of the coordinates of a cell: column, row, log₁₀ n, the share drawn, the shares of the arms, n, d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
 SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
 WIDTH = D + 1
@@ -41,7 +41,7 @@ def row(*places: int) -> tuple[Row, ...]:
 
 
 GRID, GRAPH, SHARE = row(COLUMN, ROW), row(LOG, SHOWN), row(SHOWN)[0]
-# each step takes the share of another arm for the one that is shown
+# Each step copies the share of another arm into the coordinate that is drawn.
 STEPS = tuple(
     Affine(np.eye(WIDTH) - np.outer(np.eye(WIDTH)[SHOWN], np.eye(WIDTH)[SHOWN] - np.eye(WIDTH)[FIRST + k]))
     for k in range(1, len(ARMS))
@@ -49,7 +49,7 @@ STEPS = tuple(
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:
-    """Of the counted table."""
+    """The recipe, from the counted table."""
     d, counted = int(choices["d"]), in_order(found)
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())
@@ -66,8 +66,8 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
             View(
                 "grid",
                 "Keys that no query selects, in percent",
-                (Cells("cells", "sphere", GRID, columns=len(NUMBERS), color=color), *grid, hand, followed),
-                ((-0.6, len(NUMBERS) + 0.55), (-0.25, len(DIMENSIONS) + 0.55)),
+                (Cells("cells", "sphere", GRID, columns=len(KEY_COUNTS), color=color), *grid, hand, followed),
+                ((-0.6, len(KEY_COUNTS) + 0.55), (-0.25, len(DIMENSIONS) + 0.55)),
                 2,
                 equal=False,
             ),
@@ -83,7 +83,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
         ),
         formula=FORMULA,
         readouts=readouts(),
-        follow=DIMENSIONS.index(4) * len(NUMBERS) + NUMBERS.index(50),
+        follow=DIMENSIONS.index(4) * len(KEY_COUNTS) + KEY_COUNTS.index(50),
     )
 
 
@@ -96,7 +96,7 @@ FORMULA = (
 def in_order(found: Sequence[Found]) -> list[Found]:
     """The rows of the table in the order of the grid: by dimension, then by number."""
     known = {(each["n"], each["d"]): each for each in found}
-    return [known[n, d] for d, n in product(DIMENSIONS, NUMBERS)]
+    return [known[n, d] for d, n in product(DIMENSIONS, KEY_COUNTS)]
 
 
 def percent(found: Found, arm: str) -> float:
@@ -109,10 +109,10 @@ def error(cell: Found, arm: str) -> float:
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates of a cell with some shares, one of each arm."""
+    """The coordinates of a cell with the given shares, one for each arm."""
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
-        1 + NUMBERS.index(cell["n"]),
+        1 + KEY_COUNTS.index(cell["n"]),
         1 + DIMENSIONS.index(cell["d"]),
         np.log10(cell["n"]),
     )
@@ -127,7 +127,7 @@ def cloud(counted: Sequence[Found]) -> Cloud:
 
 
 def reading(found: Found) -> str:
-    """A cell in words, for the pointer."""
+    """The text of a cell under the pointer."""
     n, d = found["n"], found["d"]
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
     exact = f"{100 * unselectable_share(n, d):.1f}"
@@ -138,8 +138,8 @@ def reading(found: Found) -> str:
 
 
 def links(counted: Sequence[Found]) -> list[str]:
-    """What a click opens: the first of the counted sets, where the scene of single keys can show it."""
-    most, largest = OPENED
+    """Links that a click on a cell opens: its first set, if the scene of single keys can show it."""
+    most, largest = MAX_OPENED
     return [
         f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
         if found["n"] <= most and found["d"] <= largest
@@ -149,14 +149,14 @@ def links(counted: Sequence[Found]) -> list[str]:
 
 
 def short(share: float) -> str:
-    """A share in percent in at most three characters."""
+    """A share in percent, in at most three characters."""
     if 0 < share < 0.05 or 99.5 <= share < 100:
         return "<.1" if share < 1 else ">99"
     return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}"
 
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
-    """The shares of each stage in the cells, in what can be read there."""
+    """The shares as texts in the cells, for each stage, in a colour that can be read there."""
     parts: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
@@ -173,10 +173,10 @@ def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
 
 def names() -> list[Part]:
     """Labels of the table's columns (n) and rows (d)."""
-    across = [[1 + k, 0.12] for k in range(len(NUMBERS))]
+    across = [[1 + k, 0.12] for k in range(len(KEY_COUNTS))]
     up = [[-0.02, 1 + k] for k in range(len(DIMENSIONS))]
     plane = (Row((1, 0)), Row((0, 1)))
-    columns, lines = named("n", NUMBERS), named("d", DIMENSIONS)
+    columns, lines = named("n", KEY_COUNTS), named("d", DIMENSIONS)
     return [
         draw("columns", Labels, "soft", plane, np.array(across), labels=columns),
         draw("rows", Labels, "soft", plane, np.array(up), labels=lines),
@@ -192,12 +192,12 @@ def named(name: str, values: Sequence[int]) -> list[str]:
 
 
 def frame() -> list[Part]:
-    """Lines at 0, 50 and 100 percent, and what the axes' numbers are."""
+    """Lines at 0, 50 and 100 percent, and the numbers at the axes."""
     plane = (Row((1, 0)), Row((0, 1)))
     heights = (0, 50, 100)
-    low, high = np.log10(NUMBERS[0]) - 0.08, np.log10(NUMBERS[-1]) + 0.08
+    low, high = np.log10(KEY_COUNTS[0]) - 0.08, np.log10(KEY_COUNTS[-1]) + 0.08
     levels = segments(np.array([[[low, y], [high, y]] for y in heights], float))
-    some = NUMBERS[::2]  # which never touch, in however narrow a view
+    some = KEY_COUNTS[::2]  # few enough that they never touch, even in a narrow view
     below = [[np.log10(n), -7] for n in some]
     return [
         draw("levels", Line, "axis", plane, levels, size=1.5, opacity=0.4),
@@ -216,7 +216,7 @@ def frame() -> list[Part]:
 @cache
 def law(d: int) -> Array:
     """The exact law (K, WIDTH) in d dimensions: as drawn, and centred, which is one dimension less."""
-    several = np.unique(np.geomspace(NUMBERS[0], NUMBERS[-1], 60).astype(int))
+    several = np.unique(np.geomspace(KEY_COUNTS[0], KEY_COUNTS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
     out[:, LOG] = np.log10(several)
     out[:, FIRST] = out[:, SHOWN] = [100 * unselectable_share(n, d) for n in several.tolist()]
@@ -225,7 +225,7 @@ def law(d: int) -> Array:
 
 
 def laws(d: int) -> list[Part]:
-    """The exact laws: of all dimensions, and of the chosen one. With ε there is none."""
+    """Curves of the exact law for all dimensions, the chosen one marked; with ε there is none."""
     fade, others = [1.0, 1.0, 1.0, 0.0], [other for other in DIMENSIONS if other != d]
     points = np.concatenate([law(other) for other in others])
     size = len(law(d))
@@ -238,7 +238,7 @@ def laws(d: int) -> list[Part]:
 
 
 def measured(cells: Sequence[Found]) -> list[Part]:
-    """What was counted in one dimension: the mean, its error, and the spread of single sets."""
+    """The counted shares in one dimension: mean, standard error, and standard deviation of single sets."""
 
     def ends(size: Any) -> tuple[Array, Array]:
         low, high = (
@@ -251,7 +251,7 @@ def measured(cells: Sequence[Found]) -> list[Part]:
         return float(100 * f[arm][1])
 
     def twice(f: Found, arm: str) -> float:
-        return ERRORS * error(f, arm)
+        return STANDARD_ERRORS_DRAWN * error(f, arm)
 
     look: dict[str, Any] = {"steps": STEPS}
     middle = np.asarray([numbered(f, [percent(f, arm) for arm in ARMS]) for f in cells])
@@ -267,13 +267,22 @@ def measured(cells: Sequence[Found]) -> list[Part]:
             opacity=0.25,
             **look,
         ),
-        draw("errors", Line, "ink", GRAPH, ends(twice), f"± {ERRORS} standard errors", size=5, **look),
+        draw(
+            "errors",
+            Line,
+            "ink",
+            GRAPH,
+            ends(twice),
+            f"± {STANDARD_ERRORS_DRAWN} standard errors",
+            size=5,
+            **look,
+        ),
         draw("means", Points, "input", GRAPH, middle, "mean of 100 sets", size=5, **look),
     ]
 
 
 def readouts() -> tuple[Number, ...]:
-    """The followed cell: what it is, and its share in every arm, whatever is shown."""
+    """Readouts of the followed cell: n, d and its share in every arm, at every stage."""
 
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
         return Number(label, "cells", row(place)[0], Followed(), unit, digits)
