@@ -1,8 +1,8 @@
 // @ts-check
 /** The home page. Its figure becomes live once the page has been painted, and plays in a loop while it is
- * visible; after a press anywhere in it, visibility no longer starts and pauses it. The picture of a card
- * moves while the pointer is over it. For readers who save data or prefer reduced motion, both are still
- * pictures. Hovering over a symbol of the formula shows its meaning. */
+ * visible, until the reader moves its slider. The picture of a card moves while the pointer is over it. For
+ * readers who save data or prefer reduced motion, both are still pictures. Hovering over a symbol of the
+ * formula shows its meaning. */
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
@@ -21,18 +21,13 @@ async function live(root) {
     () => {
       const player = shared.normscape.players.find((each) => each.root === root);
       if (!player) return;
-      let meant = true; // whether visibility starts and pauses it
+      let playing = true; // when it was last visible
       player.loop = true;
-      root.addEventListener(
-        "pointerdown",
-        () => {
-          meant = false;
-        },
-        { once: true },
-      );
+      player.play();
       new IntersectionObserver(
         ([entry]) => {
-          if (!meant) return;
+          if (!entry.isIntersecting) playing = player.playing;
+          if (!playing) return; // the reader has stopped it
           if (entry.isIntersecting) player.play();
           else player.pause();
         },

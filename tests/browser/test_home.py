@@ -6,7 +6,7 @@ from functools import partial
 from components.language import course
 from components.language.scene import scenes
 from components.pages import home
-from tests.browser.hand import OFTEN, PATIENCE, finger, frames, strange, until
+from tests.browser.hand import OFTEN, PATIENCE, finger, frames, middle, strange, until
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
@@ -44,6 +44,32 @@ def test_a_figure_lives_on_the_right_of_the_first_screen(kept):
     page.locator(".chapter h2").first.click()
     page.keyboard.press(" ")
     assert not hero(page, "p.playing"), "the keys of the page are not the figure's"
+
+
+def scroll(page, to):
+    page.evaluate("(to) => scrollTo(0, to)", to)
+    page.wait_for_function("(to) => scrollY === to", arg=to)
+    frames(page, 10)
+
+
+def test_the_figure_rests_out_of_sight_and_once_its_slider_has_been_moved(kept):
+    """A press elsewhere on the figure stops nothing; keys on the slider stop it as a pointer does."""
+    page = kept
+    page.set_viewport_size(WIDE)
+    page.goto("/")
+    living(page, "p.ready && p.playing")
+    page.mouse.click(*middle(page, ".hero .views"))
+    scroll(page, 1500)
+    living(page, "!p.playing")
+    scroll(page, 0)
+    living(page, "p.playing")
+    page.locator(".hero input").focus()
+    page.keyboard.press("ArrowRight")
+    assert not hero(page, "p.playing"), "the reader has moved it"
+    living(page, "!p.leg")
+    scroll(page, 1500)
+    scroll(page, 0)
+    assert not hero(page, "p.playing"), "it stays where the reader has put it"
 
 
 def tap(symbol):
