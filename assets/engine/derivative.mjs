@@ -3,7 +3,7 @@
  * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
  *
  * Each step runs in dual arithmetic, so its result has the derivative along v; no step has a formula of
- * its own. It mirrors geometry/dual.py.
+ * its own here. It mirrors geometry/dual.py.
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Stages} Stages
@@ -14,6 +14,7 @@
 import { FUNCTIONS, SLOPES } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
+import { sphereFactor } from "./sphere.mjs";
 
 /** n numbers, each from its place in the row. `Float64Array.from` takes ten times as long.
  * @param {number} n @param {(i: number) => number} f */
@@ -114,8 +115,10 @@ function after(x, n, step, params, all, first) {
     case "normalize": {
       const out = [...x];
       for (const group of step.groups ?? [x.map((_, j) => j)]) {
-        const own = group.map((j) => x[j]);
-        const scale = scaled(own, value(step.radius, params)[0], value(step.eps, params)[0], step.convention);
+        const [radius] = value(step.radius, params);
+        const [eps] = value(step.eps, params);
+        const { factor, slope } = sphereFactor(group.length, radius, eps, step.convention);
+        const scale = lifted(group.map((j) => times(x[j], x[j])).reduce(plus), factor, slope);
         for (const j of group) out[j] = times(x[j], scale);
       }
       return out;
@@ -123,29 +126,6 @@ function after(x, n, step, params, all, first) {
     default:
       throw new Error(`a derivative through the step ${step.kind}`);
   }
-}
-
-/** R/r(v), what takes points to their sphere; of the zero vector R. @param {Dual[]} v @param {number} radius
- * @param {number} eps @param {string} convention */
-function scaled(v, radius, eps, convention) {
-  const n = v[0].values.length;
-  const under = { bare: eps, pytorch: v.length * eps, std: 0 }[convention];
-  const beside = convention === "std" ? eps * Math.sqrt(v.length) : 0;
-  const squares = v.map((each) => times(each, each)).reduce(plus);
-  const inside = plus(
-    squares,
-    constant(n, (i) => under || Number(!squares.values[i] && !beside)),
-  );
-  const root = lifted(inside, Math.sqrt, (x, y) => (x ? 0.5 / y : 0));
-  return times(
-    constant(n, () => radius),
-    inverse(
-      plus(
-        root,
-        constant(n, () => beside),
-      ),
-    ),
-  );
 }
 
 /** @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal

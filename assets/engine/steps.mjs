@@ -12,6 +12,7 @@ import { FUNCTIONS, tanh } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { movers, unpack, value } from "./packed.mjs";
 import { desk, desks, differences, kept, scratch } from "./scratch.mjs";
+import { sphereFactor } from "./sphere.mjs";
 
 /** Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
  * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
@@ -21,8 +22,7 @@ function normalize(x, n, radius, eps, groups, convention) {
   for (const group of groups ?? [null]) {
     const size = group ? group.length : d;
     const low = group ? group[0] : 0;
-    const beside = convention === "std" ? eps * Math.sqrt(size) : 0;
-    const under = convention === "std" ? 0 : (convention === "pytorch" ? size : 1) * eps;
+    const { factor } = sphereFactor(size, radius, eps, convention);
     const row = !group || group.every((j, g) => j === low + g);
     for (let i = 0, at = low; i < n; i++, at += d) {
       let squares = 0;
@@ -32,8 +32,7 @@ function normalize(x, n, radius, eps, groups, convention) {
           const v = x[at - low + group[g]];
           squares += v * v;
         }
-      const length = Math.sqrt(squares + under) + beside;
-      const scale = length > 0 ? radius / length : 0;
+      const scale = factor(squares);
       if (row) for (let j = at; j < at + size; j++) x[j] *= scale;
       else for (let g = 0; g < size; g++) x[at - low + group[g]] *= scale;
     }

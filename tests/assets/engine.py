@@ -157,7 +157,7 @@ def _bound(step, x, y, error, params, unit):
     if isinstance(step, Pointwise):
         return STEEPEST * error + unit * (length(x) + length(y))
     if isinstance(step, Attention | Flow | Orbit):
-        return _together(step, x, error + unit * (1 + length(x)), params) + unit * length(y)
+        return _together(step, x, y, error + unit * (1 + length(x)), params) + unit * length(y)
     if isinstance(step, Derivative):
         return _differentiated(step, x, error + unit * length(x), params) + unit * length(y)
     groups = [range(x.shape[-1])] if step.groups is None else step.groups
@@ -172,11 +172,11 @@ def _differentiated(step: Derivative, x, error, params):
     return np.sum(length(ends[1] - ends[0]), axis=-1)
 
 
-def _together(step: Attention | Flow | Orbit, x, error, params):
+def _together(step: Attention | Flow | Orbit, x, y, error, params):
     """A point moves about as far as where all the points that it sees moved by their errors, any way."""
     rng = np.random.default_rng(0)
     ways = [step.apply(x + error[:, None] * rng.choice([-1, 1], x.shape), params) for _ in range(4)]
-    return 4 * np.max([length(way - step.apply(x, params)) for way in ways], axis=0)
+    return 4 * np.max([length(way - y) for way in ways], axis=0)
 
 
 def _steep(x, error):

@@ -160,7 +160,7 @@ def clouds_for(draw, kind):
         cloud = Cloud("plane", rng.permutation(np.float32([-1.0, 0.5, 2.0, 0.25]))[:, None])
     elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
-        step = Affine(np.diag([1.0, -2, 0.5][:d]))
+        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # at no progress flat, as a mirror is
         cloud = Cloud("keys", rng.normal(size=(n, d)).astype(np.float32), Pipeline((step,)))
     elif kind is Way:  # the parameter moves the place of the points alone
         there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
