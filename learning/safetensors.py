@@ -26,10 +26,10 @@ def from_safetensors(source: bytes | Path) -> tuple[Arrays, dict[str, str]]:
     data = source if isinstance(source, bytes) else source.read_bytes()
     try:
         if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
-            raise ValueError(f"its header would have {header_bytes} bytes")
+            raise ValueError(f"it is not a safetensors file: its header would have {header_bytes} bytes")
         arrays, meta = load(data), json.loads(data[8 : 8 + header_bytes]).get("__metadata__") or {}
         if others := {array.dtype.str for array in arrays.values()} - {*DTYPES}:
             raise ValueError(f"numbers of the type {', '.join(others)} are not read here: take {DTYPES}")
     except (SafetensorError, KeyError, TypeError, ValueError, OverflowError) as problem:
-        raise FileError(f"this safetensors file cannot be read: {shorten(str(problem), 200)}") from None
+        raise FileError(f"this file cannot be read: {shorten(str(problem), 200)}") from None
     return arrays, meta
