@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except commands.WRONG as wrong:
+    except commands.FAILURES as wrong:
         parser.error(str(wrong))
 
 

@@ -15,21 +15,12 @@ from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
 from components.publish import conversions, gif, recordings
-from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look, Missing, NoBrowser
-from components.publish.subcommand import command
+from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look
+from components.publish.subcommand import CommandFailed, command
 from components.training.store import StoreUnavailable
 from learning.safetensors import FileError
 
-WRONG = (
-    WrongValue,
-    Missing,
-    NoBrowser,
-    FileError,
-    recordings.NotRecorded,
-    conversions.NotDone,
-    StoreUnavailable,
-    OSError,
-)
+FAILURES = (WrongValue, CommandFailed, FileError, StoreUnavailable, OSError)
 MAX_FILM_SECONDS = 120.0
 MAX_FRAME_RATE = 60  # frames a second
 MAX_PIXEL_RATIO = 4.0  # pixels for one of CSS

@@ -8,17 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from components.publish.subcommand import command
+from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
 
-NEEDED = "to convert a model PyTorch and transformers are needed: pip install torch transformers"
-MODEL = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
+PURPOSE = "to convert a model"
 TEXT = "the text that both models read (default: a short one that comes with Normscape)"
 
 MAX_TEXT_CHARACTERS = 200_000  # that are read of a text: many more than a certificate needs
-
-
-class NotDone(RuntimeError):
-    """A conversion or comparison that could not be made; says why in one line."""
 
 
 def add(commands: Any) -> None:
@@ -30,7 +25,7 @@ def add(commands: Any) -> None:
         "normscape convert gpt2 --out gpt2-folded",
         "normscape convert gpt2 --out gpt2-rms --strict",
     )
-    one.add_argument("model", metavar="MODEL", help=MODEL)
+    one.add_argument("model", metavar="MODEL", help=MODEL_HELP)
     one.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist"
     )
@@ -55,7 +50,7 @@ def add(commands: Any) -> None:
         "compare two checkpoints: whether they are the same model, but for rounding",
         "normscape certify gpt2 gpt2-folded --text book.txt",
     )
-    one.add_argument("original", metavar="A", help=MODEL)
+    one.add_argument("original", metavar="A", help=MODEL_HELP)
     one.add_argument("converted", metavar="B", help="the model to compare with it")
     one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
     one.add_argument("--json", action="store_true", help="print the certificate as JSON")
@@ -64,9 +59,10 @@ def add(commands: Any) -> None:
 
 def _convert(asked: argparse.Namespace) -> None:
     if asked.out.exists():
-        raise NotDone(f"{asked.out} exists: name a folder that does not")
+        raise CommandFailed(f"{asked.out} exists: name a folder that does not")
     text = _text(asked.text)
-    conversion, page = _modules()
+    conversion = needing_torch("learning.convert.conversion", PURPOSE)
+    page = needing_torch("learning.convert.page", PURPOSE)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops it lets it clean up
     try:
         made = conversion.convert(
@@ -74,32 +70,25 @@ def _convert(asked: argparse.Namespace) -> None:
         )
     except conversion.Refused as refused:
         print(page.text(refused.certificate))
-        raise NotDone(str(refused)) from None
+        raise CommandFailed(str(refused)) from None
     except KeyboardInterrupt:
-        raise NotDone("stopped; nothing was written") from None
+        raise CommandFailed("stopped; nothing was written") from None
     except ValueError as problem:
-        raise NotDone(str(problem)) from None
+        raise CommandFailed(str(problem)) from None
     print(page.text(made))
 
 
 def _certify(asked: argparse.Namespace) -> None:
     text = _text(asked.text)
-    conversion, page = _modules()
+    conversion = needing_torch("learning.convert.conversion", PURPOSE)
+    page = needing_torch("learning.convert.page", PURPOSE)
     try:
         made = conversion.certify(asked.original, asked.converted, text=text)
     except ValueError as problem:
-        raise NotDone(str(problem)) from None
+        raise CommandFailed(str(problem)) from None
     print(page.to_json(made) if asked.json else page.text(made))
     if not made.passed:
         sys.exit(1)
-
-
-def _modules() -> tuple[Any, Any]:
-    try:
-        from learning.convert import conversion, page
-    except ImportError:
-        raise NotDone(NEEDED) from None
-    return conversion, page
 
 
 def _text(path: Path | None) -> str | None:

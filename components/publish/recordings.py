@@ -5,25 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from components.publish.subcommand import command
+from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
 from learning.recording.analysis import Row, measured, with_effects
 from learning.recording.digest import Digest, digest, opened
 from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
-NEEDED = "to record a model PyTorch and transformers are needed: pip install torch transformers"
-MODEL = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
 LINES = "take each line of the text as an example of its own, such as a protein or a reaction"
 EFFECT_TOKENS = 2048  # that a model reads once for each norm
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
-
-
-class NotRecorded(RuntimeError):
-    """A recording that could not be made; says why in one line."""
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
@@ -34,7 +27,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "record the inputs of a model's normalisation layers while it reads a text",
         "normscape record gpt2 --text book.txt --out gpt2.safetensors",
     )
-    one.add_argument("model", metavar="MODEL", help=MODEL)
+    one.add_argument("model", metavar="MODEL", help=MODEL_HELP)
     one.add_argument("--text", type=Path, required=True, metavar="FILE", help="the text that the model reads")
     one.add_argument(
         "--out", type=Path, required=True, metavar="FILE.safetensors", help="the recording to write"
@@ -76,32 +69,24 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _record(asked: argparse.Namespace) -> None:
-    recorded = _needing_torch("learning.recording.pretrained").recorded
-    convert = _needing_torch("learning.convert")
+    recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
+    convert = needing_torch("learning.convert", "to record a model")
     how = {"verdicts": convert.centring, "contributions": convert.contributions}
     how |= {"vectors": asked.vectors, "seed": asked.seed, "by_line": asked.lines, "title": asked.name}
     try:
         found = recorded(asked.model, _words(asked.text), tell=_told, **how)
     except ValueError as problem:
-        raise NotRecorded(str(problem)) from None
+        raise CommandFailed(str(problem)) from None
     found.save(asked.out)
     print(
         f"\n{asked.out}: {len(found.norms)} norms, {asked.out.stat().st_size / 1e6:.1f} MB", file=sys.stderr
     )
 
 
-def _needing_torch(module: str) -> Any:
-    """The module, which needs PyTorch and transformers."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise NotRecorded(NEEDED) from None
-
-
 def _words(path: Path) -> str:
     """The text of a file."""
     if path.stat().st_size > MAX_TEXT_BYTES:
-        raise NotRecorded(
+        raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MB: cut it, only its beginning is read"
         )
     return path.read_text(encoding="utf-8", errors="replace")
@@ -116,7 +101,7 @@ def _told(line: str) -> None:
 
 def _report(asked: argparse.Namespace) -> None:
     if (asked.model is None) != (asked.text is None):
-        raise NotRecorded("--model and --text belong together: the model reads the text")
+        raise CommandFailed("--model and --text belong together: the model reads the text")
     recording = opened(asked.file)
     rows = recording.rows if isinstance(recording, Digest) else _rows(recording)
     found = _effects(asked, [row["path"] for row in rows])
@@ -133,12 +118,12 @@ def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, An
     """What each norm's centring does to the predictions of the model that was asked for, if any."""
     if asked.model is None:
         return {}
-    predictions = _needing_torch("learning.convert.predictions").predictions
+    predictions = needing_torch("learning.convert.predictions", "to run a model").predictions
     how = {"tokens": asked.tokens, "by_line": asked.lines, "tell": _told}
     try:
         found: Mapping[str, Any] = predictions(asked.model, _words(asked.text), paths, **how)
     except ValueError as problem:
-        raise NotRecorded(str(problem)) from None
+        raise CommandFailed(str(problem)) from None
     print(file=sys.stderr)
     return found
 

@@ -15,18 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.publish.subcommand import CommandFailed
+
 PATIENCE = 60.0  # seconds until a page is ready; software WebGL on a busy machine
 INCH = 96  # CSS pixels
 LAID_OUT = 800  # CSS pixels; a narrower picture is one of this width made smaller
 MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
-class Missing(RuntimeError):
-    """An error: the packages of the group `export` are not installed."""
+class Missing(CommandFailed):
+    """The packages of the group `export` are not installed."""
 
 
-class NoBrowser(RuntimeError):
-    """An error: no browser, or one that does not work; the message is one line."""
+class NoBrowser(CommandFailed):
+    """No browser, or one that does not work; the message is one line."""
 
 
 @dataclass(frozen=True)

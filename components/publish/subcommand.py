@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from typing import Any
+
+MODEL_HELP = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
+
+
+class CommandFailed(RuntimeError):
+    """A command that could not do what was asked; the message says why in one line."""
 
 
 def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.ArgumentParser:
@@ -16,3 +23,15 @@ def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.
         epilog=f"example:\n{lines}" if len(examples) == 1 else f"examples:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def needing_torch(module: str, purpose: str) -> Any:
+    """Import a module that needs PyTorch and transformers. purpose: for what, as in "to record a model".
+
+    Raises CommandFailed where these are not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        needed = f"{purpose} PyTorch and transformers are needed: pip install torch transformers"
+        raise CommandFailed(needed) from None

@@ -20,8 +20,9 @@ import transformers
 from tqdm import tqdm
 
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors
+from learning.convert.effect import NO_TARGET, divergence
 from learning.convert.forward import Inputs, output
-from learning.convert.samples import NO_TARGET, Sample
+from learning.convert.samples import Sample
 
 PRECISIONS = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
 MAX_ROUNDING_RATIO = 10  # allowed difference, in differences that rounding alone causes
@@ -100,12 +101,6 @@ class Certificate:
     @property
     def passed(self) -> bool:
         return self.verdict == "passed"
-
-
-def divergence(before: Any, after: Any) -> float:
-    """The sum over rows of KL(softmax before ‖ softmax after), in nats."""
-    one, other = before.log_softmax(-1), after.log_softmax(-1)
-    return float((one.exp() * (one - other)).sum())
 
 
 def certify(

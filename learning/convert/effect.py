@@ -18,7 +18,7 @@ import torch
 from learning.recording.known import Known, NotKnown, known
 
 ALL_NORMS = "all norms"  # key of the effect of all norms changed at once
-IGNORED_LABEL = -100  # PyTorch's label of positions that the loss ignores
+NO_TARGET = -100  # PyTorch's label of positions that the loss ignores
 PREDICTIONS_PER_CHUNK = 128  # predictions compared at a time, to limit memory with a large vocabulary
 Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model returns its loss
 
@@ -141,6 +141,12 @@ def toggled(recognised: Known, x: Any) -> Any:
     return recognised.shaped(gamma * n + beta, x)
 
 
+def divergence(before: Any, after: Any) -> float:
+    """The sum over rows of KL(softmax before ‖ softmax after), in nats."""
+    one, other = before.log_softmax(-1), after.log_softmax(-1)
+    return float((one.exp() * (one - other)).sum())
+
+
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
     """Add the difference between the model's and the changed model's output for a batch."""
     has_logits = getattr(own, "logits", None) is not None
@@ -156,8 +162,7 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
         one, two = one.double(), two.double()
         sums.moved += float((two - one).square().sum())
         sums.size += float(one.square().sum())
-        log_one, log_two = one.log_softmax(-1), two.log_softmax(-1)
-        sums.kl += float((log_one.exp() * (log_one - log_two)).sum()) if has_logits else nan
-    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != IGNORED_LABEL).sum())):
+        sums.kl += divergence(one, two) if has_logits else nan
+    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != NO_TARGET).sum())):
         sums.labels += count
         sums.loss += count * float(other.loss - own.loss)

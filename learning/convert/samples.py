@@ -10,13 +10,13 @@ from typing import Any
 import torch
 
 from learning.convert.checkpoint import Checkpoint, NotConverted
+from learning.convert.effect import NO_TARGET
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
 PROBE_TOKENS = 16  # length of the input with which a model is traced
 IMAGE_COUNT = 4  # random images for a model that reads no text
 MASKED_EVERY = 7  # one token of so many is masked for a masked language model
-NO_TARGET = -100
 
 
 @dataclass(frozen=True)
