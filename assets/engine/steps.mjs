@@ -254,8 +254,8 @@ function flow(x, n, step, params, all, first, depth) {
     ...inner.flatMap((each) => (each.kind === "affine" && "of" in each.A ? [all[each.A.of]] : [])),
   ];
   let run = runs.get(step);
-  const same = (/** @type {ArrayLike<unknown>} */ a, /** @type {ArrayLike<unknown>} */ b) =>
-    a.length === b.length && Array.prototype.every.call(a, (each, i) => each === b[i]);
+  const same = (/** @type {unknown[] | Float64Array} */ a, /** @type {ArrayLike<unknown>} */ b) =>
+    a.length === b.length && a.every((/** @type {unknown} */ each, /** @type {number} */ i) => each === b[i]);
   if (!run || !same(run.inputs, inputs) || !same(run.x, x)) {
     const start = Float64Array.from(x);
     runs.set(step, (run = { inputs, x: start, states: [start] }));
