@@ -217,7 +217,7 @@ def the_angle():
 
 CLAIMS = {
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,
-    "With gradient descent and without weight decay no step shortens $w$, and the path winds outwards.": pythagoras,
+    "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,
     "From $L(cw) = L(w)$ for all $c > 0$ it follows that moving along $w$ changes nothing, so the gradient has no part there. It also follows that twice the length means half the gradient": orthogonal,
     "$$\\lVert w' \\rVert^2 = \\lVert w \\rVert^2 + \\eta^2 \\lVert \\nabla L \\rVert^2.$$": pythagoras,
     "For the same $g$, the gradient at length 1, the tangent of the angle per step is $\\eta \\lVert g \\rVert / \\lVert w \\rVert^2$.": pythagoras,

@@ -74,7 +74,7 @@ def build(choices: Choices) -> Recipe:
             Number(
                 "Entropy of the red point, in nats", "points", Row((*[0.0] * 6, 1.0)), Followed(), digits=3
             ),
-            Residual("Largest change of probabilities by the constant", "blended", "normed"),
+            Residual("Farthest move of the probabilities by the constant", "blended", "normed"),
         ),
         progress=1,
         follow=7,

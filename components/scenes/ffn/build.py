@@ -240,7 +240,7 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
     return [
         *around,
         draw("circle", Line, "sphere", SHOW, circle, "y, the norm’s circle", **line, **home),
-        draw("before", Line, "sphere", SHOW, circle, "before the function", **line, **before),
+        draw("before", Line, "sphere", SHOW, circle, "before the activation", **line, **before),
         (few, Trail("ways", "trail", SHOW, size=1.5, opacity=0.6, fade=[0, 0, 1, 0])),
     ]
 

@@ -162,7 +162,8 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
         ]
         for place in PLACES
     ]
-    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: mean ± deviation of {count} models"
+    of = f"mean ± standard deviation of {count} models"
+    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: {of}"
     return Facts(title, columns, lines)
 
 

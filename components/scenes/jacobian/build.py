@@ -37,7 +37,7 @@ def build(choices: Choices) -> Recipe:
         *guides(d, centred), crowd(d, centred, steps if forward else ()), *moving, *point(d, steps, forward)
     )
     values = Lengths("Singular values of J", "axes of the Jacobian")
-    far = Residual("Largest distance, ball by J to ball by the norm", "linear", "neighbours")
+    far = Residual("Largest distance between the images of the ball", "linear", "neighbours")
     return Recipe(
         stages=stages(centred, forward),
         parameters=parameters(d, forward),
@@ -85,7 +85,7 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
         ]
 
     eps = Parameter(
-        "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="lets a little through along z", folded=True
+        "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="above 0, a part along z passes", folded=True
     )
     size = Parameter("r", "radius of the ball", 0.4, 0.02, 1, about="of the neighbours around x")
     own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g")
@@ -136,7 +136,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
         "ellipsoid",
         pairs(d),
         (surface @ np.eye(3, d), triangles),
-        "by the Jacobian",
+        "the ball, by the Jacobian",
         opacity=0.45,
         **look,
     )
@@ -147,7 +147,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
         "input",
         rows(np.eye(3, d)),
         edge,
-        "by the norm",
+        "its surface, by the norm",
         place=(around, tip),
         steps=steps,
         size=3,
@@ -214,7 +214,7 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
 
 def factor_color(d: int, centred: bool) -> Color:
     square = "σ²" if centred else "RMS²"
-    title = f"log₁₀ of 1/√({square} + ε), the factor of a gradient"
+    title = f"log₁₀ of 1/√({square} + ε), the largest factor of a gradient"
     return Color("sequential", -COLOR_DECADES, COLOR_DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
 
 

@@ -53,7 +53,7 @@ def build(choices: Choices) -> Recipe:
     readouts = (
         Number(f"{divisor}, at the red point", "factor", Row((1.0,)), Followed(), digits=4),
         Residual("Farthest output from the limit", "exact", "ends"),
-        *((Residual("Largest error of rounding", "points", "exact"),) if rounded else ()),
+        *((Residual("Largest rounding error", "points", "exact"),) if rounded else ()),
     )
     return Recipe(
         stages=("x, without the outlier", name, *(["8 bits"] if rounded else [])),
@@ -164,7 +164,7 @@ def near_view(d: int, centred: bool, rounded: bool) -> View:
         Points("points", "followed", flat, only=Followed(), size=9),
     )
     ends = float(end) - NEAR_HALF_WIDTH, float(end) + NEAR_HALF_WIDTH
-    title = "Near the limit, on the grid of 8 bits" if rounded else "Near the limit"
+    title = "Near the limit, rounded to 8 bits" if rounded else "Near the limit"
     return graph("near", title, marks, ("y₂", *ends), ("y₃", *ends), equal=True)
 
 

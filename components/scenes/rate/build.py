@@ -194,10 +194,10 @@ def settled() -> Pipeline:
 def parameters(adam: bool) -> tuple[Parameter, ...]:
     at, low, high = (0.02, 0.001, 0.3) if adam else (0.15, 0.01, 2.0)
     return (
-        Parameter("rate", "rate η", at, low, high, scale="log", symbol="η", about="of the optimiser"),
+        Parameter("rate", "learning rate η", at, low, high, scale="log", symbol="η", about="of each step"),
         Parameter("decay", "weight decay λ", 0, 0, 0.3, 0.001, symbol="λ", about="pulls w to the origin"),
         Parameter("noise", "noise", 0.5, 0, 2, about="in the gradient, a new draw in each step"),
-        Parameter("pull", "pull", 1, 0, 2, about="how much the loss cares about the direction", folded=True),
+        Parameter("pull", "pull", 1, 0, 2, about="how strongly the loss prefers a direction", folded=True),
         Parameter("start", "start length", 1, 0.2, 3, about="of w", folded=True),
         Parameter("steps", "steps", STEPS, 0, STEPS, 1, about="taken by the optimiser"),
     )
@@ -221,9 +221,7 @@ def length(adam: bool) -> View:
         *(
             ()
             if adam
-            else (
-                Line("law", "formula", rows(EYE), "where it settles, for noise alone", size=3, dash="dash"),
-            )
+            else (Line("law", "formula", rows(EYE), "the balance for noise alone", size=3, dash="dash"),)
         ),
         Line("path", "input", (NUMBER, LENGTH), size=3),
         Points("path", "followed", (NUMBER, LENGTH), only=[STEPS], size=9),
