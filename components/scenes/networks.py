@@ -1,7 +1,7 @@
-"""What the scenes of trained networks show: points that fold, a field, and the numbers beside `curves`.
+"""Views and readouts of the scenes with trained networks.
 
-The points go through the Linears and middle steps of one seed, as its training stands at the parameter
-"step"; the last Linear is the plane that should part them. Source: winsor2022.
+The points go through the layers of the network of one seed, with its weights at the training step "step".
+The last Linear is the plane that should separate the classes. Source: winsor2022.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from learning.network import stage_names
 Seen = tuple[View, tuple[Cloud, ...]]  # a view and the clouds that it shows
 LOGIT, SPACE = Row((1,)), rows(np.eye(3))
 CLASSES = ("class-0", "class-1")
-FINE = 100  # points of a field along one side
-CERTAIN = 4.0  # the logit at which the colour of a field is full: odds of e⁴, 98 %
+FIELD_SIDE = 100  # points of a field along one side
+SATURATED_LOGIT = 4.0  # the logit with the most saturated colour: odds of e⁴, 98 %
 CAMERA, REACH = (1.1, -1.1, 0.6), 1.2  # the unit sphere large; points may leave the picture on their way
-EYES = 24  # from where a plane may be seen edge on
-LOW, HIGH = 0.2, 0.8  # their heights, by distance
-DISC = 1.2  # how much of the separating plane is drawn, around the unit sphere
+CAMERA_CANDIDATES = 24  # directions that are tried for a view of a plane edge on
+MIN_CAMERA_HEIGHT, MAX_CAMERA_HEIGHT = 0.2, 0.8  # height of the camera, as a share of its distance
+PLANE_RADIUS = 1.2  # radius of the separating plane as it is drawn
 
 
 def network(film: Film, seed: int) -> Pipeline:
-    """The network of a seed, which follows "step" where there is more than one checkpoint."""
+    """The network of a seed. With more than one checkpoint, its weights follow the parameter "step"."""
     return film.pipeline(seed) if len(film.steps) > 1 else film.network.pipeline(film.weights[seed, 0])
 
 
@@ -46,7 +46,7 @@ def clock(film: Film) -> tuple[Parameter, ...]:
 
 
 def stages(film: Film) -> list[str]:
-    """Names of the stages of `folding`: the last is where the plane appears."""
+    """Names of the stages of `folding`; at the last, the plane appears."""
     names = stage_names(film.network)[:-1]
     short = [name.replace("Linear ", "L") for name in names] if len(names) > 6 else names
     return [*short, "plane"]
@@ -56,7 +56,7 @@ def stages(film: Film) -> list[str]:
 
 
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
-    """The data from stage to stage in space, on a sheet, some marked; the sphere; in the end the plane."""
+    """The view of the data layer by layer, with sheet, marked points, unit sphere and final plane."""
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.sizes[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
@@ -71,10 +71,10 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The view's; where the plane parts the classes in the end, one from which it is then seen edge on.
+    """The camera: the view's, or, if the accuracy ends at 1, one that sees the separating plane edge on.
 
-    Of several at its height around the origin, the one that sees the data spread widest, neither from low
-    down nor from straight above, where that can be.
+    Of several around the origin it is the one that sees the data spread widest, if possible neither from
+    far below nor from far above.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera
@@ -88,24 +88,25 @@ def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
         across = np.cross(along(plane)[1], eye)
         return float(np.std(points @ across) / np.linalg.norm(across))
 
-    good = [eye for eye in eyes if LOW < eye[2] / np.linalg.norm(eye) < HIGH]
+    good = [eye for eye in eyes if MIN_CAMERA_HEIGHT < eye[2] / np.linalg.norm(eye) < MAX_CAMERA_HEIGHT]
     return tuple(np.round(max(good or eyes, key=spread) / sides, 3).tolist())
 
 
 def _around(eye: np.ndarray) -> np.ndarray:
-    """The eye, and others at its height and distance from the origin."""
-    level, turn = np.hypot(*eye[:2]), np.arctan2(eye[1], eye[0]) + 2 * np.pi * np.arange(EYES) / EYES
-    return np.stack([level * np.cos(turn), level * np.sin(turn), np.full(EYES, eye[2])], -1)
+    """Cameras at the height of the given one, evenly around the vertical axis."""
+    level, n = np.hypot(*eye[:2]), CAMERA_CANDIDATES
+    turn = np.arctan2(eye[1], eye[0]) + 2 * np.pi * np.arange(n) / n
+    return np.stack([level * np.cos(turn), level * np.sin(turn), np.full(n, eye[2])], -1)
 
 
 def _corners(film: Film) -> np.ndarray:
-    """The origin and the ends of the unit vectors, whose numbers are a plane."""
+    """The origin and the unit vectors: the last Linear's values there determine its plane."""
     width = film.network.sizes[-2]
     return np.vstack([np.zeros(width), np.eye(width)])
 
 
 def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
-    """The data, round in one class and square in the other."""
+    """The data points, circles in one class and squares in the other."""
     titles = ("class 0", "class 1")
     return each_class("data", Points, show, film.data.labels, titles, roles=CLASSES, size=size, hand=Follow())
 
@@ -116,7 +117,10 @@ def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
-    """All of up to three coordinates; of more, the last Linear's direction, and the two widest across it."""
+    """Rows that project the last hidden layer to three dimensions.
+
+    With more than three neurons: the direction of the last Linear, and the two of largest variance across it.
+    """
     width = max(film.network.hidden, default=3)
     if width <= 3:
         return np.eye(3, width)
@@ -136,7 +140,7 @@ def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
 
 
 def _flat(film: Film) -> bool:
-    """Whether the last hidden space can be seen as it is, so that its plane can be drawn."""
+    """Whether the last hidden layer has at most three neurons, and one output: then its plane is drawn."""
     return film.network.outputs == 1 and max(film.network.hidden, default=film.network.inputs) <= 3
 
 
@@ -144,7 +148,7 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
     if not _flat(film):
         return []
     plane = Cloud("plane", _corners(film), place=Pipeline(net.steps[-1:]))
-    look: dict[str, Any] = {"fade": fade, "radius": DISC, "guide": True}
+    look: dict[str, Any] = {"fade": fade, "radius": PLANE_RADIUS, "guide": True}
     return [
         (
             plane,
@@ -158,19 +162,19 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 
 
 def reach(film: Film) -> float:
-    """Half the side of the square that is shown of the plane, a little beyond the data."""
-    return 1.15 * float(abs(film.data.points).max()) or 1.0  # all of them may be one
+    """Half the side of the square that shows the input plane, a little larger than the data."""
+    return 1.15 * float(abs(film.data.points).max()) or 1.0  # all points may be the origin
 
 
 def field(film: Film, seed: int) -> Seen:
     """The decision of the network over its 2D input, under the data."""
     half = reach(film)
-    side = np.linspace(-half, half, FINE)
+    side = np.linspace(-half, half, FIELD_SIDE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     show = rows(np.eye(2), stage=0)
-    color = Color("diverging", -CERTAIN, CERTAIN, of=LOGIT)
-    layers = (Field("grid", "hyperplane", (), color=color, columns=FINE, opacity=0.6), *classes(film, show))
-    layers += followed("data", show, trail=0)
+    color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=LOGIT)
+    grid_field = Field("grid", "hyperplane", (), color=color, columns=FIELD_SIDE, opacity=0.6)
+    layers = (grid_field, *classes(film, show), *followed("data", show, trail=0))
     view = View("field", "the decision over the input", layers, ((-half, half),) * 2, 2)
     return view, (Cloud("grid", grid, place=network(film, seed)),)
 
@@ -179,7 +183,7 @@ def field(film: Film, seed: int) -> Seen:
 
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tuple[Cloud, ...]]:
-    """Accuracy of the shown network as it stands, and its loss."""
+    """Readouts of the accuracy and loss of the network shown, at the current step."""
     logit = Cloud("logit", film.data.points, place=network(film, seed))
     accuracy = Accuracy(f"Accuracy of seed {seed}", "logit", LOGIT, film.data.labels, threshold=0.0)
     if len(film.steps) == 1:
@@ -190,7 +194,7 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tupl
 
 
 def facts(film: Film, seed: int) -> Facts | None:
-    """What the run says, over all seeds."""
+    """Table of the training run, over all seeds."""
     if len(film.steps) == 1:
         return None
     to, solved = film.steps_to(0.99), int(film.solved().sum())
@@ -207,7 +211,7 @@ def facts(film: Film, seed: int) -> Facts | None:
 
 
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
-    """The points that fold with a sheet, the answers over the input, the curves, and numbers of the seed."""
+    """The recipe: points and sheet layer by layer, the decision, training curves, and numbers."""
     numbers, more = readouts(film, seed)
     marked = snapping(film, seed) if curve == "gradient" else ()
     names, seen = stages(film), (folding(film, seed, sheet, marked), decision, curves(film, seed, curve))

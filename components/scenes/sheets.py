@@ -1,7 +1,7 @@
-"""The space from which a network's points come, as a sheet that goes with them and folds.
+"""The input space of a network as a sheet that moves through the layers with the points, and folds.
 
-Each of its places has the colour of what the network answers there, wherever that place is now; the lines of
-a grid on it show how it is stretched, pressed and folded. Source: winsor2022.
+Its colour at each place is the network's answer there; the lines of a grid show how it is stretched,
+compressed and folded. Source: winsor2022.
 """
 
 from __future__ import annotations
@@ -10,37 +10,40 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Line, Sheet
-from components.scenes.networks import CERTAIN, network, projection, reach
+from components.scenes.networks import SATURATED_LOGIT, network, projection, reach
 from components.scenes.scenery import Part
 from geometry import Branches, Pipeline
 from geometry.clouds import grid_lines, lattice, sphere_mesh
 from learning.film import Film
 
-SIDE = 65  # vertices along each side of a flat sheet
-MERIDIANS, PARALLELS = 96, 48  # pieces around a round one, and from pole to pole
-APART = 8  # from line to line, in vertices
-CLOTH, THREAD = 0.55, 0.25  # opacity of a sheet, and of the lines on it
+SHEET_SIDE = 65  # vertices along each side of a flat sheet
+MERIDIANS, PARALLELS = 96, 48  # of a sphere
+LINE_DISTANCE = 8  # vertices between two lines of the grid
+SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of its grid
 
 
 def flat_sheet(film: Film, seed: int) -> Part:
-    """The square of the plane that `field` shows."""
-    return _sheet(film, seed, lattice(SIDE**2, 2, half=reach(film)), (SIDE, SIDE), "the input plane")
+    """The sheet of a 2D input: the square that `field` shows."""
+    points = lattice(SHEET_SIDE**2, 2, half=reach(film))
+    return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 
 
 def round_sheet(film: Film, seed: int) -> Part:
-    """The unit sphere of space."""
+    """The sheet of a 3D input: the unit sphere."""
     points, _ = sphere_mesh(meridians=MERIDIANS, parallels=PARALLELS)
     return _sheet(film, seed, points, (PARALLELS + 1, MERIDIANS + 1), "the input sphere")
 
 
 def _sheet(film: Film, seed: int, points: np.ndarray, grid: tuple[int, int], title: str) -> Part:
-    """A grid of places on the way of the data, as a surface and every so-many-th of its lines."""
+    """A grid of points through the layers, drawn as a surface with some lines of the grid."""
     *hidden, last = network(film, seed).steps
-    answered = Branches((Pipeline(()), Pipeline((last,))), "concat")  # stay, and add what the network answers
+    # keep the point, and append the network's answer
+    answered = Branches((Pipeline(()), Pipeline((last,))), "concat")
     logit = Row((*[0.0] * film.network.sizes[-2], 1.0), stage=len(hidden) + 1)
-    color, show = Color("diverging", -CERTAIN, CERTAIN, of=logit), rows(projection(film, seed))
+    color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=logit)
+    show, lines = rows(projection(film, seed)), grid_lines(*grid, apart=LINE_DISTANCE)
     return (
         Cloud("sheet", points, Pipeline((*hidden, answered))),
-        Sheet("sheet", "sphere", show, grid=grid, color=color, opacity=CLOTH),
-        Line("sheet", "ink", show, title, order=grid_lines(*grid, apart=APART), size=1, opacity=THREAD),
+        Sheet("sheet", "sphere", show, grid=grid, color=color, opacity=SHEET_OPACITY),
+        Line("sheet", "ink", show, title, order=lines, size=1, opacity=LINE_OPACITY),
     )

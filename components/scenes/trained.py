@@ -1,4 +1,4 @@
-"""The choices of a scene with a trained network: its shape, what is seen of it, and what stands for it."""
+"""Choices of the scenes with a trained network: its shape, what is shown of it, and the stored result."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ BETWEEN = {name: label or "nothing" for name, label in MIDDLES.items()}
 MIDDLE = Choice("middle", "between the linear layers", "u_eps", BETWEEN, folded=True)
 CURVES = {"loss": "loss", "accuracy": "accuracy", "both": "both", "gradient": "gradient, fold"}
 CURVE = Choice("curve", "curves", "loss", CURVES)
-OWN = {  # the points that a scene has, by their dimension, and a line of a user's
+OWN_POINTS = {  # by dimension: what a scene's points are, and the format of a line
     2: ("points of the plane: two numbers and a label", "x, y, label"),
     3: ("points in space: three numbers and a label", "x, y, z, label"),
 }
 
 
 def shape(depth: int) -> tuple[Choice, Whole, Whole]:
-    """The choices that describe a network, of three neurons a layer and so many layers by default."""
+    """The choices that describe a network. By default it has three neurons a layer, and `depth` layers."""
     return MIDDLE, Whole("width", "width", 3, 2, 8, folded=True), Whole("depth", "depth", depth, 1, 6)
 
 
 def shown(seed: int) -> tuple[Whole, Choice]:
-    """The choices of what is seen of a training: a seed, and which curve."""
+    """The choices of what is shown of a training: the seed, and which curve."""
     return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
 
 
 def results(*of: str) -> tuple[Result, Result]:
-    """The choices that hold what was trained for other choices: a stored run, or one network in the link."""
+    """The choices that name the result of a training: a stored run, or a network in the link."""
     return Result("run", "stored run", of), Result("net", "network", of)
 
 
 def own(text: str, d: int) -> DataSet:
-    """The user's points (N, d), moved and scaled to the unit ball; "; " ends a line, as links have it."""
-    wanted, line = OWN[d]
+    """The user's points (N, d), centred and scaled to the unit ball. Lines may end with "; ", as in links."""
+    wanted, line = OWN_POINTS[d]
     try:
         found = parse(text.replace("; ", "\n"))
         if found.points.shape[1] != d:
@@ -50,7 +50,7 @@ def own(text: str, d: int) -> DataSet:
 
 
 def seed_of(choices: Choices, film: Film) -> int:
-    """The seed to show; a single network has no choice of it."""
+    """The seed to show; 0 for a single network."""
     if choices["net"]:
         return 0
     if choices["seed"] >= film.seeds:

@@ -1,6 +1,4 @@
-"""The recipe of a network that classifies digits: its last hidden layer, a sphere, and the accuracies of
-others.
-"""
+"""The recipe of a network that classifies digits: its last hidden layer, and accuracies of others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -60,7 +58,7 @@ def fewer(film: Film) -> Film:
 
 
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """The view of the last hidden layer: test pictures on the sphere, and a numeral over the mean of each
+    """The view of the last hidden layer: test pictures on the sphere, a numeral over the mean of each
     digit.
     """
     steps, data = network(film, 0).steps, film.data
@@ -77,8 +75,7 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """Places of the numerals at each checkpoint, in columns: in the direction of the mean of each digit's
-    points.
+    """Places of the numerals at each checkpoint, in columns: over the mean of each digit's points.
 
     The network's image of a mean picture would not do: it can be nearer to another digit.
     """
@@ -88,9 +85,7 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """Test accuracies (depths, starts) for each function between the layers. last: neurons in the last
-    layer.
-    """
+    """Test accuracies (depths, starts) by function between the layers. last: neurons in the last layer."""
     lists: dict[str, list[list[float]]] = {}
     for row in found:
         if row["last"] == last:
@@ -99,9 +94,7 @@ def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
 
 
 def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of test accuracy against depth, a line for each function between the layers, with the range of
-    its starts.
-    """
+    """Graph of test accuracy against depth by function between the layers, with the range of the starts."""
     parts, all_of = [], accuracies(found, 32)
     for k, (name, shares) in enumerate(all_of.items()):
         at = np.arange(1, 1 + len(shares)) + LINE_OFFSET * (k - (len(all_of) - 1) / 2)

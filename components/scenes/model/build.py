@@ -38,9 +38,7 @@ CAMERA = (1.2, -0.95, 0.5)
 
 @dataclass(frozen=True)
 class Strip:
-    """A strip of the right panel: the columns of `analysis` that it draws for each norm, as a line and as
-    dotted lines.
-    """
+    """A strip of the right panel: the columns of `analysis` that it draws as a line and as dotted lines."""
 
     title: str
     middle: str
@@ -150,8 +148,10 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 
 
 def extent(norm: Reduced) -> float:
-    """Half the side of the picture. It holds most vectors at each stage from the sphere on, and the sphere
-    itself unless that is more than MAX_SPHERE_RATIO times as large.
+    """Half the side of the picture.
+
+    It holds most vectors at each stage from the sphere on, and the sphere itself unless that is more than
+    MAX_SPHERE_RATIO times as large.
     """
     after = Pipeline(steps(norm, 1.0)).stages(norm.points.astype(float), {})[1 + norm.centres :]
     reach = max(map(far, after))
@@ -278,9 +278,7 @@ def gaps(count: int, length: int) -> Array:
 
 
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The ends of the axis of a strip: from 0, or from the smallest number if it is logarithmic, to the
-    largest.
-    """
+    """The ends of the axis of a strip, from 0, or from the smallest number if it is logarithmic."""
     every = [row[name] for each in both for row in each.rows for name in (strip.middle, *strip.around)]
     positive = [value for value in every if value > 0]
     low = min(positive, default=1.0) if strip.log else 0.0

@@ -39,9 +39,7 @@ from geometry.differences import image_dimension
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm. apply: acts on points (n, d), or (n, k, d/k) if `blocks` names k for this d. averaged: for
-    the table.
-    """
+    """A norm. apply: acts on points (n, d), or (n, k, d/k) if `blocks` has k for this d."""
 
     title: str
     apply: Callable[[np.ndarray], np.ndarray]
@@ -147,9 +145,7 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The three directions (3, d) of the picture, and for a torus their divisor, √d + the fourth
-    coordinate.
-    """
+    """The directions (3, d) of the picture, and for a torus their divisor, √d + the fourth coordinate."""
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
         a, b = np.kron(np.eye(2)[:, None], up[1][:2] if d == 6 else up[0][::-1])

@@ -8,7 +8,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Mesh
 from components.language.recipe import Recipe, View
 from components.language.scene import Choices, Training
-from components.scenes.networks import CAMERA, CERTAIN, REACH, assembled, classes, network
+from components.scenes.networks import CAMERA, REACH, SATURATED_LOGIT, assembled, classes, network
 from components.scenes.scenery import space
 from components.scenes.sheets import round_sheet
 from components.scenes.trained import own, seed_of
@@ -39,7 +39,7 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
     """The unit sphere, coloured by the network's answer; glassy if data lie inside it."""
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
-    color = Color("diverging", -CERTAIN, CERTAIN, of=Row((1,), stage=len(net.steps)))
+    color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=Row((1,), stage=len(net.steps)))
     inside = np.linalg.norm(film.data.points, axis=-1).min() < MIN_POINT_RADIUS
     title = "the decision on the unit sphere" if inside else "the decision on the input"
     globe = Mesh(

@@ -193,9 +193,7 @@ def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
 
 
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
-    """Attention weights of a few queries and keys: softmax of raw and of divided scores, and their
-    entropies.
-    """
+    """Attention weights of a few queries and keys, from raw and divided scores, and their entropies."""
     both = crowd(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)
     stages = Pipeline(norms(size, (range(size),), d)[-1])
@@ -289,9 +287,7 @@ def cosine_laws(n: int) -> Laws:
 
 
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
-    """Histogram of the cosines with its exact law, the law of the whole vector if there are several heads,
-    and cos θ.
-    """
+    """Histogram of the cosines with its exact law, the law of the whole vector, and cos θ."""
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
     area = PAIRS * (span[1] - span[0]) / COSINE_BINS
 

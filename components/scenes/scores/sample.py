@@ -1,9 +1,9 @@
-"""Random q and k in few coordinates, which keep their lengths, means and dot products, and the steps of
-LayerNorm.
+"""Random q and k in few coordinates, and the steps of LayerNorm.
 
-An orthonormal basis begins with 1 and w, whose first half is 1 and whose other half is −1 (both
-normalised); a normal vector has the same law in any basis. The other components are rotated into as few
-coordinates as possible. Rotations change neither dot products nor means.
+The coordinates keep lengths, means and dot products. An orthonormal basis begins with 1 and w, whose first
+half is 1 and whose other half is −1 (both normalised); a normal vector has the same law in any basis. The
+other components are rotated into as few coordinates as possible. Rotations change neither dot products nor
+means.
 
 Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 1 in place of w. Each
 keeps its variance 1, and any two have the correlation ±ρ.
@@ -42,9 +42,7 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def crowd(n: int, d: int, *, seed: int) -> Array:
-    """n random vectors with d coordinates: their parts along 1 and w, the rest in as few coordinates as
-    hold it, and g.
-    """
+    """n random vectors: their parts along 1 and w, the rest in as few coordinates as hold it, and g."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
@@ -81,9 +79,7 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 
 
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
-    """The steps of LayerNorm up to each stage. vectors: the indices, of `size`, of each vector; its first
-    is along 1.
-    """
+    """The steps of LayerNorm up to each stage. vectors: the indices of each; the first is along 1."""
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
     return (), (centre,), (centre, sphere)

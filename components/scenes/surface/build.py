@@ -105,8 +105,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """For the line y = h: arctan(x/h), the closed form of the angle, and its sine, the closed form of the
-    curve.
+    """For the line y = h: arctan(x/h), the closed form of the angle, and its sine, that of the curve.
 
     x/h without the root of the pipeline: (x, √(L² − x²)) has length L, and the division is by L + (h − L).
     """
@@ -117,9 +116,7 @@ def arctangent() -> tuple[Cloud, Cloud]:
 
 
 def curve_view(color: Color, straight: bool) -> View:
-    """Graph of the slice: the first coordinate before against now; half of the circle gives the whole
-    curve.
-    """
+    """Graph of the slice: the first coordinate before against now; half the circle is the whole curve."""
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
         if straight

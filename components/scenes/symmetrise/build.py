@@ -154,9 +154,7 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """Clouds of log₁₀ of the mean error, before the block and after each iteration: one row with all of
-    them, a curve, and the point of the current stage.
-    """
+    """Clouds of log₁₀ of the mean error: all stages in one row, as a curve, and the current stage."""
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
     mean = Cloud(
@@ -194,9 +192,7 @@ def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 def against_iterations(
     mean: Cloud, choices: Choices, last: int, table: Rows
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against iterations: of the vectors shown, and the final errors of the blocks of
-    all seeds.
-    """
+    """Graph of the error against iterations: the vectors shown, and the blocks of all seeds."""
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
         ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]

@@ -55,8 +55,8 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """The initial points: vectors with the sliders' scale and mean, messages 0, minus LayerNorm's result;
-    and the picture.
+    """The initial points: vectors at the sliders' scale and mean, messages 0, minus the target; the
+    picture.
     """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
@@ -76,9 +76,7 @@ def ideal(block: Symmetriser, x: Array) -> Cloud:
 
 
 def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
-    """The weights of all heads as two matrices that follow the parameter "step"; each row is a point of a
-    cloud.
-    """
+    """The weights of all heads as two clouds, whose points are rows of a matrix; they follow "step"."""
     found = []
     for name, values in zip(("inner", "outer"), dense(trained), strict=True):
         n = values.shape[-2]
