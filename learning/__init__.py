@@ -1,1 +1,1 @@
-"""What is learnt: networks, data sets, training, films of it, and the events in them."""
+"""Small networks and language models: data sets, training, films of training, and their analysis."""

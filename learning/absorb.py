@@ -1,7 +1,7 @@
-"""Folding LayerNorm into its neighbours: shifts, gains and centring, until RMSNorm without a gain is left.
+"""Fold LayerNorm into neighbouring Linears, as is common practice, until RMSNorm without parameters is left.
 
-Each step changes weights and nothing that the model says, but for rounding. What practitioners do; the
-identities are in mathematics: LN(x) = RMS(Πx), and a Linear takes what is affine before it.
+Three steps: shifts, gains, centring. Each changes weights but not the model's output, up to rounding:
+LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and a Linear can absorb an affine map before it and Π after it.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,8 +14,8 @@ from geometry.norms import rms_norm
 from learning.language import EPS
 
 Weights = Mapping[str, Array]
-READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # what reads each LayerNorm
-WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # all that write to the stream
+READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # the Linear after each LayerNorm
+WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the residual stream
 
 
 def untied(weights: Weights) -> dict[str, Array]:
@@ -54,7 +54,7 @@ def centred(weights: Weights) -> dict[str, Array]:
 
 
 def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dict[str, Array]:
-    """The weights after a step at each LayerNorm and its reader."""
+    """Update the weights with `step(norm, reader)` for each LayerNorm and the Linear that reads it."""
     found = dict(weights)
     for name in weights:
         norm, _, part = name.rpartition(".")

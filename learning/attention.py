@@ -1,4 +1,4 @@
-"""A transformer of one layer and one head, for sequences without positions. Source: brody2023, 3 and E.1."""
+"""A transformer with one layer, one head and no positions, a classifier. Source: brody2023, 3 and E.1."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,29 +11,28 @@ from geometry.arrays import Array, namespace
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Step
 
-# Whether a norm takes the mean off, and the length that it gives, as a power of d; None: it leaves it.
+# for each norm: whether it centres, and the length of its output as a power of d; None: unchanged
 NORMS: dict[str, tuple[bool, float | None]] = {
     "layer_norm": (True, 0.5),
     "rms_norm": (False, 0.5),
     "short": (False, -0.5),
     "none": (False, None),
 }
-MAX_CLASSES, MAX_WIDTH = 64, 64  # what a film file may ask for
+MAX_CLASSES, MAX_WIDTH = 64, 64  # limits for uploaded film files
 
 
 @dataclass(frozen=True)
 class AttentionClassifier:
-    """One block of attention and one of a feed-forward network, each reads a norm and adds to what it read.
+    """A pre-LN transformer block, attention then feed-forward network, whose input is a sequence's counts.
 
-    With eᵢ ∈ ℝᵈ the embedding of class i, N one of NORMS, n_c how often class c is in the sequence, and LN
-    LayerNorm with a gain and a shift, a token of class i becomes
+    Let eᵢ ∈ ℝᵈ be the embedding of class i, N one of NORMS, n_c the count of class c in the sequence, and LN
+    LayerNorm with a gain and a shift. A token of class i becomes
 
         a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
 
-    That is attention over tokens: n equal keys get n equal weights. The query in brody2023 is
-    W_Kᵀ W_Q N(eᵢ)/√d.
-    Raises ValueError for numbers outside, and for a norm that is not there.
+    Counts suffice, because n_c equal keys get n_c equal weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d.
+    Raises ValueError for sizes outside the limits, and for an unknown norm.
     """
 
     classes: int = 20
@@ -82,7 +81,7 @@ class AttentionClassifier:
         return sum(map(prod, self.shapes.values()))
 
     def parts(self, flat: Array) -> list[Array]:
-        """(…, P) → the parameters (…, *shape), in their order."""
+        """Split a flat row (…, P) into the parameters (…, *shape), in the order of `shapes`."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.size:
             raise ValueError(f"this network has {self.size} parameters: got {size}")
@@ -97,10 +96,10 @@ class AttentionClassifier:
         return dict(zip(self.shapes, self.parts(flat), strict=True))
 
     def initial(self, seeds: Sequence[int]) -> Array:
-        """Parameters (S, P) in float32 before training, each from its own seed, as PyTorch's layer has them.
+        """Random parameters (S, P) in float32, one row per seed, as in PyTorch's transformer layer.
 
         Embeddings are standard normal; W_Q, W_K, W_V uniform in ±√(6/4d) (Glorot for the three together), all
-        other matrices and b₁, b₂ in ±1/√d, b_O = 0. All norms start from the same parameters.
+        other matrices and b₁, b₂ uniform in ±1/√d, b_O = 0. They do not depend on the norm.
         """
         d, drawn = self.width, []
         bounds = dict.fromkeys(self.shapes, 1 / sqrt(d)) | dict.fromkeys(
@@ -120,24 +119,24 @@ class AttentionClassifier:
         return np.array(drawn, dtype=np.float32)
 
     def steps(self) -> tuple[Step, ...]:
-        """The norm before attention, as maps."""
+        """The norm before attention as recipe steps."""
         project, power = NORMS[self.norm]
         centred = (Affine(centering_matrix(self.width)),) if project else ()
         return centred + (() if power is None else (Normalize(self.width**power),))
 
     def keys(self, embedding: Array) -> Array:
-        """N(e) of embeddings (…, C, d)."""
+        """The normalised embeddings N(e), (…, C, d): the keys."""
         return Pipeline(self.steps()).stages(embedding)[-1]
 
     def queries(self, flat: Array) -> Array:
-        """W_Kᵀ W_Q N(e)/√d (…, C, d): what scores the keys by an inner product."""
+        """The queries W_Kᵀ W_Q N(e)/√d, (…, C, d): their inner products with the keys are the scores."""
         of = self.named(flat)
         return self.keys(of["embedding"]) @ of["query"].mT @ of["key"] / sqrt(self.width)
 
     def logits(self, parts: Sequence[Array], counts: Array) -> Array:
-        """Those of each class's token in each of N sequences (…, C·N, C), the first class's tokens first.
+        """The logits (…, C·N, C) of a token of each class in each of N sequences, ordered by class.
 
-        Also of classes that are not there: `answers` gives these no weight.
+        counts: (N, C). Classes that a sequence lacks have rows too: `answers` gives them weight 0.
         """
         xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width
@@ -160,7 +159,7 @@ class AttentionClassifier:
         return (e @ (a + of["second"] @ hidden + of["second_shift"][..., None])).mT
 
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label (C·N,) of each row of `logits`, and its weight: how many tokens it stands for."""
+        """The label (C·N,) of each row of `logits`, and its weight: the number of tokens it stands for."""
         xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))
 

@@ -11,16 +11,16 @@ from geometry.clouds import gaussian, golden, ring
 
 Array = np.ndarray
 
-# orthonormal directions of the space in which all lies that a norm gives for d = 3, on a sphere of radius √3
+# orthonormal bases of the subspace that holds a norm's outputs for d = 3, which have length √3
 SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
 MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Points (N, d) in float32, a label 0 … classes − 1 for each, and pictures (N, h, w) of 0 … 255 if any.
+    """Labelled points: (N, d) in float32, labels 0 … classes − 1, and optional pictures (N, h, w) of 0 … 255.
 
-    Raises ValueError where these do not fit, or a point is not finite.
+    Raises ValueError for shapes that do not match, and for points that are not finite.
     """
 
     points: Array
@@ -49,13 +49,13 @@ class DataSet:
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
 
     def batch(self, step: int) -> "DataSet":
-        """The batch of a step: the whole data set."""
+        """The training batch of a step: always the whole data set."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Stream(DataSet):
-    """A data set to measure with, and `draw(step)`, another for each step to learn from."""
+    """A data set for evaluation, with `draw(step)`, which makes a new training batch for each step."""
 
     draw: Callable[[int], DataSet] = field(kw_only=True)
 
@@ -64,9 +64,10 @@ class Stream(DataSet):
 
 
 def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
-    """Two arms, one the other turned by half a turn: radius t, angle 2π·turns·t, for t evenly in [0.2, 1].
+    """Two spiral arms, half a turn apart: radius t, angle 2π·turns·t, for t evenly spaced in [0.2, 1].
 
-    Nearer to the centre the arms would meet. `noise` is the standard deviation of each coordinate.
+    They start at 0.2, because nearer to the centre they would meet. `noise` is the standard deviation of each
+    coordinate.
     """
     label = np.arange(n) % 2
     t = 0.2 + 0.8 * (np.arange(n) // 2) / max(1, (n - 1) // 2)
@@ -76,14 +77,14 @@ def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
 
 
 def octants(n: int, *, seed: int) -> DataSet:
-    """Points uniform on the unit sphere in 3D, cut in eight: label 1 where x·y·z > 0."""
+    """Points uniform on the unit sphere in 3D, labelled by octant: 1 where x·y·z > 0."""
     points = gaussian(n, 3, seed=seed)
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     return DataSet(points, points.prod(-1) > 0, 2, "octants")
 
 
 def normed(n: int, *, norm: str) -> Array:
-    """n points evenly on a norm's image for d = 3: a circle for "layer_norm", a sphere for "rms_norm"."""
+    """n points evenly spaced on a norm's image for d = 3: circle for "layer_norm", sphere for "rms_norm"."""
     basis = SPACES[norm]
     return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
 
@@ -95,7 +96,7 @@ def largest(n: int, *, norm: str) -> DataSet:
 
 
 def xor(n: int, *, noise: float, seed: int) -> DataSet:
-    """The corners (±1, ±1), each in turn, with Gaussian noise: label 1 where the signs differ."""
+    """The four corners (±1, ±1) with Gaussian noise: label 1 where the signs differ."""
     corner = np.arange(n) % 4
     points = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])[corner]
     return _noisy(points, (corner == 1) | (corner == 2), "xor", noise, seed)
@@ -127,7 +128,7 @@ def random_labels(m: int, *, seed: int) -> DataSet:
 
 
 def digits(*, seed: int) -> tuple[DataSet, DataSet]:
-    """The 1,797 digits of scikit-learn, shuffled and split in 1,437 to learn from and 360 to test with.
+    """The 1,797 digits of scikit-learn, shuffled and split into 1,437 for training and 360 for testing.
 
     64 features: the brightness of each pixel, scaled to [0, 1], minus ½. The pictures are (8, 8), 0 … 255.
     """
@@ -146,8 +147,8 @@ def digits(*, seed: int) -> tuple[DataSet, DataSet]:
 def parse(text: str) -> DataSet:
     """Parse a data set: one point per line, 2 or 3 numbers and a label; a first line of words is a header.
 
-    Numbers and label are apart by commas, by semicolons or tabs (a comma is then a decimal comma), or by
-    blanks. Labels are any two words; the first in sorted order is 0. ValueError says the line and the remedy.
+    Columns are separated by commas, by semicolons or tabs (a comma is then a decimal comma), or by spaces.
+    Labels are any two words; the first in sorted order is 0. Raises ValueError with the line and the remedy.
     """
     lines = [
         (k, _cells(line)) for k, line in enumerate(text.lstrip("\ufeff").splitlines(), 1) if line.strip()

@@ -1,7 +1,7 @@
 """Drift: how token vectors change as a language model's context window slides along a text.
 
-Where the window is read anew for each new token, the tokens in it come to other places, and their past grows
-shorter. Source: symmetrize2025, section 3.3.
+If the model reads the whole window again for each new token, every token in it moves to an earlier position
+and sees fewer tokens before it. Source: symmetrize2025, section 3.3.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ def drifting(
     layers: int,
     kind: Kind = "places",
 ) -> Float[Array, "layers steps letters d"]:
-    """The residual stream at some tokens, from when the last enters the window until the first leaves.
+    """The residual stream of the tokens window − letters … window − 1, while the window slides past them.
 
-    They are the tokens window − letters … window − 1. Step t reads the tokens t … t + window − 1.
-    places: as a window that is read anew, from place 0 on. past: each token stays in its place, and no other
-    comes; the first t are forgotten, no more. kept: none is, and each is read once, as with a cache.
+    kind says what changes at step t:
+
+    places   the window is read again from position 0: tokens t … t + window − 1
+    past     only the context: each token keeps its position, the first t are removed, none is added
+    kept     nothing: each token is read once, as with a key–value cache
+
     Raises ValueError for more letters than the window holds, and for too few tokens.
     """
     steps = window - letters + 1
@@ -57,11 +60,12 @@ def drifting(
 
 @dataclass(frozen=True)
 class Drift:
-    """Distances and angles along paths (*sets, steps, letters, d).
+    """Measures of the paths that token vectors take, (*sets, steps, letters, d).
 
-    path: the median length of their ways; spread: the root mean square distance of all vectors from their
-    mean; share: what part of the square of that is within the ways, 0 to 1; turn: the mean angle between two
-    steps, seen from the origin, in degrees.
+    path     the median length of a path
+    spread   the root mean square distance of all vectors from their mean
+    share    the share of spread² that lies within paths rather than between their means, 0 to 1
+    turn     the mean angle between a vector and the next, seen from the origin, in degrees
     """
 
     path: float
@@ -71,7 +75,7 @@ class Drift:
 
 
 def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
-    """Measure the drift along one or more paths. The angle to a vector of length 0 counts as 0."""
+    """Measure the drift along paths. The angle to a vector of length 0 counts as 0."""
     step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
     every = ways.reshape(-1, ways.shape[-1])
     total = float(((every - every.mean(0)) ** 2).sum(-1).mean())
@@ -87,10 +91,9 @@ def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
 def along(
     shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
 ) -> Float[Array, "2 windows"]:
-    """The loss in the window, and how long the vectors are that come into the last layer, as it slides on.
+    """Loss and root mean square length of the last layer's inputs, as the window slides along a text.
 
-    Root mean square lengths; means over the windows that start in 0 … window − 1, in window … 2·window − 1,
-    and so on, one in `every`.
+    Column k is the mean over the windows that start in k·window … (k + 1)·window − 1, one in `every`.
     """
     starts = np.arange(0, windows * window, every)
     found = []
@@ -106,9 +109,9 @@ def along(
 def written(
     shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
 ) -> Float[Array, "2 windows"]:
-    """The same while the model goes on by itself from a window of tokens, drawing each token from its guess.
+    """As `along`, for a text that the model generates: it samples each next token from its own prediction.
 
-    The loss is that of the tokens that it draws, each when it is drawn.
+    The loss is that of each sampled token at the time when it was drawn.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

@@ -1,4 +1,4 @@
-"""Plateaus and sudden drops of a loss curve. Source: winsor2022."""
+"""Find plateaus and sudden drops in a loss curve. Source: winsor2022."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 Array = np.ndarray
 
-LOSS_FLOOR = 1e-9  # a loss below, also 0, counts as this one
+LOSS_FLOOR = 1e-9  # smaller losses, 0 too, are raised to this before taking logarithms
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,16 @@ class Event:
 def plateaus(
     steps: Array, loss: Array, *, band: float = 0.1, least: float = 0.1, slow: float = 0.5
 ) -> list[Event]:
-    """Where training waits before it goes on, in order of time, for steps (T,) and losses (T,).
+    """The plateaus of a loss curve, in order of time, for steps (T,) and losses (T,).
 
-    A plateau is a longest stretch of at least `least` of the run in which log10 loss stays within a band of
-    this width, falls less than `slow` times as fast as evenly from the greatest loss to the least, and is all
-    the time more than the width above the final one. The longest is taken first, and others only where they
-    do not overlap. A curve counts up to its first value that is not finite.
+    A plateau is a stretch, at least `least` of the run long, in which log10 loss
+
+    - stays within a band of width `band`,
+    - falls on average less than `slow` times as fast as a line from the largest loss to the smallest, and
+    - is always more than `band` above the final value.
+
+    The longest is taken first, then others that do not overlap. A curve ends before its first value that is
+    not finite.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
@@ -43,11 +47,11 @@ def plateaus(
 
 
 def drops(steps: Array, loss: Array, *, factor: float = 2.0, within: float = 0.05) -> list[Event]:
-    """Where the loss falls suddenly, in order of time, for steps (T,) and losses (T,).
+    """The sudden drops of a loss curve, in order of time, for steps (T,) and losses (T,).
 
-    A drop is a stretch in which the least loss so far falls by more than `factor` within the share `within`
-    of the run; drops that touch are one. A peak that only comes back down is none. A curve counts up to its
-    first value that is not finite.
+    A drop is a stretch in which the smallest loss so far falls by more than a factor of `factor` within the
+    share `within` of the run; drops that touch are merged. A spike that only comes back down is no drop. A
+    curve ends before its first value that is not finite.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)
@@ -60,14 +64,14 @@ def drops(steps: Array, loss: Array, *, factor: float = 2.0, within: float = 0.0
 
 
 def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
-    """Steps and log10 of the losses before the first that is not finite."""
+    """Steps and log10 losses, cut before the first loss that is not finite."""
     loss = np.asarray(loss, dtype=float)
     end = int(np.argmin([*np.isfinite(loss), False]))
     return np.asarray(steps)[:end], np.log10(np.maximum(loss[:end], LOSS_FLOOR))
 
 
 def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:
-    """For each start i the last j such that all of i … j lie above, and within the band."""
+    """For each start: (start, end) of its longest stretch within the band and with `above` true."""
     pairs = []
     for i in range(len(level)):
         spread = np.maximum.accumulate(level[i:]) - np.minimum.accumulate(level[i:])
@@ -78,7 +82,7 @@ def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:
 
 
 def _falls(steps: Array, best: Array, depth: float, within: float) -> list[tuple[int, int]]:
-    """For each end j that lies deeper than the window before it: from where it begins to fall, to j."""
+    """(start, end) of each fall by `depth` within the window before its end."""
     pairs = []
     for j in range(1, len(best)):
         i = int(np.searchsorted(steps, steps[j] - within * (steps[-1] - steps[0])))

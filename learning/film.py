@@ -1,4 +1,4 @@
-"""A film: the weights of several networks, one a seed, at checkpoints of their training. Files of films."""
+"""A film: the weights of networks, one per seed, at checkpoints of their training; and film files."""
 
 from __future__ import annotations
 
@@ -25,17 +25,21 @@ __all__ = ["Film", "FilmError", "from_npz", "key", "network_of", "rows", "score"
 Array = np.ndarray
 
 FORMAT, VERSION = "normscape-film", 1
-MAX_STEPS = 1_000_000  # that a training may have been asked for
+MAX_STEPS = 1_000_000  # training steps that a film file may claim
 OPTIONAL = ("images", "test_accuracy")
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """S networks along their training on one data set, at T common checkpoints.
+    """S networks, which differ in their seeds, at T common checkpoints of training on one data set.
 
-    `steps` (T,) increases; `weights` (S, T, P) float32; `loss` and `accuracy` (S, T); `ended` has a word for
-    each seed that ended early, else ""; `test_accuracy` (S, T) where there were test data. A seed that has
-    diverged rests at its last finite checkpoint. Raises FilmError for other shapes and ranges.
+    steps           (T,) increasing
+    weights         (S, T, P) float32
+    loss, accuracy  (S, T)
+    ended           for each seed a word if it ended early, else ""
+    test_accuracy   (S, T), or None without test data
+
+    A seed that diverged repeats its last finite checkpoint. Raises FilmError for other shapes and ranges.
     """
 
     network: Any  # a Model
@@ -61,14 +65,14 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameters of one seed, part by part; they follow the parameter "step"."""
+        """The parameters of one seed, part by part: `Entries` that follow the recipe's parameter "step"."""
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
             for part in self.network.parts(self.weights[seed])
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The network of one seed, where it is a pipeline; its entries follow the parameter "step"."""
+        """The network of one seed as a pipeline whose entries follow the recipe's parameter "step"."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 
@@ -77,12 +81,12 @@ class Film:
         return self.accuracy[:, -1] >= threshold
 
     def steps_to(self, accuracy: float) -> Array:
-        """The first checkpoint of each seed with at least this accuracy (S,) float, NaN where none has."""
+        """The step of each seed's first checkpoint with at least this accuracy: (S,) float, NaN if none."""
         reached = self.accuracy >= accuracy
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
     def best(self) -> int:
-        """The seed with the highest accuracy in the end, among those the one with the least loss."""
+        """The index of the seed with the highest final accuracy; of several, that with the smallest loss."""
         return int(np.lexsort((self.loss[:, -1], -self.accuracy[:, -1]))[0])
 
 
@@ -95,7 +99,7 @@ def key(film: Film) -> str:
 
 
 def to_npz(film: Film, *, half: bool = False) -> bytes:
-    """A compressed NumPy archive: the arrays, and `meta`, JSON in bytes. `half`: weights in float16."""
+    """The film as a compressed NumPy archive: arrays, and `meta`, JSON as bytes. half: float16 weights."""
     arrays = _arrays(film) | {"meta": np.frombuffer(json.dumps(_meta(film)).encode(), dtype=np.uint8)}
     if half:
         arrays["weights"] = arrays["weights"].astype(np.float16)
@@ -109,7 +113,7 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 
 
 def from_npz(data: bytes) -> Film:
-    """The film of `to_npz`. Raises FilmError for anything else, before unpacking what is too large."""
+    """Read a film that `to_npz` wrote. Raises FilmError for any other file, without unpacking too much."""
     return _film(*npz_parts(data))
 
 
@@ -119,9 +123,9 @@ def rows(data: bytes) -> tuple[dict[str, Any], ...]:
 
 
 def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
-    """Mean cross entropy and accuracy of logits (N, 1) for two classes, or (N, K), with labels (N,).
+    """Mean cross entropy, in nats, and accuracy of logits (N, 1) for two classes, or (N, K); labels (N,).
 
-    weight (N,): how much each counts; None: all the same.
+    weight (N,): of each row in both means; by default equal.
     """
     if logits.shape[-1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
@@ -133,7 +137,7 @@ def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[fl
 
 
 def _arrays(film: Film) -> dict[str, Array]:
-    """The arrays of a film by the names in MAX_NUMBERS, without those that it lacks."""
+    """The arrays of a film by their names in MAX_NUMBERS; optional ones that are None are left out."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
     arrays = data | {name: getattr(film, name) for name in MAX_NUMBERS if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}

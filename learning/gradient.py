@@ -8,17 +8,17 @@ from learning.network import Network
 
 Array = np.ndarray
 
-TINY = 1e-300  # ε = 0: a point at the origin has no direction, and none is invented
+TINY = 1e-300  # avoids 0/0 at the origin with ε = 0: the direction there is 0
 SLOPES = {"tanh": lambda x, y: 1 - y * y, "relu": lambda x, y: x > 0}
 
 
 def gradients(network: Network, weights: Array, data: DataSet) -> Array:
-    """∇L (T, P) at parameters (T, P), L being the mean cross entropy over the data (see `film.score`).
+    """The gradient ∇L, (T, P), of the mean cross entropy L (see `film.score`) at each of T rows of weights.
 
-    Backwards through the pipeline: with g = ∂L/∂y, for y = A·x + b ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g and
+    By backpropagation through the pipeline. With g = ∂L/∂y: for y = A·x + b, ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g and
     ∂L/∂x = Aᵀg; for y = R·x/r with r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
     """
-    x = data.points.astype(float)  # one at a time: a film may have many
+    x = data.points.astype(float)  # below one row of weights at a time, since a film may have many
     return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])
 
 

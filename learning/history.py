@@ -1,4 +1,4 @@
-"""Checkpoints of a training, and thinning to the number that a film keeps."""
+"""Collect checkpoints during training, and thin them to the number that a film keeps."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -14,14 +14,14 @@ from learning.weights import LARGEST_WEIGHT
 Array = np.ndarray
 
 MAX_CHECKPOINTS, MAX_HISTORY_BYTES = (1000, 128 * 2**20)  # kept before thinning
-LOSS_FLOOR = 1e-6  # a loss below counts as this one: what moves there is not seen
+LOSS_FLOOR = 1e-6  # smaller losses are raised to this: changes there are not visible
 
 
 class History:
-    """Checkpoints every `stride` steps and at the last, for S networks of one shape.
+    """The checkpoints of S networks of one shape, every `stride` steps and at the last step.
 
-    A seed diverges where its loss is not finite or a weight is not within ±LARGEST_WEIGHT: it gets a word in
-    `ended`, and rests at its checkpoint before. Raises ValueError if there is none.
+    A seed diverges when its loss is not finite or a weight leaves ±LARGEST_WEIGHT: it gets a word in `ended`
+    and keeps its previous checkpoint. Raises ValueError if a seed diverges at its first checkpoint.
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
@@ -42,7 +42,7 @@ class History:
         return self.at[self.count - 1] == self.steps or all(self.ended)
 
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
-        """One checkpoint: weights (S, P) and three numbers (S,) that belong to them. Leaves further seeds."""
+        """Add a checkpoint: weights (S, P); loss, accuracy, test accuracy (S,). Ignores padding seeds."""
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))
         bad = ~(np.isfinite(loss) & (np.abs(weights) <= LARGEST_WEIGHT).all(-1))  # also where they are NaN
@@ -65,7 +65,7 @@ class History:
     def film(
         self, data: DataSet, settings: Mapping[str, Any], *, checkpoints: int, count: int, tested: bool
     ) -> Film:
-        """The film of the first `count` checkpoints, thinned to at most so many."""
+        """The film of the first `count` checkpoints, thinned to at most `checkpoints`."""
         keep = thinned(self.loss[:count], checkpoints)
         weights, *curves = (
             np.swapaxes(row[keep], 0, 1) for row in (self.weights, self.loss, self.accuracy, self.tested)
@@ -85,9 +85,9 @@ class History:
 
 
 def thinned(loss: Array, most: int) -> Array:
-    """Which of T checkpoints to keep for losses (T, S): at most `most`, the first and the last always.
+    """The indices of at most `most` of T checkpoints, with the first and the last, for losses (T, S).
 
-    Half of them evenly along the path of log10 loss, averaged over the seeds, half of them evenly in time.
+    Half are spaced evenly along the path length of log10 loss, averaged over seeds, and half evenly in time.
     """
     count = len(loss)
     if count <= most:

@@ -1,8 +1,7 @@
 """A small character-level GPT that returns every intermediate stage.
 
-`read` runs it on NumPy or PyTorch, whichever its weights are. The weights have the names and shapes of
-GPT-2's, so that what reads GPT-2 reads the arm with whole LayerNorms.
-Source: brody2023, section 4.2 and appendix E.2.
+`read` runs it on NumPy or PyTorch arrays. The weights have the names and shapes of GPT-2's, so software that
+loads GPT-2 loads the model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -29,13 +28,14 @@ EPS = 1e-5  # of all its LayerNorms, as in GPT-2
 
 @dataclass(frozen=True)
 class Shape:
-    """The model's hyperparameters. characters: its vocabulary, one token each.
+    """The model's hyperparameters.
 
-    scaled: whether the LayerNorm before the attention scales as well as centres; the others always do.
-    normed: whether it has LayerNorms; without, a gain and a shift are all that stands in their places.
-    heads: into how many blocks of axes, one after the other, q, k and v are cut.
-    Raises ValueError where a character is there twice, a number is below 1, or the heads do not divide the
-    width.
+    characters   its vocabulary: one token each
+    scaled       whether the LayerNorm before attention also scales; if not, it only centres
+    normed       whether it has LayerNorms; if not, a gain and a shift replace each
+    heads        the number of attention heads, each with a block of consecutive axes of q, k and v
+
+    Raises ValueError for a repeated character, a number below 1, or heads that do not divide the width.
     """
 
     characters: str
@@ -56,7 +56,7 @@ class Shape:
 
     @property
     def parts(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each array of weights, by its name. A Linear is x @ weight + bias."""
+        """The shape of each weight array by name. A Linear computes x @ weight + bias."""
         d = self.width
         parts: dict[str, tuple[int, ...]] = {
             "wte.weight": (len(self.characters), d),
@@ -70,7 +70,7 @@ class Shape:
         return parts | {"ln_f.weight": (d,), "ln_f.bias": (d,)}
 
     def tokens(self, text: str) -> Int[np.ndarray, "n"]:
-        """The number of each character. Raises ValueError for one that the model does not know."""
+        """Tokenise a text: the number of each character. Raises ValueError for an unknown character."""
         if unknown := sorted(set(text) - set(self.characters)):
             raise ValueError(f"the model does not know {', '.join(map(repr, unknown))}")
         return np.array([self.characters.index(each) for each in text], dtype=np.int64)
@@ -78,12 +78,20 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class BlockActivations:
-    """The stages of one layer, each (*batch, n, …) with the positions before the last axis.
+    """All intermediate values of one transformer layer, each (*batch, n, …).
 
-    stream: what comes in; keys: what attention reads, its LayerNorm; q, k, v; scores ⟨q, k⟩/√d; weights:
-    their causal softmax, of each position over those before it and itself; branch: what attention adds to
-    the stream; read: the LayerNorm of that sum; hidden: after the GELU; mlp: what it adds; out: the stream
-    that leaves. With several heads q, k, v, scores and weights are (*batch, heads, n, …), √d that of a head.
+    stream    the residual stream that enters the layer
+    keys      its LayerNorm, which attention reads
+    q, k, v   queries, keys, values
+    scores    ⟨q, k⟩/√d, with d the width of a head
+    weights   their causal softmax
+    branch    the attention's output, which is added to the stream
+    read      the LayerNorm of that sum, which the MLP reads
+    hidden    the MLP's hidden layer after GELU
+    mlp       the MLP's output, which is added too
+    out       the residual stream that leaves the layer
+
+    With several heads q, k, v, scores and weights are (*batch, heads, n, …).
     """
 
     stream: Array
@@ -102,7 +110,7 @@ class BlockActivations:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a model makes of a text: its blocks, the last LayerNorm, and logits (*batch, n, characters)."""
+    """The activations of a forward pass: blocks, the final LayerNorm, and logits (*batch, n, characters)."""
 
     blocks: Sequence[BlockActivations]
     last: Array
@@ -110,7 +118,7 @@ class Reading:
 
 
 def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
-    """The softmax of each position's scores over those before it and itself."""
+    """Causal softmax: each position's scores over itself and the positions before it."""
     return softmax(scores, causal=True)
 
 
@@ -124,13 +132,17 @@ def read(
     shares: Float[Array, "heads d"] | None = None,
     kept: Sequence[BlockActivations] = (),
 ) -> Reading:
-    """The model on tokens, n at most its window: embedding and position, then the blocks, then the logits.
+    """Run the model: x = embedding + position, then in each layer
 
-    x ← x + attention(LayerNorm(x)), x ← x + MLP(LayerNorm(x)); logits LayerNorm(x) @ wteᵀ. norm: what stands
-    for LayerNorm, a function of (weights, its name in them, x, scaled=). shares: how much of each axis a head
-    sees, as `geometry.windows` has them; without, each head has its own block. Weights may have a last Linear
-    "head" of their own, which then stands for wteᵀ. kept: the first blocks of a reading of these tokens,
-    whose weights are the same: they stay as they are.
+        x ← x + attention(LayerNorm(x)),  x ← x + MLP(LayerNorm(x)),
+
+    and logits LayerNorm(x) @ wteᵀ, or @ head if the weights have a Linear of that name.
+
+    attend   replaces the causal softmax
+    norm     replaces LayerNorm: a function of (weights, the norm's name, x, scaled=)
+    shares   the share of each axis that each head sees (`geometry.windows`); by default separate blocks
+    kept     the first blocks of an earlier pass over these tokens, which are reused
+
     Raises ValueError for more tokens than the window holds.
     """
     n = tokens.shape[-1]
@@ -195,9 +207,9 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 
 
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
-    """Soft heads: each head's share of every axis, (*batch, heads, n, d). They sum to x.
+    """Soft heads: x times each head's share of every axis, (*batch, heads, n, d). They sum to x.
 
-    With shares of 1 in a block and 0 elsewhere scores are those of `cut`.
+    With shares of 1 in a head's block and 0 elsewhere, scores are the same as with `cut`.
     Source: symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
@@ -208,7 +220,7 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 
 
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """LayerNorm with the gain and shift of a name, or with no division."""
+    """LayerNorm with the named gain and shift; if not scaled, without the division by the deviation."""
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
@@ -221,7 +233,7 @@ def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: boo
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
-    """The cross entropy of each next character, in nats: log Σ exp(logits) − the logit of what comes."""
+    """The cross entropy of each next character, in nats: log Σ exp(logits) − the logit of that character."""
     xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]
     largest = xp.max(logits, axis=-1, keepdims=True)
@@ -242,10 +254,10 @@ class Measured:
 
 
 def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Measured:
-    """Measure the model on consecutive windows of a text; each window is its own set of keys.
+    """Measure the model on consecutive windows of a text, each a separate set of keys.
 
-    A key that is no vertex of the hull of all can never win. Raises ValueError for a text without a whole
-    window.
+    A key is unselectable exactly if it is no vertex of the keys' convex hull. Raises ValueError for a text
+    shorter than a window.
     """
     count = len(text) // shape.window
     if not count:
@@ -264,16 +276,17 @@ def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Meas
 
 
 def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
-    """Weights in float32 before training: gains 1, biases 0, all else normal with deviation 1/√d.
+    """Random weights in float32: gains 1, biases 0, all others normal with standard deviation 1/√d.
 
-    What writes to the stream is divided by √(2·layers), as in GPT-2, whose deviation 0.02 is for large d.
+    Linears that write to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's fixed standard
+    deviation of 0.02 would suit a larger d.
     """
     rng, weights = np.random.default_rng(seed), {}
     for name, size in shape.parts.items():
         if name.endswith(".bias") or ".ln_" in name or name.startswith("ln_"):
             weights[name] = np.full(size, float(name.endswith(".weight")), dtype=np.float32)
             continue
-        # the embedding is the last Linear too: its rows are small enough for logits of about 1
+        # the embedding is also the output matrix: its rows are small, so that logits are about 1
         scale = 1 / sqrt(size[0]) if name.startswith("h.") else 1 / sqrt(shape.width)
         if name.endswith("c_proj.weight"):
             scale /= sqrt(2 * shape.layers)
@@ -282,12 +295,12 @@ def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
 
 
 def to_file(shape: Shape, weights: Mapping[str, np.ndarray], **about: str) -> bytes:
-    """A safetensors file: the weights, and as its metadata `shape` in JSON, and texts about the model."""
+    """The model as a safetensors file. Its metadata are `shape`, in JSON, and the texts in `about`."""
     return to_safetensors(weights, {"shape": json.dumps(asdict(shape), ensure_ascii=False), **about})
 
 
 def from_file(data: bytes) -> tuple[Shape, dict[str, np.ndarray]]:
-    """The model of `to_file`, in double precision. Raises FileError for a file of something else."""
+    """Read a model that `to_file` wrote, in double precision. Raises FileError for any other file."""
     weights, meta = from_safetensors(data)
     try:
         shape = Shape(**json.loads(meta["shape"]))

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from learning.language import Shape, initial, losses, read
 
-BATCH, WARM = 8, 50  # windows a step, and steps until the highest learning rate is reached
+BATCH_WINDOWS, WARMUP_STEPS = 8, 50
 
 
 def learned(
@@ -22,10 +22,10 @@ def learned(
     norm: Callable[..., torch.Tensor] | None = None,
     shares: torch.Tensor | None = None,
 ) -> dict[str, np.ndarray]:
-    """Train for `steps` steps: linear warm-up to `rate`, then cosine decay to 0.
+    """Train the language model with Adam: linear warm-up to the learning rate `rate`, then cosine decay to 0.
 
-    norm, shares: as `read` takes them. What comes out depends on what is given here, and on nothing else.
-    Raises ValueError for a text that is no longer than the window.
+    norm, shares: as in `read`. Deterministic: the same arguments give the same weights. Raises ValueError for
+    a text that is no longer than the window.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")
@@ -33,11 +33,13 @@ def learned(
     weights = {name: torch.from_numpy(w).requires_grad_() for name, w in initial(shape, seed).items()}
     adam = torch.optim.Adam(weights.values(), betas=(0.9, 0.99))
     for step in range(steps):
-        start = torch.from_numpy(rng.integers(0, len(tokens) - shape.window, BATCH))
+        start = torch.from_numpy(rng.integers(0, len(tokens) - shape.window, BATCH_WINDOWS))
         windows = tokens[start[:, None] + torch.arange(shape.window)]
         reading = read(shape, weights, windows, attend=causal, norm=norm, shares=shares)
         loss = losses(reading.logits, windows).mean()
-        adam.param_groups[0]["lr"] = rate * min(1, (step + 1) / WARM) * (1 + cos(pi * step / steps)) / 2
+        adam.param_groups[0]["lr"] = (
+            rate * min(1, (step + 1) / WARMUP_STEPS) * (1 + cos(pi * step / steps)) / 2
+        )
         adam.zero_grad()
         loss.backward()
         adam.step()
@@ -45,6 +47,6 @@ def learned(
 
 
 def causal(scores: Float[torch.Tensor, "*batch n n"]) -> Float[torch.Tensor, "*batch n n"]:
-    """Causal attention by PyTorch's own function, three times as fast as `learning.language`'s."""
+    """Causal softmax by PyTorch's own function, three times as fast as `learning.language.causal`."""
     unseen = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
     return torch.softmax(scores + unseen, dim=-1)

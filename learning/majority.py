@@ -1,4 +1,4 @@
-"""Sequences in which one class is the most frequent, as their counts. Source: brody2023, 3.1 and E.1."""
+"""The majority task: the most frequent class of a sequence, given as counts. Source: brody2023, 3.1, E.1."""
 
 from functools import cache, lru_cache
 
@@ -12,17 +12,16 @@ TOKENS, CLASSES, MARGIN = (
     50,
     20,
     6,
-)  # as in the code of brody2023: the most frequent class leads by MARGIN tokens
-HELD, BATCH = 256, 128  # sequences that are measured, and those of a step
-EXAMPLES = 80_000  # in the training set of brody2023
+)  # as in the code of brody2023: the most frequent class leads by at least MARGIN tokens
+TEST_SEQUENCES, BATCH_SEQUENCES = 256, 128
+TRAINING_SEQUENCES = 80_000  # in the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
-    """Counts (n, CLASSES) of sequences of TOKENS tokens, and the class that is there most often.
+    """Sequences of the majority task: class counts (n, CLASSES) of TOKENS tokens, labelled with the largest.
 
-    How often the classes are there is a partition of TOKENS into at most CLASSES parts of which the largest
-    is ahead by MARGIN or more, each as likely as the others; which class has which part is drawn by lot. To
-    learn from there are `batch` new sequences a step.
+    The sorted counts are a uniformly random partition of TOKENS into at most CLASSES parts, the largest ahead
+    by MARGIN or more; they are assigned to classes at random. Each training step gets `batch` new sequences.
     """
     of = _drawn(n, np.random.default_rng(seed))
     return Stream(
@@ -34,10 +33,10 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
     )
 
 
-def epochs(n: int, *, seed: int, batch: int, examples: int = EXAMPLES) -> Stream:
-    """As `majority`, but learned from one set of so many examples, in a new order each time through it.
+def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
+    """As `majority`, but trained on a fixed set of `examples` sequences, shuffled anew for each epoch.
 
-    What does not fill a batch at the end of an epoch is left out of it. Source: brody2023, E.1.
+    An incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
     """
     of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
 
@@ -55,16 +54,16 @@ def epochs(n: int, *, seed: int, batch: int, examples: int = EXAMPLES) -> Stream
 
 def _drawn(n: int, rng: np.random.Generator) -> DataSet:
     counts = partitions(n, TOKENS - MARGIN, CLASSES, rng=rng)
-    counts[:, 0] += MARGIN  # every partition with that margin comes from one without
+    counts[:, 0] += MARGIN  # a bijection from partitions of TOKENS − MARGIN to those with the margin
     counts = rng.permuted(counts, axis=1)
     return DataSet(counts, counts.argmax(-1), CLASSES, "majority")
 
 
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
-    """n uniformly random partitions (n, parts) of a number, in decreasing order, padded with zeros.
+    """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
 
-    Turned on their side they have parts of at most `parts`: how often each of these is there is drawn from
-    the largest down, by the number of ways in which the smaller ones can fill what is left.
+    Samples the conjugate partition, whose parts are at most `parts`: from the largest part size down, draws
+    how often it occurs, weighted by the number of partitions of the remainder into smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)
@@ -78,7 +77,7 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
 @cache
 def _ways(total: int, parts: int) -> Array:
-    """In how many ways each number up to `total` is a sum of parts 1 … k, a row for each k up to `parts`."""
+    """The number of partitions of each number up to `total` into parts of at most k; a row for each k."""
     ways = np.zeros((parts + 1, total + 1), dtype=np.int64)
     ways[0, 0] = 1
     for part in range(1, parts + 1):

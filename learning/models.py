@@ -1,4 +1,4 @@
-"""What can be trained and filmed: the kinds of networks, each with one row of numbers for parameters."""
+"""The interface of networks that can be trained and filmed, and its implementations by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -11,7 +11,10 @@ from learning.network import Network
 
 
 class Model(Protocol):
-    """A kind of network. Leading axes of the parameters, say of seeds, come out before the answers'."""
+    """A network whose parameters are one flat row of P numbers.
+
+    Leading axes of the parameters, such as one of seeds, become leading axes of the outputs.
+    """
 
     @property
     def inputs(self) -> int:
@@ -19,32 +22,32 @@ class Model(Protocol):
 
     @property
     def outputs(self) -> int:
-        """The number of logits of an answer."""
+        """The number of logits."""
 
     @property
     def size(self) -> int:
         """The number of parameters P."""
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:
-        """Parameters (S, P) in float32 before training, each from its own seed."""
+        """Random parameters (S, P) in float32, one row per seed."""
 
     def parts(self, flat: Array) -> list[Array]:
-        """(…, P) → the parameters (…, *shape) in this order, each array by itself."""
+        """Split a flat row (…, P) into the parameter arrays (…, *shape), in a fixed order."""
 
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
-        """The M answers (…, M, outputs) for points (N, inputs)."""
+        """The logits (…, M, outputs) of M predictions for points (N, inputs); M may be a multiple of N."""
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
-        """The label (M,) of each answer, and its weight (M,), from those of the points (N,)."""
+        """The label (M,) of each prediction, and its weight (M,), from those of the points (N,)."""
 
     def fields(self) -> dict[str, Any]:
-        """The fields from which `model` rebuilds it; "model" is its kind, absent for a Network."""
+        """The JSON fields from which `model` rebuilds it; "model" names its kind, by default a Network."""
 
 
 MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": AttentionClassifier}
 
 
 def model(fields: Mapping[str, Any]) -> Any:
-    """The model with these fields. Raises KeyError, TypeError or ValueError where there is none."""
+    """The model that `fields` describes. Raises KeyError, TypeError or ValueError for invalid fields."""
     own = dict(fields)
     return MODELS[own.pop("model", "network")](**own)

@@ -1,4 +1,4 @@
-"""A small network as a pipeline: Linear, middle, …, Linear, middle, Linear. Source: winsor2022."""
+"""A small feed-forward network: Linear, middle step, …, Linear, middle step, Linear. Source: winsor2022."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,16 +13,16 @@ from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
-HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what a network can have; scenes offer the middle steps above
-MAX_WIDTH, MAX_DEPTH = 64, 12  # what a film file may ask for
+HIDDEN = {**MIDDLES, "gelu": "GELU"}  # all that a network supports; scenes offer only MIDDLES
+MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 
 
 @dataclass(frozen=True)
 class Network:
-    """The shape of a network: `depth` times a Linear and the middle step, then a Linear to the logits.
+    """The architecture of a network: `depth` times a Linear and the middle step, then a Linear to the logits.
 
-    `widths`, where given, has the width of each hidden layer in place of `width`. ε belongs to `"u_eps"`
-    (x/√(‖x‖² + ε)) and to `"layer_norm"` (Πx/√(σ² + ε)). Raises ValueError for numbers outside.
+    middle: "u_eps", x/√(‖x‖² + ε), "layer_norm", Πx/√(σ² + ε), or an activation function. widths: the width
+    of each hidden layer, instead of one `width` for all. Raises ValueError for sizes outside the limits.
     """
 
     inputs: int
@@ -55,7 +55,7 @@ class Network:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of coordinates before the first Linear and after each."""
+        """The dimension of the input, and of each Linear's output."""
         return (self.inputs, *self.hidden, self.outputs)
 
     @property
@@ -64,7 +64,7 @@ class Network:
         return sum(m * d + m for d, m in pairwise(self.sizes))
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
-        """(…, P) → for each Linear A (…, m, d) and b (…, m), in this order, A row after row."""
+        """Split a flat row (…, P) into A (…, m, d), row by row, and b (…, m) of each Linear."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.size:
             raise ValueError(f"this network has {self.size} parameters: got {size}")
@@ -76,9 +76,9 @@ class Network:
         return parts
 
     def pipeline(self, weights: Array | Sequence[tuple[Any, Any]]) -> Pipeline:
-        """The network with flat parameters (…, P), or with pairs (A, b) of arrays or Entries.
+        """The network as a pipeline, from flat parameters (…, P) or from pairs (A, b) of arrays or `Entries`.
 
-        A leading axis of the parameters, say of seeds, comes out as an axis before that of the points.
+        A leading axis of the parameters, such as one of seeds, becomes an axis before that of the points.
         """
         parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
         steps: list[Any] = []
@@ -87,15 +87,15 @@ class Network:
         return Pipeline(steps)
 
     def parts(self, flat: Array) -> list[Array]:
-        """(…, P) → A, b, A, b, …"""
+        """Split a flat row (…, P) into A, b, A, b, …"""
         return [part for pair in self.unflatten(flat) for part in pair]
 
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
-        """What the network answers, (*batch, N, outputs), for parts as `parts` gives them."""
+        """The logits (*batch, N, outputs) for parameters as `parts` returns them."""
         return self.pipeline(list(zip(parts[::2], parts[1::2], strict=True))).stages(points)[-1]
 
     def answers(self, points: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label of each answer, and its weight: those of its point."""
+        """The label and the weight of each prediction: those of its point."""
         return labels, weight
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:
@@ -116,9 +116,9 @@ class Network:
 
 
 def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
-    """Parameters (S, P) in float32 before training, each from its own seed.
+    """Random parameters (S, P) in float32, one row per seed.
 
-    A (m, d) and b (m,) are uniform in ±1/√d, as those of torch.nn.Linear.
+    A (m, d) and b (m,) are uniform in ±1/√d, as in torch.nn.Linear.
     """
     drawn = []
     for rng in map(np.random.default_rng, seeds):

@@ -1,6 +1,6 @@
-"""Reading film files safely: metadata and arrays, each checked against its bound before it is built.
+"""Read untrusted film files safely: every array is checked against a size limit before memory is allocated.
 
-Nothing of a file is believed: what it would unpack to is counted first, and no more than that is read.
+The sizes that a file states are not trusted either: no more than the limit is unpacked (zip bombs).
 """
 
 import io
@@ -17,9 +17,9 @@ from learning.weights import FilmError
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
 
-MAX_UPLOAD_BYTES = 34 * 2**20  # of a film, which needs half of it at most, or of a recording
-MAX_META_BYTES = 64 * 2**10  # bytes of all that is no array
-MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # numbers of a curve of all seeds; of points and pictures
+MAX_UPLOAD_BYTES = 34 * 2**20  # of a recording or a film; the largest film takes half of it
+MAX_META_BYTES = 64 * 2**10  # of all metadata
+MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # of a curve with all seeds; of points or pictures
 MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
     "steps": 300,
     "weights": 1_925_000,
@@ -30,13 +30,13 @@ MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to
     "images": MAX_DATA_NUMBERS,
     "test_accuracy": MAX_CURVE_NUMBERS,
 }
-MAX_ARCHIVE_MEMBERS = 20  # ours have nine; packed numbers may contain a member's mark by chance
-MAX_ARRAY_HEADER_BYTES = 512  # bytes before the numbers of an array; ours take 128
-MAX_BYTES_PER_NUMBER = 8  # bytes of the widest number
+MAX_ARCHIVE_MEMBERS = 20  # ours have 9; compressed data may contain a member's signature by chance
+MAX_ARRAY_HEADER_BYTES = 512  # of a .npy header; ours take 128
+MAX_BYTES_PER_NUMBER = 8  # of float64
 
 
 def npz_parts(data: bytes) -> Parts:
-    """Meta and arrays of an archive. Raises FilmError for what is none, or holds too much."""
+    """Read the metadata and arrays of a NumPy archive. Raises FilmError if it is broken or too large."""
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
         raise FilmError("this archive holds other things than a film")
@@ -51,7 +51,7 @@ def npz_parts(data: bytes) -> Parts:
             arrays = {name: _member(archive, member, name) for name, member in names.items()}
     except FilmError:
         raise
-    except Exception as problem:  # what an archive can be broken by, zipfile raises in a dozen ways
+    except Exception as problem:  # zipfile raises a dozen exception types for broken archives
         raise FilmError(f"this is not a whole .npz file: {problem}") from None
     return _json(arrays.pop("meta").tobytes()), arrays
 
@@ -67,7 +67,7 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """Read one array of an archive, never more than its bound: the size that a member states may be false."""
+    """Read one array, never more bytes than its limit, since the size that an archive states may be false."""
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):
@@ -79,13 +79,13 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
 
 
 def _array(data: bytes, name: str) -> Array:
-    """The array of a .npy file, which has as many numbers as its header says."""
+    """Parse a .npy file. Raises FilmError unless it has as many numbers as its header says."""
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, fortran, dtype = read[version](file, max_header_size=MAX_ARRAY_HEADER_BYTES)
-    except Exception as problem:  # Python's own parser reads the header
+    except Exception as problem:  # the header is a Python literal, whose parser raises many types
         raise FilmError(f"{name} of this film is not a NumPy array: {problem}") from None
     if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
         raise FilmError(f"{name} of this film are no numbers")

@@ -14,7 +14,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class FileError(ValueError):
-    """A file that is broken or of another format; the message says why."""
+    """Raised for a file that is broken or of another format; the message says why."""
 
 
 def to_safetensors(arrays: Mapping[str, np.ndarray], meta: Mapping[str, str] | None = None) -> bytes:
@@ -22,7 +22,7 @@ def to_safetensors(arrays: Mapping[str, np.ndarray], meta: Mapping[str, str] | N
 
 
 def from_safetensors(source: bytes | Path) -> tuple[Arrays, dict[str, str]]:
-    """The arrays and the metadata of a file. Raises FileError; for a path OSError too."""
+    """Read the arrays and the metadata of a file. Raises FileError; for a path also OSError."""
     data = source if isinstance(source, bytes) else source.read_bytes()
     try:
         if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:

@@ -1,4 +1,4 @@
-"""Shipped data: its folders, and readers for the films that `make films` makes."""
+"""Data files that come with Normscape: their folders, and readers for the films that `make films` makes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """A folder beside the packages: of the checkout, or as the wheel has it, within `normscape`."""
+    """A data folder: at the root of the checkout, or in an installed wheel within `normscape`."""
     inside = ROOT / "normscape" / name
     return inside if inside.is_dir() else ROOT / name
 
@@ -23,7 +23,7 @@ FOLDER = folder("films")
 
 @cache
 def read(name: str, what: Callable[[bytes], Any]) -> Any:
-    """Read and parse a shipped file once per process. Raises FileNotFoundError."""
+    """Read and parse a shipped file, once per process. what: the parser. Raises FileNotFoundError."""
     return what((FOLDER / name).read_bytes())
 
 
@@ -32,5 +32,5 @@ def film(name: str) -> Film:
 
 
 def table(name: str) -> tuple[dict[str, Any], ...]:
-    """The rows of a table, such as "labels" or "digits"."""
+    """The rows of a shipped table, such as "labels" or "digits"."""
     return read(f"{name}.json", rows)

@@ -1,7 +1,7 @@
-"""Shuffles of axes inside attention: what a language model loses when pairs of axes are swapped.
+"""Swap pairs of axes inside attention, within or across heads, and measure how the language model suffers.
 
-A permutation of axes at some place is a permutation of the weights beside it, so `shuffled` changes weights
-and `language.read` reads as ever. Source: symmetrize2025, section 5.4, which proposes the test.
+Permuting the axes of an activation equals permuting rows or columns of the weights beside it, so `shuffled`
+changes weights only. Source: symmetrize2025, section 5.4, which proposes the test.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from geometry.arrays import Array, namespace
 from learning.language import Shape, causal, losses, read
 
-# place: the arrays that it permutes, as (their name, the part of their last axis, or None for the rows; and
-# whether back again)
+# for each place: the weights to permute, as (name, which third of the columns, or None for the rows; whether
+# by the inverse permutation)
 PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "read": (("attn.c_attn", None, False),),
     "q": (("attn.c_attn", 0, False),),
@@ -22,7 +22,7 @@ PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "concat": (("attn.c_proj", None, False),),
     "vo": (("attn.c_attn", 2, False), ("attn.c_proj", None, True)),
 }
-SAME = ("qk", "vo")  # where a permutation within a head changes nothing, by arithmetic
+INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably changes nothing
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
@@ -32,15 +32,15 @@ def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """As many swaps, evenly from all heads: each swaps two axes of one head."""
+    """As many random swaps, evenly from all heads; each swaps two axes of the same head."""
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """As many swaps, evenly from all heads: each swaps two axes of two heads.
+    """As many random swaps, evenly from all heads; each swaps two axes of different heads.
 
-    The axes are drawn as in `each`. All three are swaps of as many axes: with the axes renumbered one is the
-    other, and nothing but the heads tells them apart.
+    The axes are drawn as in `each`. `one`, `each` and `across` swap equally many axes, so up to a renumbering
+    of axes they are the same: only the division into heads distinguishes them.
     """
     drawn = np.concatenate(some(d, heads, rng))
     while True:
@@ -54,7 +54,7 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
-    """Random axes of each head, together as many as one head has."""
+    """Random axes of each head, in total as many as one head has."""
     m = d // heads
     if heads < 2 or m % (2 * heads):
         raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
@@ -62,7 +62,7 @@ def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "
 
 
 def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
-    """The permutation of d axes that swaps the drawn ones, two and two."""
+    """The permutation of d axes that swaps the drawn ones pairwise."""
     permutation = np.arange(d)
     permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
     return permutation
@@ -71,15 +71,19 @@ def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
 def shuffled(
     weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
 ) -> dict[str, Array]:
-    """The weights of a model in which, at a place of one layer, axis i has what axis permutation[i] had.
+    """The weights of a model in which axis i of one layer's activations has the values of permutation[i].
 
-    read: what the heads read, the LayerNorm; q alone; qk: queries and keys alike; v: the values; concat: the
-    heads' results side by side, before W_O; vo: the values, and back again before W_O.
+    place: which activations.
+    read     the LayerNorm's output, which the heads read
+    q, v     the queries, the values
+    qk       queries and keys, by the same permutation
+    concat   the heads' concatenated results, before W_O
+    vo       the values, and inversely the results before W_O
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:
         weight, bias = (f"h.{layer}.{name}.{kind}" for kind in ("weight", "bias"))
-        if part is None:  # Σ x[permutation[i]]·W[i]: the rows go the other way
+        if part is None:  # Σ x[permutation[i]]·W[i]: rows are permuted by the inverse
             moved[weight] = moved[weight][permutation if back else np.argsort(permutation)]
             continue
         columns = np.arange(moved[weight].shape[-1])
@@ -98,8 +102,10 @@ def harm(
     *,
     attend: Callable[[Array], Array] = causal,
 ) -> Float[np.ndarray, "k 2"]:
-    """What each shuffle at a place of one layer does to a model on tokens, in nats a character: by how much
-    its loss grows, and how far its guesses are from those that it made before, their mean `divergence`."""
+    """The effect of each shuffle at a place of one layer on a model's predictions, in nats a character.
+
+    Columns: the increase of the loss, and the mean `divergence` of the predictions from the original ones.
+    """
     before = read(shape, weights, tokens, attend=attend)
     loss = losses(before.logits, tokens).mean()
     found = []
@@ -112,7 +118,7 @@ def harm(
 
 
 def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
-    """Σ p·log(p/r), in nats, for the softmaxes p of a and r of b: how far off r is where p is true."""
+    """The Kullback–Leibler divergence Σ p·log(p/r), in nats, of the softmaxes p of a and r of b."""
     xp = namespace(a)
 
     def logarithms(x: Array) -> Array:

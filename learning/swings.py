@@ -1,4 +1,4 @@
-"""How far points turn on a network's spheres between two sets of weights: folds. Source: winsor2022."""
+"""Folds: how far points turn on a network's spheres between two sets of weights. Source: winsor2022."""
 
 from dataclasses import dataclass
 
@@ -11,21 +11,22 @@ from learning.network import Network
 
 Array = np.ndarray
 
-SIDE_CHANGE_DEGREES = 90.0  # degrees; a point that turns further has changed its side of the sphere
+SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of the sphere
 
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """The normalisation, counted from 1, and the points (K,) that turn across there."""
+    """The normalisation (counted from 1) at which most points change sides, and their indices (K,)."""
 
     layer: int
     points: Array
 
 
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
-    """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES; the first of several.
+    """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES.
 
-    None without a sphere. What has turned on one sphere comes turned to the next.
+    Of several the first, since points that turned on one sphere arrive turned at the next. None for a network
+    without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
@@ -35,7 +36,7 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
 
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
-    """Degrees (L, N) that each point turns at each normalisation, as seen from the origin."""
+    """The angle in degrees (L, N) by which each point turns at each normalisation, seen from the origin."""
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]
     return np.degrees(np.array(turned).reshape(-1, len(x)))

@@ -1,9 +1,9 @@
-"""A LayerNorm that is learned: heads in a ring that repeat one step, each on its own axes.
+"""A learned LayerNorm: heads in a ring, each with its own axes, that exchange messages and iterate one step.
 
-Source: symmetrize2025, section 9, which gives no formulas. Here a head subtracts one number from its axes
-and multiplies them by another, and says a few numbers to its two neighbours. It finds them all by a small
-network of its own, from the mean and the size of its axes and from what it and its neighbours said a step
-before. The browser runs a block as recipe steps (components/scenes/symmetrise/steps.py).
+Source: symmetrize2025, section 9, which gives no formulas. Here a head subtracts one number from its axes,
+multiplies them by another, and sends a few numbers to its two neighbours. A small network of its own computes
+all of these from the mean and size of its axes and from the previous messages. The browser runs a block as
+recipe steps (components/scenes/symmetrise/steps.py).
 """
 
 from __future__ import annotations
@@ -22,24 +22,27 @@ from geometry.norms import layer_norm
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Parts = Mapping[str, Array]
-MADE = ("gaussian", "uneven", "heavy")  # the kinds of vectors that are drawn by lot
+VECTOR_KINDS = ("gaussian", "uneven", "heavy")
 SPREAD = 2.0  # the scale of a vector is 1/SPREAD … SPREAD, log-uniform
-STEEP = 4.0  # width of the last axis over the middle one, and of that over the first
-FREEDOM = 3  # degrees of Student's t
-POWER = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
-TINY = 1e-12  # below the square of any size that counts
+AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
+STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom
+MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # of a coordinate: 2·E[s²]
+TINY = 1e-12  # far below the square of any size that occurs
 
 
 @dataclass(frozen=True)
 class Symmetriser:
-    """H heads, a block of d/H axes each, in a ring. With m the mean of a head's axes, s = √mean((x − m)²)
-    their size, and r the numbers that it says, all 0 at first, one iteration of head h is
+    """The architecture: H heads in a ring, each with a block of d/H axes.
+
+    With m the mean of a head's axes, s = √mean((x − m)²) their size, and r its message, 0 at first, one
+    iteration of head h is
 
         (c, g, r′) = W₂ tanh(W₁ (m, s, r, r of head h−1, r of head h+1) + b₁) + b₂,   x′ = g·(x − c).
 
-    W and b are a head's own, and the same in each iteration, unless there are several `rounds` of them.
-    adds: a head sees its axes themselves in place of m and s, and adds d/H numbers in place of c and g.
-    Raises ValueError for numbers below 1 (of messages, 0), and axes that H does not divide.
+    Every head has its own W and b, the same in each iteration, or with several `rounds` different ones in
+    turn. adds: a variant in which the head sees its axes instead of m and s, and adds d/H numbers to them
+    instead of using c and g. Raises ValueError for numbers below 1 (of messages, below 0), and for d that H
+    does not divide.
     """
 
     axes: int = 16
@@ -57,12 +60,12 @@ class Symmetriser:
 
     @property
     def own(self) -> int:
-        """The axes of a head."""
+        """The number of axes of a head, d/H."""
         return self.axes // self.heads
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each part by its name; the first axes are rounds and heads."""
+        """The shape of each parameter array by name; its first axes are rounds and heads."""
         seen = self.own if self.adds else 2
         first, w = (self.rounds, self.heads), self.hidden
         into, out = seen + 3 * self.messages, seen + self.messages
@@ -80,7 +83,7 @@ class Symmetriser:
 
 
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Parts (S, …) in float32 before training, each from its own seed: at first g is near 1, and c near 0."""
+    """Random parameters (S, …) in float32, one set per seed, such that g is near 1 and c near 0."""
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
         for name, shape in block.shapes.items():
@@ -95,9 +98,9 @@ def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
-    """Vectors (N, d), and what they are after each iteration (*batch, N, d).
+    """The vectors x (N, d), followed by the result of each iteration (*batch, N, d). NumPy or PyTorch.
 
-    Parts may have axes before their own, say of seeds: they come out first. NumPy or PyTorch.
+    Leading axes of the parameters, such as one of seeds, become leading axes of the results.
     """
     xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]
@@ -116,7 +119,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """The error of y relative to √d, the length of LayerNorm of x: (…, N)."""
+    """The relative error ‖y − LayerNorm(x)‖/√d, (…, N)."""
     xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
@@ -127,7 +130,7 @@ def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _apart(x: Array, block: Symmetriser) -> Array:
-    """(N, d) → (H, N, d/H)."""
+    """Split the axes into one block per head: (N, d) → (H, N, d/H)."""
     xp = namespace(x)
     return xp.moveaxis(xp.reshape(x, (x.shape[0], block.heads, block.own)), -2, -3)
 
@@ -138,40 +141,44 @@ def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
 
 
 def _view(at: Array) -> list[Array]:
-    """What a head sees of its axes: their mean, and their size around it."""
+    """The mean of a head's axes, and their size (standard deviation)."""
     xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
-    return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # the root, with a gradient at 0
+    return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # √(squares/n), differentiable at 0
 
 
-# --- what it learns from
+# --- training vectors
 
 
 def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """n vectors (n, d) of a kind, whose coordinates have the mean square POWER.
+    """Random vectors (n, d) of a kind, whose coordinates have the mean square MEAN_SQUARE.
 
-    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s even in ± ln SPREAD. The others differ in z:
+    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s uniform in ± ln SPREAD. The others differ in z:
     "uneven" has wider axes from the first to the last, "heavy" follows Student's t. Raises ValueError for
     another kind.
     """
-    if kind not in MADE:
-        raise ValueError(f"no vectors {kind!r}: take one of {', '.join(MADE)}")
-    z = rng.standard_t(FREEDOM, (n, d)) / sqrt(FREEDOM) if kind == "heavy" else rng.standard_normal((n, d))
+    if kind not in VECTOR_KINDS:
+        raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")
+    z = (
+        rng.standard_t(STUDENT_T_DEGREES, (n, d)) / sqrt(STUDENT_T_DEGREES)
+        if kind == "heavy"
+        else rng.standard_normal((n, d))
+    )
     if kind == "uneven":
-        wide = STEEP ** np.linspace(-1, 1, d)
+        wide = AXIS_WIDTH_RATIO ** np.linspace(-1, 1, d)
         z = z * wide / np.sqrt(np.mean(wide**2))
     return SPREAD ** rng.uniform(-1, 1, (n, 1)) * (z + rng.standard_normal((n, 1)))
 
 
 def pooled(images: np.ndarray) -> np.ndarray:
-    """Pictures (N, h, w) as vectors (N, 16): the means of 4 × 4 tiles, with the mean square of others."""
+    """Pictures (N, h, w) as vectors (N, 16) of the means of 4 × 4 tiles, with mean square MEAN_SQUARE."""
     n, h, w = images.shape
     tiles = images.reshape(n, 4, h // 4, 4, w // 4).mean((2, 4)).reshape(n, 16).astype(float)
-    return tiles * sqrt(POWER / np.mean(tiles**2))
+    return tiles * sqrt(MEAN_SQUARE / np.mean(tiles**2))
 
 
-# --- its file
+# --- files
 
 
 def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[str, Any]) -> bytes:
@@ -184,19 +191,19 @@ def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[
 
 @dataclass(frozen=True)
 class Trained:
-    """A block along its training: `steps` (T,), and its parts (T, …)."""
+    """A block at T checkpoints of its training: `steps` (T,), and its parameters (T, …)."""
 
     block: Symmetriser
     steps: np.ndarray
     parts: Parts
 
     def at(self, k: int) -> dict[str, np.ndarray]:
-        """The parts at a checkpoint."""
+        """The parameters at a checkpoint."""
         return {name: part[k] for name, part in self.parts.items()}
 
 
 def from_file(data: bytes) -> Trained:
-    """What `to_file` wrote. Raises FileError for what is no such file."""
+    """Read a file that `to_file` wrote. Raises FileError for any other file."""
     arrays, meta = from_safetensors(data)
     try:
         block = Symmetriser(**json.loads(meta["block"]))

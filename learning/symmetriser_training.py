@@ -1,4 +1,4 @@
-"""Training of blocks that imitate LayerNorm: Adam on vectors drawn anew for each step. Needs PyTorch."""
+"""Train blocks to imitate LayerNorm: Adam on new random vectors in each step. Needs PyTorch."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ import torch
 from geometry.norms import layer_norm
 from learning.symmetriser import Symmetriser, initial, iterates
 
-BATCH, RATE, LONGEST = 256, 0.01, 1.0  # vectors a step; the first learning rate; a longer gradient is cut
+BATCH_VECTORS, INITIAL_LEARNING_RATE, MAX_GRADIENT_LENGTH = 256, 0.01, 1.0
 
 Draw = Callable[[int, np.random.Generator], np.ndarray]
 
@@ -16,10 +16,10 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 def learned(
     block: Symmetriser, draw: Draw, *, iterations: int, seeds: Sequence[int], checkpoints: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Parts (T, S, …) of one block a seed at checkpoints, the last of which ends the training.
+    """Train one block per seed; its parameters (T, S, …) at the checkpoints, the last of which ends training.
 
-    What is made small is the mean square distance to LayerNorm after so many iterations. The learning rate
-    falls evenly to 0. All seeds learn from the same vectors, and none hears of the others.
+    The loss is the mean square distance to LayerNorm after `iterations` iterations. The learning rate falls
+    linearly to 0. All seeds see the same vectors and are otherwise independent.
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}
@@ -27,18 +27,20 @@ def learned(
     for step in range(last + 1):
         if step in checkpoints:
             checkpoint_parts.append({name: part.detach().numpy().copy() for name, part in parts.items()})
-        x = torch.from_numpy(draw(BATCH, rng).astype(np.float32))
+        x = torch.from_numpy(draw(BATCH_VECTORS, rng).astype(np.float32))
         off = iterates(block, parts, x, iterations)[-1] - layer_norm(x, eps=0.0)
         adam.zero_grad()
         (off * off).mean((-2, -1)).sum().backward()
         _cut([part.grad for part in parts.values() if part.grad is not None])
-        adam.param_groups[0]["lr"] = RATE * (1 - step / (last + 1))
+        adam.param_groups[0]["lr"] = INITIAL_LEARNING_RATE * (1 - step / (last + 1))
         adam.step()
     return {name: np.stack([each[name] for each in checkpoint_parts]) for name in parts}
 
 
 def _cut(slopes: Sequence[torch.Tensor]) -> None:
-    """Shorten the gradient of each seed that is too long, in place."""
+    """Clip each seed's gradient to MAX_GRADIENT_LENGTH, in place."""
     length = sum((slope.flatten(1) ** 2).sum(1) for slope in slopes) ** 0.5
     for slope in slopes:
-        slope *= (LONGEST / length.clamp(min=LONGEST)).reshape(-1, *[1] * (slope.ndim - 1))
+        slope *= (MAX_GRADIENT_LENGTH / length.clamp(min=MAX_GRADIENT_LENGTH)).reshape(
+            -1, *[1] * (slope.ndim - 1)
+        )

@@ -1,6 +1,6 @@
 """Train many networks at once, one per seed. Needs PyTorch.
 
-One leading axis of seeds runs through everything: a network takes the same steps alone and among others.
+All tensors have a leading axis of seeds. A network's result does not depend on the others beside it.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -21,14 +21,14 @@ from learning.history import History
 from learning.models import Model
 from learning.parts import MAX_NUMBERS
 
-CHECKPOINT_SECONDS = 0.15  # seconds of training between two moments
-VECTOR_LANES = 32  # numbers that vector instructions take at once, or a multiple
+CHECKPOINT_SECONDS = 0.15  # seconds of training between two progress reports (`Moment`)
+VECTOR_LANES = 32  # a multiple of the numbers that a vector instruction takes
 LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpoints": (2, 1000)}
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a training is: loss and accuracy (S,) at the last checkpoint, and `film()`, the film so far."""
+    """The progress of a training: loss and accuracy (S,) at the last checkpoint, and a film so far."""
 
     step: int
     steps: int
@@ -52,16 +52,17 @@ def train(
     checkpoints: int = 150,
     falling: bool = False,
 ) -> Generator[Moment, None, Film]:
-    """Adam for the seeds seed … seed + seeds − 1, all on one batch; yields a Moment some six times a second.
+    """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields `Moment`s.
 
-    The first moment comes at once, the last is done, and the generator returns its film. The loss is binary
-    cross entropy on the logit for two classes, cross entropy for more. Each network starts from its own
-    seed (see `initial`). Loss and accuracy are those on `data`, whose `batch` is what a step learns from;
-    answers count by their weight. A seed that diverges (see `History`) has ended; the others go on.
-    `test` gives the film its `test_accuracy`. `falling`: the learning rate falls in a line, from lr at the
-    first step to 0 after the last. What comes out depends neither on time nor on the other seeds.
+    A `Moment` comes about 6 times a second, first before any step; the generator returns the film. Loss is
+    binary cross entropy on one logit for two classes, cross entropy for more.
 
-    Raises ValueError for numbers outside LIMITS, and for data that the network does not take.
+    data      each step trains on its `batch(step)`; loss and accuracy are those on `data` itself
+    test      data for the film's `test_accuracy`
+    falling   the learning rate falls linearly from lr at the first step to 0 after the last
+
+    A seed that diverges (see `History`) ends; the others go on. The result depends neither on timing nor on
+    the other seeds. Raises ValueError for numbers outside LIMITS, and for data that do not fit the network.
     """
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)
@@ -80,7 +81,7 @@ def train(
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
-    """The largest number of checkpoints that a film file of so many seeds may have."""
+    """The largest number of checkpoints that a film file with `seeds` seeds of this network may have."""
     return MAX_NUMBERS["weights"] // (seeds * network.size)
 
 
@@ -93,9 +94,9 @@ def trained(network: Model, data: DataSet, **options: Any) -> Film:
 class _Run:
     """The state of a training.
 
-    A network must not feel its neighbours: rounding is amplified until curves differ. So each seed's numbers
-    fill whole vector registers (see `_tensors`), and there are at least two seeds, or PyTorch would take
-    another way of multiplying.
+    A network's rounding must not depend on the other seeds, since training amplifies rounding until curves
+    differ. So each seed's numbers fill whole vector registers (see `_tensors`), and at least two seeds are
+    computed, because PyTorch multiplies a single matrix in another way.
     """
 
     def __init__(self, network, data, test, *, lr, seeds, steps, falling=False):
@@ -104,7 +105,7 @@ class _Run:
         self.batch, self.given = data, _tensors(network, data)
         self.history = History(network, len(seeds), steps)
         start = torch.from_numpy(network.initial(range(seeds.start, max(seeds.stop, seeds.start + 2))))
-        # One contiguous storage, part after part, each with its own axis of seeds: one Adam moves them all.
+        # one contiguous storage, parameter after parameter, so that a single Adam updates them all
         parts = network.parts(start)
         flat = torch.cat([part.flatten() for part in parts])
         pieces = flat.split([part.numel() for part in parts])
@@ -153,7 +154,7 @@ class _Run:
         )
 
     def _learned(self) -> "Tensors":
-        """The batch of this step; made once if all steps share it."""
+        """The training batch of this step, cached if all steps share it."""
         batch = self.data.batch(self.step)
         if batch is not self.batch:
             self.batch, self.given = batch, _tensors(self.network, batch)
@@ -173,11 +174,11 @@ class _Run:
 
 
 class Adam:
-    """Adam, as torch.optim.Adam with its defaults, in place on one tensor.
+    """The Adam optimiser for one tensor, in place, with the results and defaults of torch.optim.Adam.
 
-    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), m̂ and v̂ without their bias to 0.
-    Theirs would first import PyTorch's compiler, which takes longer than the wait for the first picture.
-    Source: Kingma and Ba, 2015.
+    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), with bias-corrected m̂ and v̂. Not
+    torch's class, because its import loads the compiler, which takes longer than training up to the first
+    picture. Source: Kingma and Ba, 2015.
     """
 
     def __init__(self, p: torch.Tensor, *, lr: float, betas=(0.9, 0.999), eps: float = 1e-8):
@@ -204,7 +205,7 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The share (S,) of the weight that falls on the side, or has its largest logit, where its label says."""
+    """The accuracy (S,): the share of the `weight` whose predicted class is its label."""
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
     return ((guess == labels) * weight).sum(-1) / weight.sum()
 
@@ -213,9 +214,9 @@ Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _tensors(network: Model, data: DataSet) -> Tensors:
-    """Points, and of their answers the labels and weights; points of no weight fill up a multiple of 32.
+    """Points, and the labels and weights of their predictions, padded with points of weight 0.
 
-    So many numbers of one seed leave no rest that would be computed in another way than the others.
+    The number of points becomes a multiple of VECTOR_LANES: a remainder would be rounded in another way.
     """
     count = len(data.points)
     more = -count % VECTOR_LANES
@@ -227,7 +228,7 @@ def _tensors(network: Model, data: DataSet) -> Tensors:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run PyTorch in one thread, fastest for small tensors; the caller's setting is restored."""
+    """Run PyTorch in one thread, which is fastest for small tensors, then restore the setting."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

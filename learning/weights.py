@@ -1,4 +1,4 @@
-"""One trained network as a text that fits into a link."""
+"""Encode one trained network as a text that fits into a URL, and decode it."""
 
 import base64
 import binascii
@@ -13,22 +13,23 @@ from learning.network import MIDDLES, Network
 
 Array = np.ndarray
 
-LINEARS, ATTENTION = 1, 2  # the first byte: which kind of network it is
-HEAD = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, depth, eps
-HEAD_ATTENTION = struct.Struct("<BBBB")  # kind, classes, width, norm
-MAX_HALF_PRECISION = 1000.0  # a weight that half precision has to three digits; ours are below 10
-LARGEST_WEIGHT = 1e6  # products of a few of them can still be drawn in single precision
-MAX_LINK_CHARACTERS = 3000  # characters; servers cut a request's first line at some 4,000
+LINEARS, ATTENTION = 1, 2  # values of the first byte: the kind of network
+LINEARS_HEADER = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, depth, eps
+ATTENTION_HEADER = struct.Struct("<BBBB")  # kind, classes, width, norm
+MAX_HALF_PRECISION = 1000.0  # up to this, half precision keeps three digits; our weights are below 10
+LARGEST_WEIGHT = 1e6  # products of a few such weights can still be drawn in single precision
+MAX_LINK_CHARACTERS = 3000  # servers cut a request's first line at about 4,000
 
 
 class FilmError(ValueError):
-    """A file or a link that holds no film or network; the message says why."""
+    """Raised for a file or link that holds no valid film or network; the message says why."""
 
 
 def weights_text(network: Any, flat: Array) -> str:
-    """One network with its parameters (P,) in letters, digits, "-" and "_", and a checksum.
+    """Encode a network and its parameters (P,) as URL-safe base64 with a checksum.
 
-    Linears in single precision; attention, which has many, in half. Raises FilmError where it does not fit.
+    Feed-forward networks in single precision; attention networks, which have more parameters, in half.
+    Raises FilmError for a network that is too large.
     """
     if np.shape(flat) != (network.size,):
         raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
@@ -43,7 +44,7 @@ def weights_text(network: Any, flat: Array) -> str:
 
 def _linears(network: Network, flat: Array) -> bytes:
     middle = list(MIDDLES).index(network.middle)
-    head = HEAD.pack(LINEARS, middle, network.inputs, network.outputs, network.depth, network.eps)
+    head = LINEARS_HEADER.pack(LINEARS, middle, network.inputs, network.outputs, network.depth, network.eps)
     return head + bytes(network.hidden) + finite(flat, "weights").astype("<f4").tobytes()
 
 
@@ -54,12 +55,12 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
             f"a weight beyond ±{MAX_HALF_PRECISION:g} does not fit into a link: "
             "save the run as a file instead"
         )
-    head = HEAD_ATTENTION.pack(ATTENTION, network.classes, network.width, list(NORMS).index(network.norm))
+    head = ATTENTION_HEADER.pack(ATTENTION, network.classes, network.width, list(NORMS).index(network.norm))
     return head + flat.astype("<f2").tobytes()
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """The network of `weights_text` and its parameters (P,). Raises FilmError for any other text."""
+    """Decode the network and parameters (P,) of a `weights_text`. Raises FilmError for any other text."""
     if len(text) > MAX_LINK_CHARACTERS:
         raise FilmError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:
@@ -67,7 +68,7 @@ def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
     except (binascii.Error, ValueError):
         raise FilmError("a network in a link has only letters, digits, - and _, and all of them") from None
     body, checksum = data[:-4], data[-4:]
-    head = HEAD_ATTENTION if body[:1] == bytes([ATTENTION]) else HEAD
+    head = ATTENTION_HEADER if body[:1] == bytes([ATTENTION]) else LINEARS_HEADER
     if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
         raise FilmError("this network is not whole: the link was cut or changed")
     if body[0] not in (LINEARS, ATTENTION):
@@ -81,26 +82,29 @@ def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
 
 
 def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
-    _, middle, inputs, outputs, depth, eps = HEAD.unpack_from(body)
+    _, middle, inputs, outputs, depth, eps = LINEARS_HEADER.unpack_from(body)
     if middle >= len(MIDDLES):
         raise FilmError(f"this network comes from another version: no step {middle} is known here")
-    widths, flat = tuple(body[HEAD.size : HEAD.size + depth]), body[HEAD.size + depth :]
+    widths, flat = (
+        tuple(body[LINEARS_HEADER.size : LINEARS_HEADER.size + depth]),
+        body[LINEARS_HEADER.size + depth :],
+    )
     return named(inputs, outputs, depth, list(MIDDLES)[middle], eps, widths), np.dtype("<f4"), flat
 
 
 def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
-    _, classes, width, norm = HEAD_ATTENTION.unpack_from(body)
+    _, classes, width, norm = ATTENTION_HEADER.unpack_from(body)
     if norm >= len(NORMS):
         raise FilmError(f"this network comes from another version: no norm {norm} is known here")
     try:
         network = AttentionClassifier(classes, width, list(NORMS)[norm])
     except ValueError as problem:
         raise FilmError(f"the network is none of ours: {problem}") from None
-    return network, np.dtype("<f2"), body[HEAD_ATTENTION.size :]
+    return network, np.dtype("<f2"), body[ATTENTION_HEADER.size :]
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """Collapse equal layer widths to one number, so that a network and its copy compare equal."""
+    """A Network in which equal layer widths become one number, so that equal networks compare equal."""
     alike = len(set(widths)) <= 1
     width = widths[0] if widths else 1
     try:
@@ -110,7 +114,7 @@ def named(inputs, outputs, depth, middle, eps, widths) -> Network:
 
 
 def bounded(weights: Any) -> Array:
-    """Weights in single precision. Raises FilmError where one is not within ±LARGEST_WEIGHT."""
+    """Convert weights to single precision. Raises FilmError for one outside ±LARGEST_WEIGHT."""
     weights = finite(weights, "weights")
     if (abs(weights) > LARGEST_WEIGHT).any():
         raise FilmError(f"weights are numbers, −{LARGEST_WEIGHT:g} … {LARGEST_WEIGHT:g}")
@@ -118,7 +122,7 @@ def bounded(weights: Any) -> Array:
 
 
 def finite(array: Any, name: str) -> Array:
-    """The numbers in single precision. Raises FilmError where one is no finite number."""
+    """Convert numbers to single precision. Raises FilmError for one that is not finite."""
     with np.errstate(over="ignore"):
         array = np.asarray(array, dtype=np.float32)
     if not np.isfinite(array).all():

@@ -1,6 +1,6 @@
-"""Find the Chromium that tests and benchmarks drive; as a script, install one if there is none.
+"""Find a Chromium browser for tests and benchmarks; run as a script, install one if there is none.
 
-`find()` gives the path of an executable or None. The script prints the path.
+The script prints the path of the executable.
 """
 
 import os
@@ -13,8 +13,8 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 MAC_APPLICATION = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
-# WebGL in software, so that a machine without a GPU draws too, and nothing else by way of it: such a machine
-# puts its pages together without. Nothing that goes to the network by itself.
+# WebGL in software, so that machines without a GPU can draw too, but no GPU process for compositing; and no
+# background network requests
 ARGUMENTS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
@@ -29,13 +29,13 @@ ARGUMENTS = (
 
 
 def find() -> str | None:
-    """The executable that BROWSER_PATH names (as for Kaleido), else the system's, else Playwright's own."""
+    """The browser's path: BROWSER_PATH (as for Kaleido), else the system's, else Playwright's; or None."""
     candidates = [os.environ.get("BROWSER_PATH"), *map(shutil.which, NAMES), str(MAC_APPLICATION)]
     return next((path for path in candidates if path and Path(path).is_file()), None) or _of_playwright()
 
 
 def install() -> None:
-    """Debian's package where we may install it, else the build that Playwright downloads for the user."""
+    """Install Debian's package if we are root, else the build that Playwright downloads for the user."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and _is_debian():
         subprocess.run(["apt-get", "update", "-qq"], check=True)
@@ -55,7 +55,7 @@ def _of_playwright() -> str | None:
 
 
 def _is_debian() -> bool:
-    """Debian proper: Ubuntu's package of this name is a snap, which a container cannot run."""
+    """Whether this is Debian itself: Ubuntu's package of this name is a snap, which containers cannot run."""
     try:
         return platform.freedesktop_os_release().get("ID") == "debian"
     except OSError:

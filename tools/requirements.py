@@ -1,7 +1,7 @@
-"""Print the requirements of pyproject.toml: those of the run time and of the named optional groups.
+"""Print the requirements of pyproject.toml: the run time's, and those of the optional groups given by name.
 
-What runs from the checkout is not installed, and pip before 25.1 has no other way to install what a project
-depends on without the project itself.
+The checkout runs without being installed, and pip before 25.1 has no other way to install a project's
+dependencies without the project.
 """
 
 import argparse

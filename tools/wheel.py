@@ -1,4 +1,4 @@
-"""What a wheel has beside what pyproject.toml says: what npm has fetched, a drawing library and typefaces."""
+"""Build hook that adds files from npm to the wheel: plotly.js, and the fonts."""
 
 from __future__ import annotations
 

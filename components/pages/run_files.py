@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from components.language.scene import Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
 from components.training import runs, store
-from components.training.jobs import CHOICE, RESULTS, trainable
+from components.training.jobs import CHOICE_PREFIX, RESULTS, trainable
 from components.training.recipes import fitting, shown
 from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
 from components.web.routes import RouteFacts, route
@@ -114,6 +114,6 @@ def _choices(scene: Scene, film: Film) -> dict[str, str]:
         raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)
     if made != scene.slug:
         return {}
-    own = {name: str(value) for name, value in film.settings.items() if name.startswith(CHOICE)}
-    settings = {name.removeprefix(CHOICE): text for name, text in own.items()}
+    own = {name: str(value) for name, value in film.settings.items() if name.startswith(CHOICE_PREFIX)}
+    settings = {name.removeprefix(CHOICE_PREFIX): text for name, text in own.items()}
     return {name: text for name, text in settings.items() if name not in RESULTS}

@@ -1,4 +1,4 @@
-"""Runs stored by the version before Huey, which kept them for 30 days. May be deleted from 2027 on."""
+"""Read runs that versions before the Huey queue stored for 30 days. Can be deleted from 2027 on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of a run, from the former folder (of the package diskcache) or from Redis; None if missing.
+    """The bytes of an older run, from the former diskcache folder or from Redis; None if missing.
 
     Raises StoreUnavailable.
     """

@@ -1,6 +1,6 @@
-"""Training jobs: the order of a page, checked, and the training itself, which a worker runs.
+"""Training jobs: validate the order that a page sends, and run its training in a worker.
 
-Imports torch in `work` alone.
+Only `work` imports PyTorch, so web servers do not load it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from learning.models import Model
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
-CHOICE = "choice "  # prefix of a choice in the settings of a film
-UNKEPT = "the server has no place for its run at the moment."
-RETRY = 60.0  # seconds for which a worker retries a store that does not answer
+CHOICE_PREFIX = "choice "  # of a scene's choice in the settings of a film
+NOT_STORED = "the server has no place for its run at the moment."
+RETRY_SECONDS = 60.0  # for which a worker retries a store that does not answer
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a reader sets for a training, with its limits."""
+    """A number that a reader can set for a training, with its limits."""
 
     name: str
     label: str
@@ -75,11 +75,11 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The parsed choices, with empty results."""
+        """The scene's parsed choices, without a run or a network."""
         return self.scene.choose(self.choices)
 
     def task(self) -> tuple[Model, DataSet]:
-        """The model and the data set."""
+        """The network to train, and its data set."""
         assert self.scene.training is not None
         return self.scene.training.task(self.chosen)
 
@@ -95,7 +95,7 @@ def trainable() -> list[str]:
 
 
 def order(asked: Any) -> Order:
-    """The checked order of a page. Raises WrongValue."""
+    """Validate an order, the JSON that a page sends. Raises WrongValue."""
     if not isinstance(asked, Mapping) or problems(asked):
         raise WrongValue("order", "there is nothing to train", "what the page sends")
     slug, choices = asked.get("slug"), asked.get("choices")
@@ -104,14 +104,14 @@ def order(asked: Any) -> Order:
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in choices.values()):
         raise WrongValue("choices", "the choices are no texts", "what the page sends")
     whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
-    texts = {name: text for name, text in choices.items() if name not in RESULTS}  # of any length
+    texts = {name: text for name, text in choices.items() if name not in RESULTS}
     checked = Order(slug=slug, choices=texts, lr=float(asked["lr"]), **whole)
-    checked.task()  # checks the reader's own data, too
+    checked.task()  # this checks the reader's own data too
     return checked
 
 
 def work(ticket: str) -> None:
-    """Run the training of a ticket, unless it has ended; send news to its page, and the outcome."""
+    """Run the training of a ticket, unless it has ended; send progress and the outcome to its page."""
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
@@ -120,15 +120,15 @@ def work(ticket: str) -> None:
         outcome = film and _kept(film, training["address"])
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
-        outcome = {"state": "failed", "words": UNKEPT}
-    except Exception as problem:  # whatever it is, the page is told
+        outcome = {"state": "failed", "words": NOT_STORED}
+    except Exception as problem:  # the page must learn of any failure
         logging.getLogger(__name__).exception("a training failed")
         outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
     _reached(lambda: queue.finish(ticket, outcome) if outcome else queue.forget(ticket))
 
 
 def _train(ticket: str, asked: Order) -> Film | None:
-    """The film, also of a stopped training; None if the training was given up."""
+    """Train until the end or until the page stops it; the film, or None if the page has left."""
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
@@ -147,14 +147,14 @@ def _train(ticket: str, asked: Order) -> Film | None:
                 queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
                 sent_step = moment.step
         except store.StoreUnavailable:
-            pictures.known.clear()  # the last news may be lost
+            pictures.known.clear()  # the last news may be lost, so send everything again
     film = moment.film()
-    own = {f"{CHOICE}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
+    own = {f"{CHOICE_PREFIX}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
 
 
 def _kept(film: Film, client: str) -> dict[str, Any]:
-    """Store the film; the outcome of its training."""
+    """Store the film, and return the outcome for the page."""
     run = _reached(lambda: runs.save(film, client=client, trained=True))
     return {"state": "done", "run": run, "seed": film.best(), **_sums(film)}
 
@@ -165,7 +165,7 @@ def _clock(moment: Any) -> dict[str, Any]:
 
 
 def _sums(film: Film) -> dict[str, Any]:
-    """The summary of a film: step, seeds, how many solve it, median loss."""
+    """The summary of a film: last step, seeds, how many solve the task, median loss, how many ended early."""
     return {
         "step": int(film.steps[-1]),
         "seeds": film.seeds,
@@ -176,26 +176,27 @@ def _sums(film: Film) -> dict[str, Any]:
 
 
 class Pictures:
-    """The recipes of a growing film as differences: fields that were sent before are left out."""
+    """The recipes of a training in progress, as differences: unchanged fields are left out."""
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
         self.scene, self.chosen, self.shown = scene, chosen, chosen
         self.known: dict[tuple[str, str, str], str] = {}
 
     def look(self, texts: Mapping[str, str]) -> None:
-        """Show the recipe for these choices; unknown and invalid ones are ignored."""
+        """Set the choices for which the page wants pictures; unknown and invalid ones are ignored."""
         known = [c for c in self.scene.choices if c.name in texts and c.name not in RESULTS]
         with suppress(WrongValue):
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
 
     def news(self, film: Film) -> dict[str, Any]:
+        """The recipe of the film so far, without the fields that were sent before."""
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
         changed = {kind: [self._new(kind, part) for part in recipe[kind]] for kind in ("clouds", "views")}
         return recipe | changed
 
     def _new(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
-        """The changed fields of a cloud or view, and its name."""
+        """The name and the changed fields of a cloud or view."""
         name = part["name"]
         texts = {(kind, name, field): json.dumps(value) for field, value in part.items()}
         same = {place[2] for place, text in texts.items() if self.known.get(place) == text}
@@ -204,8 +205,8 @@ class Pictures:
 
 
 def _reached(call: Callable[[], T]) -> T:
-    """The result of a call, which is retried while the store does not answer."""
-    end = time.monotonic() + RETRY
+    """The result of `call`, retried for RETRY_SECONDS while the store does not answer."""
+    end = time.monotonic() + RETRY_SECONDS
     while True:
         try:
             return call()

@@ -1,8 +1,8 @@
-"""The training queue, and the messages between the pages that wait and the workers that train.
+"""The training queue, and the messages between waiting pages and workers.
 
-Huey's queue hands a ticket, a text that nobody can guess, to one worker. Beside it, by ticket: the training
-itself, the last question of its page, the heartbeat of its worker, the worker's news, and the outcome. Any
-process that looks notices a page that no longer asks, or a heartbeat that stands still, by its own clock.
+Huey's queue hands a ticket, an unguessable text, to one worker. The store has for each ticket: the order, the
+last poll of its page, the heartbeat of its worker, the latest progress (`news`), and the outcome. Any process
+that looks at the queue detects, by its own clock, pages that no longer poll and heartbeats that stand still.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from components.training.store import (
 )
 
 MAX_WAITING = 8
-MAX_PER_ADDRESS = 4  # several people may share one: a lecture hall
-MAX_MESSAGES = 64  # in Huey's queue; more means that most are of pages that were closed while no worker ran
-PAGE_TIMEOUT = 90.0  # seconds without a question; a hidden page asks once a minute
+MAX_PER_ADDRESS = 4  # several, because people in a lecture hall share an address
+MAX_MESSAGES = 64  # in Huey's queue; with more, most belong to pages that were closed while no worker ran
+PAGE_TIMEOUT = 90.0  # seconds without a poll; a hidden page polls once a minute
 WORKER_TIMEOUT = 10.0  # seconds without a heartbeat
 OUTCOME_SECONDS = 86400.0
 MIN_FREE_BYTES = 8 * 2**20  # below this the store counts as full
-NOTHING = -1  # the step that a page has seen before the first news
+NOTHING = -1  # the last step that a page has seen, before any news
 LOST, LEFT, REPLACED = ({"state": state} for state in ("lost", "left", "replaced"))
 TRAININGS, SIGNS = Store("trainings"), Store("signs")
 
@@ -47,7 +47,7 @@ _running = ""  # the ticket of the training in this process
 
 
 class Refused(Exception):
-    """An error: the queue is full; the message says why."""
+    """Raised when the queue is full; the message says why."""
 
 
 class JsonSerializer(Serializer):
@@ -61,7 +61,7 @@ class JsonSerializer(Serializer):
 
 
 def train_task() -> TaskWrapper:
-    """Huey's task: calling it with a ticket queues the training; its `huey` is the queue."""
+    """Huey's task: calling it with a ticket queues the training; its attribute `huey` is the queue."""
     return _train_task(storage("queue"))
 
 
@@ -81,7 +81,7 @@ def _train(ticket: str) -> None:
 
 
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
-    """Queue a training; its ticket. An earlier training of the same owner ends. Raises Refused."""
+    """Queue a training and return its ticket. Ends an earlier one of the same owner. Raises Refused."""
     _tidy()
     others = active()
     for name in [name for name, other in others.items() if other["owner"] == owner]:
@@ -101,7 +101,7 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
 def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
     """The JSON answer to a poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
-    An answer may be lost on its way: news stay until the page has `seen` the step they tell of.
+    Answers may get lost, so news are kept until the page confirms their step with `seen`.
     """
     signs = _signs(ticket)
     if "end" in signs or "page" not in signs:
@@ -126,10 +126,10 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """The trainings that run or wait, in order, each with `waits`.
+    """The trainings that run or wait, in order; `waits` tells which.
 
-    Ends those whose page or worker has gone. One whose message got lost, since Redis or a worker died as it
-    was handed over, is queued again.
+    Ends those whose page or worker has gone. Queues a training again if its message got lost because Redis or
+    a worker died while it was handed over.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     with answered():
@@ -203,7 +203,7 @@ def forget(ticket: str) -> None:
 
 
 def degraded() -> list[str]:
-    """What does not work, for /healthz; [] if everything does. Pages are served in any case."""
+    """The problems for /healthz; [] if there are none. Pages are served in any case."""
     try:  # with Redis a worker is always needed, otherwise while a training waits
         needed = bool(redis_url(os.environ)) or any(other["waits"] for other in active().values())
         full = ["store: full"] if capacity()[1] < MIN_FREE_BYTES else []
@@ -216,19 +216,19 @@ def degraded() -> list[str]:
 
 
 def _ask(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a poll of a page. It differs from the previous one, because it is also the page's heartbeat."""
+    """Store a poll of a page. A random part makes each differ, because it is also the page's heartbeat."""
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())
 
 
 def _signs(ticket: str) -> dict[str, bytes]:
-    """The last messages of page and worker, by kind."""
+    """The last messages of a ticket's page and worker, by kind."""
     signs = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     return {key.partition(":")[0]: value for key, value in signs.items()}
 
 
 def _outcome(end: bytes | None) -> str:
-    """The JSON answer to the poll of a training that has ended: it is lost if nobody wrote how."""
+    """The JSON answer to the poll of a training that has ended; LOST if no outcome was stored."""
     return json.dumps({"end": json_object(end).get("outcome", LOST)})
 
 
@@ -238,10 +238,10 @@ def _enqueue(ticket: str) -> None:
 
 
 def _tidy() -> None:
-    """Delete old outcomes; and from Huey's queue, when it is long, trainings that have ended."""
+    """Delete old outcomes and, when Huey's queue is long, its messages of ended trainings."""
     for key, data in SIGNS.items().items():
         if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
-            forget(key.removeprefix("end:"))  # left over from a poll that came too late
+            forget(key.removeprefix("end:"))  # a late poll may have stored the page's key again
             SIGNS.delete(key)
     with answered():
         huey = train_task().huey

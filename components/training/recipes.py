@@ -1,4 +1,4 @@
-"""Choices → recipe: what they name is found first, a run, a film, a file; then `build` is pure."""
+"""Build a scene's recipe for a reader's choices, after loading the runs, films and files that they name."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from learning.film import Film, FilmError, score
 from learning.models import Model
 from learning.weights import network_of
 
-MAX_CACHED_RECIPES = 8  # per process, some MB each at most
+MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 
 
 def built(scene: Scene, choices: Choices) -> Recipe:
-    """The recipe of a scene for its choices. Raises WrongValue."""
+    """The finished recipe of a scene for a reader's choices. Raises WrongValue."""
     return _built(scene, choices) if scene.private(choices) else cached_recipe(scene, choices)
 
 
@@ -35,7 +35,7 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
-    """The recipe for some choices, memoised; simultaneous requests wait for one computation."""
+    """The recipe for some choices, memoised; simultaneous requests share one computation."""
     return _built(scene, choices)
 
 
@@ -44,7 +44,7 @@ def _built(scene: Scene, choices: Choices) -> Recipe:
 
 
 def draft(scene: Scene, choices: Choices) -> Recipe:
-    """What the scene's `build` returns for these choices: a recipe without framed axes. Raises WrongValue."""
+    """The result of the scene's `build`: a recipe whose axes have no ranges yet. Raises WrongValue."""
     if scene.training is None:
         return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)
@@ -52,12 +52,12 @@ def draft(scene: Scene, choices: Choices) -> Recipe:
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
-    """The recipe of a trained scene for a film."""
+    """The recipe of a trained scene with a given film."""
     return finished(scene.build(choices, film, *given(scene, choices)))
 
 
 def recipe_of(scene: Scene, **choices: Any) -> Recipe:
-    """The recipe for some choices, the others at their defaults."""
+    """The recipe for some choices, with defaults for the others."""
     return built(scene, scene.choose({name: str(value) for name, value in choices.items()}))
 
 
@@ -105,7 +105,7 @@ def _same(film: Film, network: Model, data: DataSet) -> bool:
 
 
 def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
-    """A film of one checkpoint: networks (S, P) as they are, with their loss and accuracy."""
+    """A film with a single checkpoint, of networks with weights (S, P)."""
     points = data.points.astype(float)
     labels, weight = network.answers(points, data.labels, np.ones(len(points)))
     with np.errstate(all="ignore"):  # the film refuses numbers that are not finite

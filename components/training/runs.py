@@ -20,44 +20,44 @@ from learning.film import Film, FilmError, from_npz, key, to_npz
 from learning.safetensors import FileError
 
 KEPT_DAYS = 30
-KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # of contents; drawn at random
-MAX_BYTES = 500 * 2**20  # of all runs
-MIN_COUNTED = 2**17  # each run counts at least this many bytes, which bounds their number
+KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # a hash of a film, or a random key
+MAX_BYTES = 500 * 2**20  # of all runs together
+MIN_COUNTED_BYTES = 2**17  # a smaller run counts as this size, which limits the number of runs
 FILMS, LIST = Store("films"), Store("runs")
 
 Run = dict[str, Any]  # size, client, trained, since
 
 
 class UnknownKey(WrongValue):
-    """An error: no run has this key; it is too old, or a guess."""
+    """Raised for a key that no run has: an expired or a guessed one."""
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
-    """Store a film that a client has trained or uploaded; its key. Raises StoreUnavailable."""
+    """Store a film that a client trained or uploaded, and return its key. Raises StoreUnavailable."""
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
-    """Store bytes as a run, under a key; the key. Raises StoreUnavailable."""
-    size = max(len(data), MIN_COUNTED)
+    """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable."""
+    size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
     listed = {other: _run(entry) for other, entry in LIST.items().items()}
     before = listed.pop(name, None)
-    if before and before["trained"] >= trained:  # a trained run stays one
+    if before and before["trained"] >= trained:  # uploading a trained run again does not demote it
         run = before | {"since": run["since"]}
     _make_room(listed, min(MAX_BYTES, capacity()[0] / 2) - size)
-    LIST.set(name, json.dumps(run).encode())  # first: whatever is stored is counted
+    LIST.set(name, json.dumps(run).encode())  # before the data, so that no data is uncounted
     FILMS.set(name, data)
     return name
 
 
 def load(run: str) -> Film:
-    """The film of a key. Raises WrongValue for an invalid key, or a run that is missing or broken."""
+    """Load the film with a key. Raises WrongValue for an invalid key, or a run that is missing or broken."""
     return read(Stored("run", run, from_npz))
 
 
 def read(stored: Stored) -> Any:
-    """The parsed contents of a stored key. Raises WrongValue as `load`."""
+    """Load and parse the run that a choice names. Raises WrongValue like `load`."""
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
         raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
@@ -70,7 +70,7 @@ def read(stored: Stored) -> Any:
         raise UnknownKey(name, f"{gone}; open its file, or train again", "a key that is kept")
     try:
         return stored.read(data)
-    except (FilmError, FileError) as problem:  # of another kind or version, say
+    except (FilmError, FileError) as problem:  # for example of another kind or version
         raise WrongValue(name, f"{name} {run} cannot be read: {problem}", "open its file again") from None
 
 
@@ -81,7 +81,7 @@ def forget(*runs: str) -> None:
 
 
 def _run(entry: bytes | None) -> Run:
-    """An entry of the list; a missing or broken one counts as old."""
+    """Parse an entry of the list; a missing or broken one counts as expired."""
     return {"size": 0, "client": "", "trained": False, "since": 0.0} | json_object(entry)
 
 

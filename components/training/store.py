@@ -1,7 +1,7 @@
 """A key-value store that all processes share: SQLite files on one machine, or Redis for several machines.
 
 Huey's storage does both (https://huey.readthedocs.io); CACHE_DIR and REDIS_URL say where. Nothing expires by
-itself: `runs` bounds what is large, `queue` ends trainings that nobody follows.
+itself: `runs` limits the size of runs, and `queue` ends trainings whose pages were closed.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ try:
 except ImportError:  # not needed on one machine
     RedisError = sqlite3.Error  # type: ignore[assignment, misc]
 
-PATIENCE = 1.0  # seconds for an answer of Redis, or for another process that writes to SQLite
+ANSWER_SECONDS = 1.0  # for an answer of Redis, or to wait for another process that writes to SQLite
 MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
-CONNECTION_WAIT = 0.2  # seconds to wait for one of these connections
-DURABLE = {"films", "runs"}  # synced to disk at each write; the rest may be lost in a power failure
-MAX_WATCHED = 1000  # values for which `silence` is measured
-_last: dict[str, tuple[Any, float]] = {}  # by key: the last value that was seen, and since when
+CONNECTION_SECONDS = 0.2  # to wait for one of these connections
+DURABLE = {"films", "runs"}  # synced to disk at each write; others may be lost in a power failure
+MAX_WATCHED_KEYS = 1000  # for which `silence` is measured
+_last: dict[str, tuple[Any, float]] = {}  # by key: the last value, and the time when it was first seen
 
 
 class StoreUnavailable(Exception):
-    """An error: the store does not answer, or cannot write, for example because the disk is full."""
+    """Raised when the store does not answer or cannot write, for example because the disk is full."""
 
 
 class StoreBusy(StoreUnavailable):
-    """An error: all connections to the store are in use."""
+    """Raised when all connections to the store are in use."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """One namespace of keys. Every method raises StoreUnavailable."""
+    """A namespace of keys in the store. Every method raises StoreUnavailable."""
 
     name: str
 
@@ -87,7 +87,7 @@ def _sqlite(name: str, folder: Path) -> Any:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = str(folder / f"{name}.db")
     return huey.storage.SqliteStorage(
-        name, filename=file, timeout=PATIENCE, strict_fifo=True, fsync=name in DURABLE
+        name, filename=file, timeout=ANSWER_SECONDS, strict_fifo=True, fsync=name in DURABLE
     )
 
 
@@ -106,9 +106,9 @@ def _pool(url: str) -> Any:
     return BlockingConnectionPool.from_url(
         url,
         max_connections=MAX_CONNECTIONS,
-        timeout=CONNECTION_WAIT,
-        socket_timeout=PATIENCE,
-        socket_connect_timeout=PATIENCE,
+        timeout=CONNECTION_SECONDS,
+        socket_timeout=ANSWER_SECONDS,
+        socket_connect_timeout=ANSWER_SECONDS,
         retry=Retry(NoBackoff(), 1, (ConnectionError,)),
     )
 
@@ -126,7 +126,7 @@ def capacity() -> tuple[float, float]:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Convert errors to StoreUnavailable, and restart all counts of `silence`: nobody could write."""
+    """Convert errors to StoreUnavailable, and restart `silence`: no heartbeat could be written meanwhile."""
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
@@ -136,12 +136,12 @@ def answered() -> Iterator[None]:
 
 
 def silence(key: str, value: Any) -> float:
-    """For how many seconds a value has not changed, by this process's monotonic clock."""
+    """The seconds for which a key's value has not changed, by this process's monotonic clock."""
     now = time.monotonic()
     last, since = _last.get(key, (None, None))
     if since is not None and last == value:
         return now - since
-    if len(_last) > MAX_WATCHED:
+    if len(_last) > MAX_WATCHED_KEYS:
         _last.clear()
     _last[key] = value, now
     return 0.0

@@ -1,7 +1,7 @@
-"""The training worker: `python -m components.training.worker`, Huey's consumer with one thread.
+"""The training worker, `python -m components.training.worker`: a Huey consumer with one thread.
 
-With Redis there may be any number, on any machine. Without, the web server starts one as its child process,
-which ends with it.
+With Redis there can be any number of workers, on any machine. Without Redis the web server starts one as its
+child process when it is first needed; it ends with the server.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from components.training.queue import LOST, finish, sign, train_task
 from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
-CHILD = "--child"  # of a web server: ends when its standard input closes
+CHILD = "--child"  # run as a child of a web server: end when standard input closes
 POLL_SECONDS = 0.5  # at most, between two polls of SQLite; Redis notifies
 RETRY_SECONDS = 5.0  # at most, between two attempts to reach Redis
 HEARTBEAT_SECONDS = 2.0
 RESTART_SECONDS = 10.0  # at least, between two starts
-SHUTDOWN_SECONDS = 1.0  # on SIGTERM, for a training to end by itself
+SHUTDOWN_SECONDS = 1.0  # that a training has to end after SIGTERM
 NICENESS = 5  # pages have priority (see `os.nice`)
 
 
@@ -60,8 +60,8 @@ class ChildWorker:
         except OSError as problem:  # no memory, or too many processes
             logging.getLogger(__name__).error("no training worker can be started: %s", problem)
             return
-        self.ending = weakref.finalize(self, _end, self.process)  # ends with its application
-        if not failed:  # until its own first heartbeat
+        self.ending = weakref.finalize(self, _end, self.process)  # ends with this object's application
+        if not failed:  # stands in for the worker's heartbeat until its first one
             with suppress(StoreUnavailable):
                 sign()
 

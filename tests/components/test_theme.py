@@ -25,7 +25,18 @@ from components.theme import (
 from components.training import recipes
 from components.training.recipes import recipe_of
 from tools import colours
-from tools.colours import APART, VISIONS, WITHOUT, contrast, difference, hexed, lch, parts, seen, turn
+from tools.colours import (
+    MIN_COLOUR_BLIND_DIFFERENCE,
+    MIN_DIFFERENCE,
+    VISIONS,
+    contrast,
+    difference,
+    hexed,
+    lch,
+    parts,
+    seen,
+    turn,
+)
 
 STYLE = (Path(__file__).parents[2] / "assets/page/style.css").read_text("utf-8")
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text
@@ -164,7 +175,7 @@ def test_roles_of_one_view_and_form_are_told_apart(theme, company):
     for (a, b), where in company.items():
         for vision in VISIONS:
             far = difference(found[a], found[b], vision)
-            if far < (APART if vision == "normal" else WITHOUT):
+            if far < (MIN_DIFFERENCE if vision == "normal" else MIN_COLOUR_BLIND_DIFFERENCE):
                 near[a, b, vision] = (round(far, 3), sorted(where))
     assert not near
 
@@ -176,7 +187,7 @@ def test_the_classes_are_told_apart_by_all(theme):
     assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
     for vision in VISIONS:
         apart = [difference(a, b, vision) for a, b in combinations((ends[0], ends[2], ends[-1]), 2)]
-        assert min(apart) > 2 * WITHOUT
+        assert min(apart) > 2 * MIN_COLOUR_BLIND_DIFFERENCE
 
 
 @pytest.mark.parametrize("name", colours.FILES)

@@ -9,9 +9,9 @@ import torch
 from geometry.norms import layer_norm
 from learning.safetensors import FileError, to_safetensors
 from learning.symmetriser import (
-    MADE,
-    POWER,
+    MEAN_SQUARE,
     TINY,
+    VECTOR_KINDS,
     Symmetriser,
     drawn,
     errors,
@@ -124,10 +124,10 @@ def test_errors_are_in_radii_and_angles_in_degrees():
     np.testing.assert_allclose(turned_by(x, -y), 180, atol=1e-4)
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("kind", VECTOR_KINDS)
 def test_vectors_of_all_kinds_are_as_large(kind):
     x = drawn(kind, 100_000, 16, np.random.default_rng(1))
-    assert np.mean(x**2) == pytest.approx(POWER, rel=0.05)
+    assert np.mean(x**2) == pytest.approx(MEAN_SQUARE, rel=0.05)
     again = drawn(kind, 100_000, 16, np.random.default_rng(1))
     np.testing.assert_array_equal(x, again)
     wide = x.std(0)
@@ -137,7 +137,7 @@ def test_vectors_of_all_kinds_are_as_large(kind):
 def test_pictures_become_vectors_of_tiles():
     images = np.random.default_rng(1).integers(0, 17, (7, 8, 8))
     x = pooled(images)
-    assert x.shape == (7, 16) and np.mean(x**2) == pytest.approx(POWER)
+    assert x.shape == (7, 16) and np.mean(x**2) == pytest.approx(MEAN_SQUARE)
     np.testing.assert_allclose(x[3, 6] / x[2, 1], images[3, 2:4, 4:6].mean() / images[2, 0:2, 2:4].mean())
 
 

@@ -58,7 +58,7 @@ def test_without_a_norm_the_picture_holds_the_ways_whatever_the_size(gain):
 
 
 def test_the_table_is_whole():
-    want = [(w, k, g) for w in films.STREAMS for k in stack.STREAM_KINDS for g in films.GAINS]
+    want = [(w, k, g) for w in films.STREAM_WIDTHS for k in stack.STREAM_KINDS for g in films.GAINS]
     assert [(r["width"], r["kind"], r["gain"]) for r in ROWS] == want
     assert all(len(r["size"]) == MAX_DEPTH + 1 and len(r["turn"]) == MAX_DEPTH for r in ROWS)
     assert all([len(each) for each in r["gradient"]] == list(range(2, MAX_DEPTH + 2)) for r in ROWS)
@@ -136,7 +136,7 @@ def test_the_number_is_that_of_the_mark_on_its_curve(gain):
 
 
 def the_setup():
-    assert MAX_DEPTH == films.BLOCKS == 12 and films.DRAWS == 20 and films.STREAMS == (4, 64)
+    assert MAX_DEPTH == films.BLOCKS == 12 and films.DRAWS == 20 and films.STREAM_WIDTHS == (4, 64)
     stream = recipe_of(SCENE).cloud("stream").points
     assert stream.shape == (6, 4) and SHOW.shape == (3, 4)
     assert len(NORM_LABELS) == 4

@@ -40,7 +40,7 @@ def last_layer():
 
 
 def wide_layers():
-    assert {row["last"] for row in table("digits")} == {films.WIDE, films.NARROW} == {32, 3}
+    assert {row["last"] for row in table("digits")} == {films.WIDE_LAYER, films.NARROW_LAYER} == {32, 3}
     assert all(shares.shape == (4, 3) for shares in WIDE.values())
     view = RECIPE.views[1]
     for k, (name, shares) in enumerate(WIDE.items()):

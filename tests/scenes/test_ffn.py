@@ -134,7 +134,7 @@ def test_trained_networks_are_those_of_their_films():
 def test_the_films_are_those_of_the_table():
     for (norm, function, k), row in TABLE.items():
         film = shipped(f"ffn_{norm}_{function}_{k}")
-        data = largest(films.FILTERS[norm], norm=norm)
+        data = largest(films.TRAINING_POINTS[norm], norm=norm)
         np.testing.assert_array_equal(film.data.points, data.points)
         np.testing.assert_array_equal(film.data.labels, data.labels)
         assert (film.settings["lr"], film.settings["steps"]) == (row["lr"], row["steps"])

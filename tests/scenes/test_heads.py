@@ -341,7 +341,7 @@ def boxes():
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
     """Over the models, or of one."""
     found = rows(trained, layer - 1, place, seed)
-    assert len(found) == (language.READERS if seed is None else 1)
+    assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)
     return np.mean([row[f"{kind}_{measure}"][0] for row in found])
 
 
@@ -353,7 +353,7 @@ def all_said(place, *words, **options):
 def how_it_was_done():
     shape, _ = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width // shape.heads, shape.layers) == (4, 8, 2)
-    assert (language.READERS, films.STEPS_LEARNED, films.SHUFFLES) == (5, 3000, 100)
+    assert (language.MODELS_PER_KIND, films.TRAINING_STEPS, films.SHUFFLES_PER_KIND) == (5, 3000, 100)
     assert len((FOLDER / "heads.txt").read_text("utf-8")) == 1024 == 16 * shape.window
     assert len(recipe_of(SCENE, picture="test").cloud("trained one").points) == 100 * len(PLACES)
     for kind, permutations in films.shuffles(shape).items():
@@ -364,7 +364,7 @@ def how_it_was_done():
 
 def by_arithmetic():
     """Within heads nothing, trained or not; across heads something."""
-    for place in shuffles.SAME:
+    for place in shuffles.INVARIANT_PLACES:
         for trained in (True, False):
             for row in (row for layer in (0, 1) for row in rows(trained, layer, place)):
                 assert all(row[f"{kind}_{name}"] == [0, 0] for kind in ("one", "each") for name in MEASURES)
@@ -407,7 +407,7 @@ def within_one():
     assert (state.choices["picture"], state.choices["layer"], state.progress) == ("test", "1", 0)
     costs = {place: mean(place, "one", seed=0) for place in PLACES}
     assert len(PLACES) == 6 and max(costs, key=costs.get) == next(iter(PLACES)) == "read"
-    assert list(PLACES)[-2:] == list(shuffles.SAME)
+    assert list(PLACES)[-2:] == list(shuffles.INVARIANT_PLACES)
     by_arithmetic()
 
 
@@ -418,7 +418,9 @@ def across_heads():
     all_said("read", "1.82", "1.82", "1.83")
     for place in PLACES:
         within = [mean(place, kind, seed=0) for kind in ("one", "each")]
-        assert (within == [0, 0]) == (place in shuffles.SAME) and mean(place, "across", seed=0) > 0
+        assert (within == [0, 0]) == (place in shuffles.INVARIANT_PLACES) and mean(
+            place, "across", seed=0
+        ) > 0
     assert mean("q", "across", seed=0) > max(mean("q", kind, seed=0) for kind in ("one", "each")) + 0.05
 
 
@@ -460,22 +462,22 @@ def alike():
 def found(name, **of):
     """A number of each model of a kind, in the order of seeds."""
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
-    assert [row["seed"] for row in every] == list(range(soft_heads.SOFTLY))
+    assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))
     return np.array([row[name] for row in every])
 
 
 def soft_models():
     shape, _ = read_file("heads_triangle.safetensors", from_file)
-    assert (shape.width, shape.heads, shape.layers, soft_heads.TAUGHT, soft_heads.SOFTLY) == (
-        16,
-        4,
-        2,
-        1200,
-        4,
-    )
+    assert (
+        shape.width,
+        shape.heads,
+        shape.layers,
+        soft_heads.TRAINING_STEPS,
+        soft_heads.MODELS_PER_KIND,
+    ) == (16, 4, 2, 1200, 4)
     usual = found("held", window="box", overlap=0.0)
     said(usual.mean(), "2.036")
-    more = [found("held", window=w, overlap=o) - usual for w, o in soft_heads.SOFT[1:]]
+    more = [found("held", window=w, overlap=o) - usual for w, o in soft_heads.SOFT_WINDOWS[1:]]
     said(min(each.mean() for each in more), "0.007")
     said(max(each.mean() for each in more), "0.020")
     said(min(each.std(ddof=1) for each in more), "0.012")
@@ -484,7 +486,7 @@ def soft_models():
 
 def surfaces():
     kinds = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")
-    assert kinds == soft_heads.SURFACES and soft_heads.TREMBLE == 0.5
+    assert kinds == soft_heads.SURFACES and soft_heads.NOISE_SIZE == 0.5
     gaps = [found("held", surface=kind) - found("learned", surface=kind) for kind in kinds]
     noise = [found("noise", surface=kind) for kind in kinds]
     for each, words in zip(gaps, ("1.56", "1.63", "1.53", "1.53"), strict=True):
@@ -500,13 +502,13 @@ def surfaces():
 
 
 def loudest():
-    assert soft_heads.SOFTLY == 4
+    assert soft_heads.MODELS_PER_KIND == 4
     for taught, words in ((True, ("0.63", "0.54")), (False, ("0.52", "0.44"))):
         for name, word in zip(("said", "most"), words, strict=True):
             said(found(name, trained=taught, layer=0).mean(), word)
 
 
-@pytest.mark.parametrize(("window", "overlap"), soft_heads.SHIPPED)
+@pytest.mark.parametrize(("window", "overlap"), soft_heads.SHIPPED_WINDOWS)
 def test_the_losses_of_soft_heads_are_those_of_the_shipped_models(window, overlap):
     shape, weights = read_file(f"heads_{window}.safetensors", from_file)
     text, held = soft_heads.soft_texts()

@@ -39,7 +39,7 @@ def shown(title):
 
 
 def width():
-    for m in films.POINTS:
+    for m in films.RANDOM_POINT_COUNTS:
         for depth in films.DEPTHS:
             film = shipped(f"labels_{m}_{depth}")
             assert film.network.hidden == (3,) * depth and film.network.middle == "u_eps"
@@ -48,8 +48,8 @@ def width():
 
 def drawn_at_random():
     """And the film has one of the eight starts, with the most labels that any has fitted."""
-    for m in films.POINTS:
-        data = random_labels(m, seed=films.SHOWN)
+    for m in films.RANDOM_POINT_COUNTS:
+        data = random_labels(m, seed=films.FILMED_LABELLING)
         for depth in films.DEPTHS:
             film = shipped(f"labels_{m}_{depth}")
             np.testing.assert_array_equal(film.data.labels, data.labels)
@@ -64,12 +64,12 @@ def training_begins():
 
 def the_table():
     assert films.LABELLINGS == 4 and all(row["networks"] == 4 * 8 for row in ROWS.values())
-    for m in films.POINTS:
+    for m in films.RANDOM_POINT_COUNTS:
         for depth in films.DEPTHS:
             settings = shipped(f"labels_{m}_{depth}").settings
             assert (settings["lr"], settings["steps"]) == (0.03, 4000)
     rows = recipe_of(SCENE).facts.rows
-    for m, row in zip(films.POINTS, rows, strict=True):
+    for m, row in zip(films.RANDOM_POINT_COUNTS, rows, strict=True):
         assert row == [f"{m} points", *(f"{count} of 32" for count in counts(m))]
 
 
@@ -147,7 +147,7 @@ def thirty_two():
 def smaller_steps():
     few, many = starts(0.01, 4000), starts(0.01, 20_000)
     assert [sum(map(len, each)) for each in (few, many)] == [4, 32] and 4 * 32 == 128
-    assert [len(each) for each in few] == [0, 0, 0, 4] and films.SHOWN == 3
+    assert [len(each) for each in few] == [0, 0, 0, 4] and films.FILMED_LABELLING == 3
     large = len([k for each in starts(0.03, 4000) for k in each])
     by_step, by_time = (fisher_exact([[a, 128 - a], [b, 128 - b]]).pvalue for a, b in ((large, 4), (4, 32)))
     assert large == 1 and by_step > 0.05 and by_time < 0.01

@@ -164,7 +164,7 @@ def four_to_three():
 def whole_windows():
     assert all(shipped(name)[0].window == 256 for name in ARMS)
     assert len((FOLDER / "language.txt").read_text("utf-8")) >= 256
-    assert [len(rows(scaled)) for scaled in (True, False)] == [films.READERS] * 2 == [5, 5]
+    assert [len(rows(scaled)) for scaled in (True, False)] == [films.MODELS_PER_KIND] * 2 == [5, 5]
     facts = recipe_of(SCENE).facts
     assert "of 256" in facts.title and len(facts.rows) == 4
     for line, (scaled, part) in zip(

@@ -17,7 +17,7 @@ from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
 from learning.film import FilmError, from_npz, key, rows, to_npz, weights_text
-from learning.majority import BATCH, CLASSES, EXAMPLES, MARGIN, TOKENS, epochs, majority
+from learning.majority import BATCH_SEQUENCES, CLASSES, MARGIN, TOKENS, TRAINING_SEQUENCES, epochs, majority
 from learning.shipped import film as shipped
 from learning.shipped import read
 from learning.training import train, trained
@@ -58,11 +58,15 @@ def every_film():
 
 def test_the_films_are_those_of_the_table():
     """The same steps, norms and starts; losses and angles of their weights, as far as half precision goes."""
-    data = majority(films.HELD, seed=0, batch=BATCH)
+    data = majority(films.TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
     for (norm, rate), film in every_film().items():
         row = TABLE[norm, rate]
         assert film.network == AttentionClassifier(norm=norm) and film.seeds == 10
-        assert (film.settings["lr"], film.settings["steps"], BATCH) == (row["lr"], row["steps"], row["batch"])
+        assert (film.settings["lr"], film.settings["steps"], BATCH_SEQUENCES) == (
+            row["lr"],
+            row["steps"],
+            row["batch"],
+        )
         np.testing.assert_array_equal(film.data.points, data.points)
         np.testing.assert_allclose(film.loss[:, -1], row["end_loss"], atol=HALF)
         np.testing.assert_allclose(turned(film)[:, -1], row["end_angle"], atol=1)
@@ -73,9 +77,9 @@ def test_the_films_are_those_of_the_table():
 def test_the_long_table_is_of_this_training():
     """Its first steps again: when two seeds of LayerNorm are right half of the time, to a checkpoint, as other
     processors round otherwise."""
-    data, row = epochs(films.FALLING_HELD, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
+    data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
-    run = train(AttentionClassifier(norm="layer_norm"), data, **options, **films.FALLING)
+    run = train(AttentionClassifier(norm="layer_norm"), data, **options, **films.FALLING_RATE_OPTIONS)
     film = next(moment for moment in run if moment.step > max(row["to_50"][:2])).film()
     np.testing.assert_allclose(film.steps_to(0.5), row["to_50"][:2], atol=film.steps[1])
     assert film.steps[1] < 20
@@ -183,7 +187,7 @@ def which_length():
     for row, words in zip(SHORTENED, ("464", "460", "950", "1070"), strict=True):
         assert len(row["to_50"]) == films.LENGTHS_SEEDS == 3 and row["batch"] == films.LENGTHS_BATCH
         said(median(row["to_50"]), words)
-    data = majority(films.HELD, seed=0, batch=8)
+    data = majority(films.TEST_SEQUENCES, seed=0, batch=8)
     loss = {}
     for name, (asked, valued) in films.LENGTHS.items():
         run = trained(films.Lengths(asked=asked, valued=valued), data, seeds=3, steps=12, lr=0.001)
@@ -235,7 +239,7 @@ def with_a_gain():
 
 def their_rate():
     """Of a line from 0.001 to 0 over 10,000 epochs, after 1,000."""
-    assert films.FALLING["lr"] == 0.001
+    assert films.FALLING_RATE_OPTIONS["lr"] == 0.001
     said(0.001 * (1 - 1_000 / 10_000), "0.0009")
 
 
@@ -291,15 +295,22 @@ def the_shares():
 
 
 def our_setup():
-    assert films.RATES == {"slow": (0.001, 4000), "fast": (0.01, 1500)} and (BATCH, MARGIN) == (128, 6)
+    assert films.RATES == {"slow": (0.001, 4000), "fast": (0.01, 1500)} and (BATCH_SEQUENCES, MARGIN) == (
+        128,
+        6,
+    )
     assert all((row["lr"], row["steps"]) == films.RATES[row["rate"]] for row in TABLE.values())
 
 
 def for_longer():
     """As `make films` trains it; two seeds of each norm."""
-    assert set(LONG) == set(NORMS) and EXAMPLES == 80_000
+    assert set(LONG) == set(NORMS) and TRAINING_SEQUENCES == 80_000
     for row in LONG.values():
-        assert films.FALLING == {"lr": row["lr"], "steps": row["steps"]} == {"lr": 0.001, "steps": 17_000}
+        assert (
+            films.FALLING_RATE_OPTIONS
+            == {"lr": row["lr"], "steps": row["steps"]}
+            == {"lr": 0.001, "steps": 17_000}
+        )
         assert row["batch"] == films.FALLING_BATCH == 256 and row["seeds"] == [
             *range(films.FALLING_SEEDS[row["norm"]])
         ]
@@ -424,7 +435,10 @@ def no_score_along_any():
 def the_papers_training():
     """Source: brody2023, E.1, and its code."""
     assert {film.seeds for film in every_film().values()} == {10}
-    assert (films.FALLING["steps"], EXAMPLES) == (17_000, 80_000) and EXAMPLES > 6_000 > films.FALLING_BATCH
+    assert (films.FALLING_RATE_OPTIONS["steps"], TRAINING_SEQUENCES) == (
+        17_000,
+        80_000,
+    ) and TRAINING_SEQUENCES > 6_000 > films.FALLING_BATCH
 
 
 CLAIMS = {

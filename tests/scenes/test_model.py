@@ -42,7 +42,7 @@ def stream(name="trained"):
     shape, weights = language()
     if name == "start":
         weights = {part: w.astype(np.float64) for part, w in initial(shape, 0).items()}
-    text = (FOLDER / "language.txt").read_text("utf-8")[: films.WINDOWS * shape.window]
+    text = (FOLDER / "language.txt").read_text("utf-8")[: films.RECORDED_WINDOWS * shape.window]
     return read(shape, weights, shape.tokens(text).reshape(-1, shape.window)).blocks, weights
 
 

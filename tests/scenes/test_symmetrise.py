@@ -12,7 +12,7 @@ from components.training.recipes import recipe_of
 from geometry.norms import layer_norm
 from learning.film import rows
 from learning.shipped import FOLDER, read
-from learning.symmetriser import MADE, SPREAD, Symmetriser, errors, from_file, initial, iterates
+from learning.symmetriser import SPREAD, VECTOR_KINDS, Symmetriser, errors, from_file, initial, iterates
 from tests.assets.engine import Node
 from tests.scenes.claims import said, stop
 from tools.films import symmetrise as films
@@ -31,7 +31,7 @@ def film(heads, iterations):
 
 def vectors_of(kind):
     """The vectors that the table was made with."""
-    return films.drawing(kind, films.tiles()[1])(films.TESTED, np.random.default_rng(1))
+    return films.drawing(kind, films.tiles()[1])(films.TEST_VECTORS, np.random.default_rng(1))
 
 
 def end(arm, heads, iterations, what="errors"):
@@ -57,13 +57,16 @@ def test_the_films_are_those_of_the_table():
         for iterations in ITERATIONS:
             block, row = film(heads, iterations), ENDS["ring", heads, iterations]
             assert block.block == Symmetriser(heads=heads) and block.block.size == row["parameters"]
-            assert block.steps.tolist() == list(films.KEPT) and block.steps[-1] == films.LEARNED
+            assert (
+                block.steps.tolist() == list(films.CHECKPOINT_STEPS)
+                and block.steps[-1] == films.TRAINING_STEPS
+            )
             for name, part in initial(block.block, [row["shown"]]).items():
                 np.testing.assert_array_equal(block.parts[name][0], part[0].astype(np.float16))
             off = errors(x, iterates(block.block, block.at(-1), x, iterations)[-1])
             assert np.mean(off) == pytest.approx(row["errors"][row["shown"]], abs=1e-5)
             assert np.median(off) == pytest.approx(row["medians"][row["shown"]], abs=1e-5)
-            assert row["shown"] == np.argsort(row["errors"])[films.BLOCKS // 2]
+            assert row["shown"] == np.argsort(row["errors"])[films.BLOCKS_PER_KIND // 2]
 
 
 def test_what_is_shipped_is_small():
@@ -95,7 +98,7 @@ def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
 
 def test_the_browser_runs_the_block():
     """The test of all scenes holds it to little: in its bound, rounding grows with each iteration."""
-    shown, params = recipe(), {"step": float(films.LEARNED), "scale": 1.3, "mean": 2.0}
+    shown, params = recipe(), {"step": float(films.TRAINING_STEPS), "scale": 1.3, "mean": 2.0}
     with Node() as node:
         [answer] = node.run(shown, [(params, 4)])
     for got, want in zip(answer["stages"]["points"], shown.cloud("points").stages(params), strict=True):
@@ -119,7 +122,7 @@ def test_the_picture_has_heights_and_distances():
 @pytest.mark.parametrize("where", [{"scale": 0.01, "mean": 0.01}, {"scale": 100.0, "mean": 100.0}])
 def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
     shown = recipe(vectors="digits", iterations=8)
-    for step in (0.0, float(films.LEARNED)):
+    for step in (0.0, float(films.TRAINING_STEPS)):
         state = shown.moment({"step": step} | where, 8)
         far = np.linalg.norm(state.shown("points", at(film(4, 8).block)), axis=-1)
         assert (far < 8).all() and np.isfinite(state.now("curve")).all()
@@ -130,12 +133,12 @@ def test_where_the_sliders_are_is_on_the_curves():
     shown, row = recipe(), ENDS["ring", 4, 4]
     for name in ("scale", "mean"):
         for k, near in ((0, 0.05), (12, 0.05), (24, 0.4)):
-            params = {"step": float(films.LEARNED), "scale": 1.0, "mean": 1.0} | {
+            params = {"step": float(films.TRAINING_STEPS), "scale": 1.0, "mean": 1.0} | {
                 name: float(10 ** FACTORS[k])
             }
             [[x, y]] = shown.cloud(f"{name} now").stages(params)[0]
             assert x == pytest.approx(FACTORS[k]) and y == pytest.approx(np.log10(row[name][k]), abs=near)
-    np.testing.assert_allclose(10**FACTORS, films.FACTORS)
+    np.testing.assert_allclose(10**FACTORS, films.TEST_FACTORS)
 
 
 # --- what the text says
@@ -149,7 +152,11 @@ def a_vector():
 def the_numbers_of_a_head():
     block = film(4, 4).block
     assert block.own == 4 and block.messages == 4 and block.size == 696
-    assert (films.LEARNED, films.ITERATIONS, films.BLOCKS) == (3000, (1, 2, 4, 8), 5) == (3000, ITERATIONS, 5)
+    assert (
+        (films.TRAINING_STEPS, films.ITERATIONS, films.BLOCKS_PER_KIND)
+        == (3000, (1, 2, 4, 8), 5)
+        == (3000, ITERATIONS, 5)
+    )
 
 
 def infinity_is_at_twice_the_radius():
@@ -190,8 +197,8 @@ def what_makes_it_work():
         said(end("silent", 4, iterations), silent)
         said(end("own weights", 4, iterations), own)
         said(end("adding", 4, iterations), adding)
-    assert [ENDS["adding", 4, k]["parameters"] for k in films.COMPARED] == [6528, 13056]
-    own_weights = [ENDS["own weights", 4, k]["parameters"] for k in films.COMPARED]
+    assert [ENDS["adding", 4, k]["parameters"] for k in films.COMPARED_ITERATIONS] == [6528, 13056]
+    own_weights = [ENDS["own weights", 4, k]["parameters"] for k in films.COMPARED_ITERATIONS]
     assert own_weights == [4 * 696, 8 * 696] == [2784, 5568] and ENDS["ring", 4, 4]["parameters"] == 696
 
 
@@ -219,7 +226,7 @@ def symmetry_is_learned():
 
 def out_of_range():
     row = ENDS["ring", 4, 4]
-    assert films.FACTORS[[0, -1]].tolist() == [0.01, 100] and SPREAD == 2
+    assert films.TEST_FACTORS[[0, -1]].tolist() == [0.01, 100] and SPREAD == 2
     said(row["scale"][-1], "89")
     said(row["scale"][0], "0.97")
     said(row["mean"][-1], "110")
@@ -233,7 +240,7 @@ def chips():
     for kind, words in (("gaussian", "0.046"), ("digits", "0.034"), ("uneven", "0.140")):
         said(chip("gaussian", kind), words)
     said(chip("digits", "digits"), "0.009")
-    others = [chip("digits", kind) for kind in MADE]
+    others = [chip("digits", kind) for kind in VECTOR_KINDS]
     said(min(others), "0.453")
     every = [chip("all", kind) for kind in VECTORS]
     said(min(every), "0.024")
@@ -258,7 +265,7 @@ def before_it_has_learned():
 def four_iterations():
     far, state = shown_at("Four iterations")
     curve = 10 ** state.recipe.cloud("curve").stages(state.params)[0][:, 1]
-    assert far < 0.06 and curve[3] - curve[4] > max(-np.diff(curve)[:3]) and films.LEARNED == 3000
+    assert far < 0.06 and curve[3] - curve[4] > max(-np.diff(curve)[:3]) and films.TRAINING_STEPS == 3000
 
 
 def some_go_astray():

@@ -29,15 +29,16 @@ def hand():
 
 
 def test_the_table_is_what_make_films_counts():
-    assert (KEY_COUNTS, DIMENSIONS) == (films.NUMBERS, films.DIMENSIONS) and set(ARMS) < set(films.ARMS)
+    assert (KEY_COUNTS, DIMENSIONS) == (films.KEY_COUNTS, films.DIMENSIONS) and set(ARMS) < set(films.ARMS)
     assert list(ROWS) == [(n, d) for n in KEY_COUNTS for d in DIMENSIONS]
     for n, d in [(5, 2), (10, 3), (20, 4), (50, 2), (20, 16)]:
         for arm in films.ARMS:
             shares = [
-                1 - fates.unbeaten(films.keys(gaussian(n, d, seed=k), arm)).mean() for k in range(films.SETS)
+                1 - fates.unbeaten(films.keys(gaussian(n, d, seed=k), arm)).mean()
+                for k in range(films.SETS_PER_ROW)
             ]
             # one key more or less in all sets is the most that rounding may do
-            assert abs(np.mean(shares) - ROWS[n, d][arm][0]) <= 1 / (n * films.SETS) + 1e-6
+            assert abs(np.mean(shares) - ROWS[n, d][arm][0]) <= 1 / (n * films.SETS_PER_ROW) + 1e-6
 
 
 def test_shares_known_before():
@@ -112,7 +113,7 @@ def no_key_is_lost():
 
 
 def a_mean_of_100_sets():
-    assert {row["sets"] for row in ROWS.values()} == {100} and films.SETS == 100
+    assert {row["sets"] for row in ROWS.values()} == {100} and films.SETS_PER_ROW == 100
 
 
 def opens():

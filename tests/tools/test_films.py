@@ -18,9 +18,9 @@ SINGLE = 2e-3  # float32 weights and sums, in training, against the same sums in
 
 
 def test_all_films_are_there_and_small():
-    labels = [f"labels_{m}_{depth}" for m in networks.POINTS for depth in networks.DEPTHS]
+    labels = [f"labels_{m}_{depth}" for m in networks.RANDOM_POINT_COUNTS for depth in networks.DEPTHS]
     counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in majority.RATES]
-    functions = product(ffn.FILTERS, ("relu", "gelu"), ffn.EXPANSIONS)
+    functions = product(ffn.TRAINING_POINTS, ("relu", "gelu"), ffn.EXPANSIONS)
     filters = [f"ffn_{norm}_{function}_{k}" for norm, function, k in functions]
     assert sorted([*networks.FILMS, *labels, *counting, *filters, "digits"]) == NAMES
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 6 * 2**20
@@ -46,7 +46,7 @@ def test_so_many_seeds_solve_it(name, share):
 
 
 def test_networks_whose_only_bend_is_u_eps_read_digits():
-    rows = [row for row in table("digits") if row["middle"] == "u_eps" and row["last"] == networks.WIDE]
+    rows = [row for row in table("digits") if row["middle"] == "u_eps" and row["last"] == networks.WIDE_LAYER]
     assert max(min(row["accuracies"]) for row in rows) >= 0.95
     film, (_, test) = shipped("digits"), digits(seed=0)
     assert film.network.middle == "u_eps" and film.network.hidden[-1] == 3
@@ -61,11 +61,11 @@ def test_the_tables_are_whole():
     counting = [(row["rate"], row["norm"]) for row in table("majority")]
     assert counting == [(rate, norm) for rate in majority.RATES for norm in NORMS]
     assert [(row["m"], row["depth"]) for row in table("labels")] == [
-        (m, depth) for m in networks.POINTS for depth in networks.DEPTHS
+        (m, depth) for m in networks.RANDOM_POINT_COUNTS for depth in networks.DEPTHS
     ]
     assert all(0 <= row["fitted"] <= 1 for row in table("labels"))
     starts = [(row["lr"], row["steps"], row["set"]) for row in table("starts")]
-    assert starts == [(*each, k) for each in networks.STARTS for k in range(networks.LABELLINGS)]
+    assert starts == [(*each, k) for each in networks.START_SETTINGS for k in range(networks.LABELLINGS)]
     assert all(set(row["fitted"]) <= set(range(row["networks"])) for row in table("starts"))
     assert len(table("digits")) == len({(r["middle"], r["depth"], r["last"]) for r in table("digits")}) == 40
 

@@ -1,1 +1,1 @@
-"""What is shipped in films/: how each is trained, by the scene that shows it."""
+"""Make the data files in films/: trained networks and tables of experiments, a module for each scene."""

@@ -1,6 +1,6 @@
-"""Train the films that are shipped, and write them to films/. `make films`, or with names only those.
+"""Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
-What comes out is the same each time, but for rounding that differs between machines.
+The results are reproducible up to rounding, which differs between machines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Blocks in a row."""
+"""Statistics of untrained transformer blocks in a row, for the scene depth."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ import torch
 from learning.stack import STREAM_KINDS, drawn, streams
 from tools.films.store import digits_of, write_table
 
-GAINS, STREAMS = ((0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0), (4, 64))  # branches' sizes, widths of the stream
-BLOCKS, TOKENS, DRAWS = 12, 16, 20  # in a row, on so many tokens, and how often drawn
+GAINS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0)  # factors of what a branch adds to the stream
+STREAM_WIDTHS = (4, 64)
+BLOCKS, TOKENS, DRAWS = 12, 16, 20
 
 
 def depth() -> None:
-    """Twelve blocks in a row as they are drawn: medians over draws, by norm, width and size of the branches.
+    """Write the table "depth": twelve random blocks, medians over draws, by norm, stream width and gain.
 
-    size: the root mean square of the stream's numbers before the first block and after each; turn: the angle
-    by which each block turns a token, in degrees; gradient: for 1 to 12 blocks, how long ∂⟨r, end⟩/∂stream is
-    at each place beside r, a normal vector; spread: the least and largest of the last sizes and of the first
-    gradients of all twelve.
+    size       the root mean square of the stream before the first block and after each
+    turn       the angle by which each block turns a token, in degrees
+    gradient   for 1 to 12 blocks and each place in the stream: ‖∂⟨r, end⟩/∂stream‖/‖r‖, r a random vector
+    spread     the smallest and largest over draws, of the last size, and of the first gradient of 12 blocks
     """
     rows = []
-    for width, kind, gain in product(STREAMS, STREAM_KINDS, GAINS):
+    for width, kind, gain in product(STREAM_WIDTHS, STREAM_KINDS, GAINS):
         draws = [drawn(width, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
         blocks = [
             {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}
@@ -50,7 +51,7 @@ def depth() -> None:
 
 
 def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
-    """(len, S): root mean squares over tokens and coordinates."""
+    """Root mean squares over tokens and coordinates, (arrays, draws)."""
     return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
 
 

@@ -1,4 +1,4 @@
-"""Feed-forward networks on the surface of a norm."""
+"""Train feed-forward networks whose inputs lie on a norm's image, for the scene ffn."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from learning.network import Network
 from learning.training import trained
 from tools.films.store import stored, write, write_table
 
-FILTERS = {"layer_norm": 240, "rms_norm": 600}  # points that feed-forward networks learn from, by their norm
-EXPANSIONS = range(1, 5)
+TRAINING_POINTS = {"layer_norm": 240, "rms_norm": 600}
+EXPANSIONS = range(1, 5)  # widths of the hidden layer, over the input's
 
 
 def filters() -> None:
-    """Feed-forward networks that say which coordinate is largest in size, by norm, function and expansion.
+    """Train networks that find the coordinate of largest magnitude, by norm, activation and expansion.
 
-    A row a film: how each seed ends, and of its first Linear at the start and at the end what `passed` says.
+    Writes a film for each, and the table "ffn": a row per film with each seed's final accuracy, and the
+    measures of `passed` before and after training.
     """
     rows = []
-    for norm, function, k in product(FILTERS, ("relu", "gelu"), EXPANSIONS):
+    for norm, function, k in product(TRAINING_POINTS, ("relu", "gelu"), EXPANSIONS):
         network = Network(3, 3 * k, 1, 3, function)
         options: dict[str, Any] = {"seeds": 8, "steps": 2000, "checkpoints": 24}
-        film = trained(network, largest(FILTERS[norm], norm=norm), **options)
+        film = trained(network, largest(TRAINING_POINTS[norm], norm=norm), **options)
         film = stored(film, film.data, half=True)
         row: dict[str, Any] = {"norm": norm, "function": function, "expansion": k, "steps": 2000, "lr": 0.01}
         row |= {"accuracy": [round(float(a), 4) for a in film.accuracy[:, -1]]}
@@ -40,12 +41,16 @@ def filters() -> None:
 
 
 def passed(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
-    """What a seed's first Linear, at a checkpoint, and its function make of the points y.
+    """Measure how much of the points y passes the first Linear and the activation of a seed at a checkpoint.
 
-    off: the share of the numbers that are not above 0; bits: the entropy of their sign patterns; lost: the
-    share of points that share their image, were the function ReLU; back: how far the best affine map from the
-    hidden layer to y misses; hidden, answer: how far y and −y are apart in that layer, and as probabilities.
-    The last three are roots of mean squares, as shares of the spread there.
+    off       the share of pre-activations that are not positive
+    bits      the entropy of their sign patterns
+    lost      the share of points whose image under ReLU other points of the surface have too
+    back      the error of the best affine map from the hidden layer back to y
+    hidden    the distance of the images of y and −y in the hidden layer
+    answer    the same for the predicted probabilities
+
+    The last three are root mean squares, relative to the spread (`spread`) of the values there.
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)

@@ -1,4 +1,4 @@
-"""Language models with heads: what swaps of their axes do."""
+"""Train language models with several heads, and measure the effect of swapping axes, for the scene heads."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ import torch
 from learning.language import Shape, initial, losses, read, to_file
 from learning.language_training import causal, learned
 from learning.shipped import FOLDER
-from learning.shuffles import PLACES, harm
-from learning.shuffles import SHUFFLES as SHUFFLED
-from tools.films.language import READERS
+from learning.shuffles import PLACES, SHUFFLES, harm
+from tools.films.language import MODELS_PER_KIND
 from tools.films.store import write_table
 
-STEPS_LEARNED, SHUFFLES = 3000, 100  # steps that a model learns, and shuffles of a kind
+TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """What swaps of axes within one head, within each head, and across heads do to language models.
+    """Write the table "heads": the effect of swapping axes within one head, within each, and across heads.
 
-    Trained ones, and the same before any training, on windows of a text that they have not learned from; both
-    texts are shipped, too: prose of the site as it was. Of each place the mean over the shuffles and their
-    standard deviation: of the loss that they add, and of the divergence of the guesses. The first seed is
-    shipped, with all that its shuffles do.
+    Of models before and after training, on held-out text. For each place: mean and standard deviation over
+    shuffles, of the increase in loss, and of the predictions' divergence. Both texts are shipped: prose of
+    this site at the time. The model of the first seed is shipped, with the effect of every shuffle.
     """
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
     rows = []
-    for seed in range(READERS):
-        weights = learned(shape, text, seed=seed, steps=STEPS_LEARNED, rate=0.01)
+    for seed in range(MODELS_PER_KIND):
+        weights = learned(shape, text, seed=seed, steps=TRAINING_STEPS, rate=0.01)
         if seed == 0:
-            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(STEPS_LEARNED)}
+            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(TRAINING_STEPS)}
             (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
         for taught, own in ((True, weights), (False, initial(shape, seed))):
             rows += [
@@ -47,7 +45,7 @@ def heads() -> None:
 def harms(
     shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
 ) -> Iterator[dict[str, Any]]:
-    """What the shuffles do to one model, by layer and place; `every`: also each, from small to large."""
+    """The shuffles' effect on one model, by layer and place. every: with a sorted list of all effects."""
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
     loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
@@ -68,6 +66,6 @@ def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
     """The permutations of each kind, the same for all places and models."""
     rng = np.random.default_rng(0)
     return {
-        name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES)]
-        for name, kind in SHUFFLED.items()
+        name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES_PER_KIND)]
+        for name, kind in SHUFFLES.items()
     }

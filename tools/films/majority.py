@@ -1,4 +1,4 @@
-"""Attention that finds the most frequent class."""
+"""Train attention on the majority task, for the scene majority."""
 
 from __future__ import annotations
 
@@ -13,30 +13,35 @@ from geometry.arrays import Array
 from learning.attention import NORMS, AttentionClassifier
 from learning.film import Film
 from learning.history import thinned
-from learning.majority import BATCH, HELD, epochs, majority
+from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, epochs, majority
 from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
-RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rates and steps with attention
-FALLING = {
+RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rate and steps
+FALLING_RATE_OPTIONS = {
     "lr": 0.001,
     "steps": 17_000,
-}  # the number of steps of brody2023; its own rate is at 0.0009 by then
-FALLING_BATCH, FALLING_HELD = 256, 512
-FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # whose first two are far apart
-LENGTHS_BATCH, LENGTHS_SEEDS, SHORT = (
+}  # steps as in brody2023, whose learning rate has fallen only to 0.0009 by then
+FALLING_BATCH, FALLING_TEST_SEQUENCES = 256, 512
+FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more, since its first two differ much
+LENGTHS_BATCH, LENGTHS_SEEDS, SHORT_LENGTH = (
     64,
     3,
     1 / 8,
-)  # SHORT: of the length √d, as the norm without projection of brody2023 has it
-LENGTHS = {"long": (1.0, 1.0), "keys": (SHORT, 1.0), "values": (1.0, SHORT), "short": (SHORT, SHORT)}
+)  # SHORT_LENGTH: in units of √d; the length in the norm without projection of brody2023
+LENGTHS = {
+    "long": (1.0, 1.0),
+    "keys": (SHORT_LENGTH, 1.0),
+    "values": (1.0, SHORT_LENGTH),
+    "short": (SHORT_LENGTH, SHORT_LENGTH),
+}
 
 
 @dataclass(frozen=True)
 class Lengths(AttentionClassifier):
-    """Attention without projection whose keys and values have lengths of their own.
+    """Attention with RMSNorm that reads vectors of different lengths for keys and for values.
 
-    asked, valued: the length of what keys and queries are made of, and values, in units of √d.
+    asked: the length of the vectors that make keys and queries; valued: of those that make values; in √d.
     """
 
     norm: str = "rms_norm"
@@ -50,22 +55,22 @@ class Lengths(AttentionClassifier):
 
 
 def counting() -> None:
-    """Attention that finds the most frequent class, by its norm and the learning rate: films and a table.
+    """Train attention on the majority task by norm and learning rate; write films and the table "majority".
 
-    A row a film: for each seed the first steps with these accuracies (None: never) and how it ends, and the
-    medians of its curves.
+    A row per film: for each seed the first steps with 50, 90 and 99 % accuracy (None: never) and its final
+    values; and the median curves.
     """
     rows = []
     for rate, (lr, steps) in RATES.items():
         for norm in NORMS:
-            data = majority(HELD, seed=0, batch=BATCH)
+            data = majority(TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
             network = AttentionClassifier(norm=norm)
             run = trained(network, data, seeds=10, steps=steps, lr=lr, checkpoints=300)
             angle = turned(run)
             keep = thinned(run.loss.T, 60)
             curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": angle}
             rows.append(
-                {"norm": norm, "rate": rate, "lr": lr, "steps": steps, "batch": BATCH}
+                {"norm": norm, "rate": rate, "lr": lr, "steps": steps, "batch": BATCH_SEQUENCES}
                 | {f"to_{share}": reached(run, share / 100) for share in (50, 90, 99)}
                 | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
                 | {"at": run.steps[keep].tolist()}
@@ -76,12 +81,15 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """The same with the steps, the number of examples and the falling rate of brody2023: a table.
+    """As `counting` with the steps, training set and falling rate of brody2023: table "majority_falling".
 
-    A row for each norm. Some ten minutes of a core.
+    Takes about ten minutes of a core.
     """
     rows: list[dict[str, Any]] = []
-    data, options = epochs(FALLING_HELD, seed=0, batch=FALLING_BATCH), FALLING | {"falling": True}
+    data, options = (
+        epochs(FALLING_TEST_SEQUENCES, seed=0, batch=FALLING_BATCH),
+        FALLING_RATE_OPTIONS | {"falling": True},
+    )
     for norm in NORMS:
         run = trained(
             AttentionClassifier(norm=norm), data, seeds=FALLING_SEEDS[norm], checkpoints=300, **options
@@ -89,7 +97,7 @@ def falling() -> None:
         curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": turned(run)}
         rows.append(
             {"norm": norm, "seeds": [*range(FALLING_SEEDS[norm])], "batch": FALLING_BATCH}
-            | FALLING
+            | FALLING_RATE_OPTIONS
             | {f"to_{share}": reached(run, share / 100) for share in (50, 90, 99)}
             | {f"end_{name}": np.round(each[:, -1], 4).tolist() for name, each in curves.items()}
         )
@@ -97,8 +105,8 @@ def falling() -> None:
 
 
 def lengths() -> None:
-    """Steps to half of the tokens, by the length of keys (and queries) and of values."""
-    data, rows = majority(HELD, seed=0, batch=LENGTHS_BATCH), []
+    """Steps to 50 % accuracy by the lengths of keys and queries, and of values: table "majority_lengths"."""
+    data, rows = majority(TEST_SEQUENCES, seed=0, batch=LENGTHS_BATCH), []
     for name, (asked, valued) in LENGTHS.items():
         network = Lengths(asked=asked, valued=valued)
         run = train(network, data, seeds=LENGTHS_SEEDS, steps=2000, lr=RATES["slow"][0])
@@ -108,7 +116,7 @@ def lengths() -> None:
 
 
 def turned(film: Film) -> np.ndarray:
-    """The mean angle (S, T) of the queries to 1, in degrees."""
+    """The mean angle (S, T) of the queries to the all-ones line, in degrees."""
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
@@ -117,13 +125,13 @@ def reached(film: Film, accuracy: float) -> list[int | None]:
 
 
 def kept(film: Film) -> Film:
-    """The film with every third of 32 checkpoints along its loss and its time, as it will be stored."""
+    """The film as it is stored: thinned to 32 checkpoints (see `thinned`), of which every third is kept."""
     film = at(film, thinned(film.loss.T, 32))
     film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))
     return stored(film, film.data, half=True)
 
 
 def at(film: Film, keep: np.ndarray) -> Film:
-    """The film with these of its checkpoints alone."""
+    """The film with only the checkpoints whose indices are in `keep`."""
     parts = {name: getattr(film, name)[:, keep] for name in ("weights", "loss", "accuracy")}
     return replace(film, steps=film.steps[keep], **parts)

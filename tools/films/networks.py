@@ -1,4 +1,4 @@
-"""Networks that bend a plane, a space or a numeral until a plane separates the classes."""
+"""Train small classifiers on spirals, octants, XOR, random labels and digits, for the training scenes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from learning.network import MIDDLES, Network
 from learning.training import trained
 from tools.films.store import stored, write, write_table
 
-POINTS = (8, 16, 32)  # of random labels
-LABELLINGS, SHOWN = 4, 3  # how often their labels are drawn, and which of these has a film
+RANDOM_POINT_COUNTS = (8, 16, 32)
+LABELLINGS, FILMED_LABELLING = 4, 3  # random labellings of each count; the index of the one with a film
 DEPTHS = range(1, 7)
-STARTS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rates and steps, with many starts
-WIDE, NARROW = 32, 3  # hidden layers of the digits: all but the last, and the last where it is drawn
+START_SETTINGS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rate and steps
+WIDE_LAYER, NARROW_LAYER = 32, 3  # widths of the digits' hidden layers; a narrow last one can be drawn
 
 
 def plane(turns: float, depth: int, **options: Any) -> Film:
@@ -25,26 +25,28 @@ def plane(turns: float, depth: int, **options: Any) -> Film:
 
 
 def labels() -> None:
-    """How many of the networks fit all labels of m points, by depth; and a film of one that does, if any."""
+    """Table "labels": the share of networks that fit all labels of m random points, by depth; and films."""
     options: dict[str, Any] = {"steps": 4000, "lr": 0.03}
     table = []
-    for m in POINTS:
+    for m in RANDOM_POINT_COUNTS:
         for depth in DEPTHS:
             network = Network(2, 3, depth, 1)
             runs = [trained(network, random_labels(m, seed=k), seeds=8, **options) for k in range(LABELLINGS)]
             share = float(np.mean([run.solved(1) for run in runs]))
             table.append({"m": m, "depth": depth, "networks": 8 * LABELLINGS, "fitted": share})
-            data = runs[SHOWN].data
-            best = trained(network, data, seeds=1, seed=runs[SHOWN].best(), checkpoints=60, **options)
+            data = runs[FILMED_LABELLING].data
+            best = trained(
+                network, data, seeds=1, seed=runs[FILMED_LABELLING].best(), checkpoints=60, **options
+            )
             film = stored(best, data, half=True)
             write(f"labels_{m}_{depth}", film, half=True, words=f"{share:.2f} of {8 * LABELLINGS} fit all")
     write_table("labels", table)
 
 
 def starts() -> None:
-    """Which of 32 starts a set fit all 32 labels at depth 4, by learning rate and steps."""
+    """Table "starts": which of 32 seeds fit 32 random labels at depth 4, by learning rate and steps."""
     rows = []
-    for lr, steps in STARTS:
+    for lr, steps in START_SETTINGS:
         for k in range(LABELLINGS):
             data = random_labels(32, seed=k)
             run = trained(Network(2, 3, 4, 1), data, lr=lr, steps=steps, checkpoints=2)
@@ -55,15 +57,15 @@ def starts() -> None:
 
 
 def digit_network(middle: str, depth: int, last: int) -> Network:
-    return Network(64, WIDE, depth, 10, middle, widths=(*[WIDE] * (depth - 1), last))
+    return Network(64, WIDE_LAYER, depth, 10, middle, widths=(*[WIDE_LAYER] * (depth - 1), last))
 
 
 def numerals() -> None:
-    """Test accuracy by activation, depth and width of the last hidden layer; a film of one on the sphere."""
+    """Table "digits": test accuracy by middle step, depth and last hidden width; and a film on the sphere."""
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}
     table = []
-    for last in (WIDE, NARROW):
+    for last in (WIDE_LAYER, NARROW_LAYER):
         for middle in MIDDLES:
             for depth in range(1, 5):
                 run = trained(digit_network(middle, depth, last), train, seeds=3, **options)
@@ -72,9 +74,9 @@ def numerals() -> None:
                 table.append({"middle": middle, "depth": depth, "last": last, "accuracies": tests})
                 print(f"  digits: {middle}, depth {depth}, last {last}: {tests}", flush=True)
     write_table("digits", table)
-    network = digit_network("u_eps", 4, NARROW)
+    network = digit_network("u_eps", 4, NARROW_LAYER)
     options |= {"steps": 1500}
-    seed = trained(network, train, seeds=4, **options).best()  # by the data that it has learned from
+    seed = trained(network, train, seeds=4, **options).best()  # by training accuracy, not by the test's
     film = trained(network, train, seeds=1, seed=seed, checkpoints=50, **options)
     write("digits", stored(film, test, half=True), half=True, words="on the 360 that it has not learned from")
 

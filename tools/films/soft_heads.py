@@ -1,4 +1,4 @@
-"""Language models whose heads see windows that overlap, or read other surfaces."""
+"""Train language models with overlapping (soft) heads, or with other norms, for the scene heads."""
 
 from __future__ import annotations
 
@@ -15,54 +15,66 @@ from learning.language_training import causal, learned
 from learning.shipped import FOLDER
 from tools.films.store import write_table
 
-SOFT = (("box", 0.0), ("box", 1.0), ("triangle", 0.5), ("triangle", 1.0), ("sine", 1.0))  # windows, overlaps
-SURFACES = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")  # what heads of 4 × 4 axes read
-SHIPPED = (("box", 0.0), ("triangle", 1.0))  # of these, of the first seed
-SOFTLY, TAUGHT = 4, 1200  # models of each kind, and their steps
-ASIDE, BRIEF = 6144, 4096  # characters not learned from, and of a text that is learned by heart
-TREMBLE, TREMBLES = 0.5, 8  # noise on what heads read, in its own size, and how often drawn
+SOFT_WINDOWS = (  # shape of the heads' windows, and their overlap
+    ("box", 0.0),
+    ("box", 1.0),
+    ("triangle", 0.5),
+    ("triangle", 1.0),
+    ("sine", 1.0),
+)
+SURFACES = (
+    "layer_norm",
+    "rms_norm",
+    "layer_norm_ball",
+    "rms_norm_ball",
+)  # images of the norm before attention
+SHIPPED_WINDOWS = (("box", 0.0), ("triangle", 1.0))  # whose first seed is shipped
+MODELS_PER_KIND, TRAINING_STEPS = 4, 1200
+HELD_OUT_CHARACTERS, SHORT_TEXT_CHARACTERS = 6144, 4096  # the short text is learned by heart
+NOISE_SIZE, NOISE_DRAWS = 0.5, 8  # noise on attention's input, in root mean squares of the input
 
 
 def soft_heads() -> None:
-    """Language models whose heads see windows that overlap, or read surfaces of other dimensions.
+    """Write the table "soft_heads": models with overlapping heads, and models with other norm images.
 
-    Windows: all learn from the same text, for as many steps. Surfaces: of 16 − 2, 15 and 16 dimensions, from
-    a text so short that it is learned by heart, as what regularises shows there. Rows give losses in nats a
-    character on what was learned from and on what was not, and how much noise on what heads read adds to
-    it. Two models of the first seed are shipped.
+    The images have 14, 15 and 16 dimensions; their models train on a text so short that they learn it by
+    heart, so that regularisation matters. Rows have the losses on training and held-out text, in nats a
+    character, and the increase by noise on attention's input. Two models of the first seed are shipped.
     """
     text, held = soft_texts()
     shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
     rows: list[dict[str, Any]] = []
-    for seed in range(SOFTLY):
-        for window, overlap in SOFT:
+    for seed in range(MODELS_PER_KIND):
+        for window, overlap in SOFT_WINDOWS:
             shares = soft_shares(shape, window, overlap)
-            weights = learned(shape, text, seed=seed, steps=TAUGHT, rate=0.02, shares=shares)
+            weights = learned(shape, text, seed=seed, steps=TRAINING_STEPS, rate=0.02, shares=shares)
             row = {"seed": seed, "window": window, "overlap": overlap}
             rows.append(row | told(shape, weights, text, held, shares=shares))
-            if seed == 0 and (window, overlap) in SHIPPED:
-                about = {"about": "a GPT of Normscape", "seed": "0", "steps": str(TAUGHT)}
+            if seed == 0 and (window, overlap) in SHIPPED_WINDOWS:
+                about = {"about": "a GPT of Normscape", "seed": "0", "steps": str(TRAINING_STEPS)}
                 (FOLDER / f"heads_{window}.safetensors").write_bytes(to_file(shape, weights, **about))
             if not overlap:
                 for taught, own in ((True, weights), (False, initial(shape, seed))):
                     rows += [{"seed": seed, "trained": taught} | each for each in regions(shape, own, held)]
         for surface in SURFACES:
             norm = surface_of(surface)
-            weights = learned(shape, text[:BRIEF], seed=seed, steps=TAUGHT, rate=0.02, norm=norm)
+            weights = learned(
+                shape, text[:SHORT_TEXT_CHARACTERS], seed=seed, steps=TRAINING_STEPS, rate=0.02, norm=norm
+            )
             row = {"seed": seed, "surface": surface}
-            rows.append(row | told(shape, weights, text[:BRIEF], held, surface=surface))
+            rows.append(row | told(shape, weights, text[:SHORT_TEXT_CHARACTERS], held, surface=surface))
         print(f"  soft heads: seed {seed}", flush=True)
         write_table("soft_heads", rows)
 
 
 def soft_texts() -> tuple[str, str]:
-    """What is learned from, and what is not: the texts of `heads`, of which more is held back."""
+    """The training and the held-out text: those of `heads`, with more held out."""
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
-    return text[:-ASIDE], text[-ASIDE:] + held
+    return text[:-HELD_OUT_CHARACTERS], text[-HELD_OUT_CHARACTERS:] + held
 
 
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
-    """How much of each axis a head sees; None for the usual cut."""
+    """The share of each axis that each head sees; None for ordinary, separate heads."""
     if not overlap:
         return None
     at = np.arange(1, shape.width + 1)
@@ -71,8 +83,11 @@ def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | Non
 
 
 def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
-    """A norm for `read`: LayerNorm; but heads read a sphere, or with ε = 1 a ball, in which a length still
-    counts; of all directions, or of those whose mean is 0. noise: what is done to what they read."""
+    """A norm for `read` that differs from LayerNorm before attention, where its image is `name`.
+
+    A sphere, or with ε = 1 a ball, in which lengths still differ; "layer_norm" centres, "rms_norm" does not.
+    noise: applied to attention's input.
+    """
     eps = 1.0 if name.endswith("_ball") else EPS
 
     def norm(own: Mapping[str, torch.Tensor], at: str, x: torch.Tensor, *, scaled: bool = True) -> Any:
@@ -96,12 +111,12 @@ def told(
     surface: str = "layer_norm",
     shares: torch.Tensor | None = None,
 ) -> dict[str, float]:
-    """The mean loss on whole windows of both texts; and how much noise on what heads read adds to it."""
+    """The mean loss on both texts, in nats a character, and its increase by noise on attention's input."""
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     lot = torch.Generator().manual_seed(0)
 
     def trembling(x: torch.Tensor) -> torch.Tensor:
-        return x + TREMBLE * (x**2).mean().sqrt() * torch.randn(x.shape, generator=lot)
+        return x + NOISE_SIZE * (x**2).mean().sqrt() * torch.randn(x.shape, generator=lot)
 
     def loss(said: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
         tokens = in_windows(shape, said)
@@ -109,21 +124,21 @@ def told(
         return float(losses(reading.logits, tokens).mean())
 
     found = {"learned": loss(text), "held": loss(held)}
-    found["noise"] = float(np.mean([loss(held, trembling) for _ in range(TREMBLES)])) - found["held"]
+    found["noise"] = float(np.mean([loss(held, trembling) for _ in range(NOISE_DRAWS)])) - found["held"]
     return {name: round(value, 5) for name, value in found.items()}
 
 
 def in_windows(shape: Shape, text: str) -> torch.Tensor:
-    """The whole windows of a text."""
+    """The tokens of a text in consecutive windows (count, window), without an incomplete last one."""
     count = len(text) // shape.window
     return torch.from_numpy(shape.tokens(text[: count * shape.window])).reshape(count, shape.window)
 
 
 def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Iterator[dict[str, Any]]:
-    """By layer, whether the place of a token on the surface tells which head says most to it.
+    """For each layer, how well a token's normalised vector predicts which head's output is longest there.
 
-    said: how often that is so for a linear map of the place, found by least squares on every other window, in
-    the rest; most: the share of the commonest head there.
+    said: the accuracy of a linear map, fitted by least squares on every other window, on the remaining ones.
+    most: the baseline, the share of the most frequent head there.
     """
     tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
     tokens = in_windows(shape, text)

@@ -1,4 +1,4 @@
-"""What is kept of films and tables, and how they are written."""
+"""Write films and tables to films/."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from learning.shipped import FOLDER
 
 
 def stored(film: Film, data: DataSet, *, half: bool) -> Film:
-    """A film as seen on these data, with its weights as they will be stored."""
+    """A film with its weights rounded as in the file, and its curves measured with them on these data."""
     network, weights = (
         film.network,
         film.weights.astype(np.float16 if half else np.float32).astype(np.float32),
@@ -29,7 +29,7 @@ def stored(film: Film, data: DataSet, *, half: bool) -> Film:
 
 
 def digits_of(values: np.ndarray) -> list[float]:
-    """In four digits."""
+    """The values rounded to four significant digits."""
     return [float(f"{value:.4g}") for value in values]
 
 
@@ -42,6 +42,6 @@ def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None
 
 
 def write_table(name: str, rows: list[dict[str, Any]]) -> None:
-    """One row a line, so that a change is seen."""
+    """Write a table as JSON with one row per line, so that diffs are readable."""
     text = ",\n".join(json.dumps(row) for row in rows)
     (FOLDER / f"{name}.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Blocks that imitate LayerNorm."""
+"""Train blocks that imitate LayerNorm, for the scene symmetrise."""
 
 from __future__ import annotations
 
@@ -11,33 +11,42 @@ import numpy as np
 from learning.datasets import digits
 from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
-from learning.symmetriser import MADE, Symmetriser, drawn, errors, iterates, pooled, to_file, turned_by
+from learning.symmetriser import (
+    VECTOR_KINDS,
+    Symmetriser,
+    drawn,
+    errors,
+    iterates,
+    pooled,
+    to_file,
+    turned_by,
+)
 from learning.symmetriser_training import Draw, learned
 from tools.films.store import write_table
 
-HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)  # of the blocks
-BLOCKS, LEARNED = 5, 3000  # how many of each, and steps that each learns
-KEPT = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, LEARNED)  # steps with a checkpoint
-TESTED, BEYOND, SHOWN_DIGITS = 2000, 16, 200  # vectors that test them, iterations, digits that are shown
-FACTORS = np.logspace(-2, 2, 25)  # of scale and mean, in a test
-CHIPS = (*MADE, "digits", "all")  # what a block learns from that is used elsewhere
-COMPARED = (4, 8)  # iterations of blocks with other kinds of heads,
-ARMED: dict[str, dict[str, Any]] = {
+HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)
+BLOCKS_PER_KIND, TRAINING_STEPS = 5, 3000
+CHECKPOINT_STEPS = (0, 10, 30, 60, 100, 200, 400, 700, 1000, 1500, 2000, TRAINING_STEPS)
+TEST_VECTORS, MAX_ITERATIONS, SHOWN_DIGITS = 2000, 16, 200
+TEST_FACTORS = np.logspace(-2, 2, 25)  # by which scale or mean are changed in a test
+TRAINING_VECTOR_KINDS = (*VECTOR_KINDS, "digits", "all")  # for blocks that are tested on other kinds
+COMPARED_ITERATIONS = (4, 8)  # of the variants below
+BLOCK_VARIANTS: dict[str, dict[str, Any]] = {
     "own weights": {},
     "silent": {"messages": 0},
     "adding": {"adds": True, "hidden": 16},
 }
-APART = ("own weights", "adding")  # that have weights of their own in each iteration
+UNSHARED_VARIANTS = ("own weights", "adding")  # with different weights in each iteration
 
 
 def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """The digits as vectors with 16 coordinates, to learn from and to test with."""
+    """The digits as vectors with 16 coordinates: (for training, for testing)."""
     return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
 
 
 def drawing(kind: str, pictures: np.ndarray) -> Draw:
-    """n vectors of a kind; of "all", a quarter of each."""
-    kinds = CHIPS[:-1] if kind == "all" else (kind,)
+    """A function that draws n random vectors of a kind; "all" means a quarter of each kind."""
+    kinds = TRAINING_VECTOR_KINDS[:-1] if kind == "all" else (kind,)
 
     def draw(n: int, rng: np.random.Generator) -> np.ndarray:
         share = n // len(kinds)
@@ -49,26 +58,31 @@ def drawing(kind: str, pictures: np.ndarray) -> Draw:
 
 
 def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Blocks (T, S, …) that learn LayerNorm from vectors of a kind, as their film has them: rounded."""
+    """Train blocks on vectors of a kind; their parameters (T, S, …), in half precision as in files."""
     draw = drawing(kind, tiles()[0])
-    found = learned(block, draw, iterations=iterations, seeds=range(BLOCKS), checkpoints=KEPT)
+    found = learned(
+        block, draw, iterations=iterations, seeds=range(BLOCKS_PER_KIND), checkpoints=CHECKPOINT_STEPS
+    )
     return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
 
 
 def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The mean error of each block (S,) on vectors."""
+    """The mean error of each block on vectors, (S,)."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
 def told(values: np.ndarray) -> list[float]:
-    """The mean over vectors for each seed."""
+    """The mean over vectors for each seed, rounded for a table."""
     return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
 
 def asymmetry(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
 ) -> list[float]:
-    """How far apart, in lengths √d, a block and the axes' order are: the mean (S,) over vectors."""
+    """The mean distance in √d, (S,), between permuting the axes before and after the block.
+
+    0 for LayerNorm, which commutes with permutations.
+    """
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
     y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
@@ -77,19 +91,22 @@ def asymmetry(
 
 
 def imitations() -> Iterator[dict[str, Any]]:
-    """Rows of a table of blocks, by heads and iterations; of the middle one of each a film is written.
+    """Yield the rows of the table "symmetrise", and write the film of each setting's median block.
 
-    How far from LayerNorm each ends, also after further iterations, and at other scales and means; then on
-    other vectors than those that it has learned from; then with other kinds of heads.
+    First by heads and iterations: the errors, also after further iterations and at other scales and means;
+    then on other kinds of vectors than those of the training; then for the variants of heads.
     """
     pictures = tiles()[1]
-    kinds = {kind: drawing(kind, pictures)(TESTED, np.random.default_rng(1)) for kind in CHIPS[:-1]}
+    kinds = {
+        kind: drawing(kind, pictures)(TEST_VECTORS, np.random.default_rng(1))
+        for kind in TRAINING_VECTOR_KINDS[:-1]
+    }
     for heads, iterations in product(HEADS, ITERATIONS):
         yield imitation(Symmetriser(heads=heads), iterations, kinds["gaussian"])
-    for kind in CHIPS:
+    for kind in TRAINING_VECTOR_KINDS:
         yield chip(kind, kinds)
-    for iterations, (arm, options) in product(COMPARED, ARMED.items()):
-        block = Symmetriser(**options, rounds=iterations if arm in APART else 1)
+    for iterations, (arm, options) in product(COMPARED_ITERATIONS, BLOCK_VARIANTS.items()):
+        block = Symmetriser(**options, rounds=iterations if arm in UNSHARED_VARIANTS else 1)
         parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
         yield told_of(block, parts, iterations, kinds["gaussian"], arm)
     seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
@@ -97,36 +114,36 @@ def imitations() -> Iterator[dict[str, Any]]:
 
 
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """The row of blocks in a ring; the middle one becomes a film."""
+    """The row of one setting of heads and iterations; writes the film of its median block."""
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
     row = told_of(block, parts, iterations, x, "ring")
-    middle = int(np.argsort(row["errors"])[BLOCKS // 2])
+    middle = int(np.argsort(row["errors"])[BLOCKS_PER_KIND // 2])
     own = {name: part[:, middle] for name, part in film.items()}
     about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
     file = FOLDER / f"symmetrise_{block.heads}_{iterations}.safetensors"
-    file.write_bytes(to_file(block, np.array(KEPT), own, about))
-    further = iterates(block, parts, x, BEYOND)[1:]
+    file.write_bytes(to_file(block, np.array(CHECKPOINT_STEPS), own, about))
+    further = iterates(block, parts, x, MAX_ITERATIONS)[1:]
     return row | {
         "after": [float(np.median(told(errors(x, y)))) for y in further],
         "shown": middle,
-        "scale": [median_off(block, parts, iterations, f * x) for f in FACTORS],
-        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in FACTORS],
+        "scale": [median_off(block, parts, iterations, f * x) for f in TEST_FACTORS],
+        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in TEST_FACTORS],
     }
 
 
 def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The row of blocks that learn from one kind of vectors, used on all kinds."""
+    """The row of blocks trained on one kind of vectors and tested on all kinds."""
     block = Symmetriser()
-    parts = {name: part[-1] for name, part in imitated(block, COMPARED[0], kind).items()}
-    used = {name: far_off(block, parts, COMPARED[0], x) for name, x in kinds.items()}
-    return {"learned": kind, "heads": block.heads, "iterations": COMPARED[0], "used": used}
+    parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
+    used = {name: far_off(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}
+    return {"learned": kind, "heads": block.heads, "iterations": COMPARED_ITERATIONS[0], "used": used}
 
 
 def told_of(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
-    """How blocks (S, …) end, as a row of the table."""
+    """The common part of a row: errors, angles and asymmetry of trained blocks (S, …)."""
     y = iterates(block, parts, x, iterations)[-1]
     far = errors(x, y)
     found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
@@ -139,7 +156,7 @@ def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int
 
 
 def symmetrise() -> None:
-    """Their table, and a film of each kind."""
+    """Write the table "symmetrise" and its films."""
     rows = []
     for row in imitations():
         rows.append(row)

@@ -22,7 +22,7 @@ from learning.attention import AttentionClassifier
 from learning.datasets import DataSet
 from learning.film import Film
 from learning.film import rows as rows_of
-from learning.majority import BATCH, HELD, majority
+from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, majority
 
 NORMS = {
     "layer_norm": "LayerNorm",
@@ -60,7 +60,7 @@ def film_name(choices: Choices) -> str:
 
 
 def task(choices: Choices) -> tuple[AttentionClassifier, DataSet]:
-    return AttentionClassifier(norm=choices["norm"]), majority(HELD, seed=0, batch=BATCH)
+    return AttentionClassifier(norm=choices["norm"]), majority(TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:

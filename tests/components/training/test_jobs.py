@@ -153,11 +153,11 @@ def test_a_run_without_a_place_fails_in_words_that_tell_nothing_else(trainings, 
     def full(*_, **__):
         raise store.StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(jobs, "RETRY", 0)
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0)
     monkeypatch.setattr(runs, "save", full)
     ticket = join(trainings)
     jobs.work(ticket)
-    assert ended(trainings, ticket) == {"state": "failed", "words": jobs.UNKEPT}
+    assert ended(trainings, ticket) == {"state": "failed", "words": jobs.NOT_STORED}
 
 
 def test_a_trained_run_counts_for_its_client(trainings):

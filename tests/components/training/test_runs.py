@@ -152,7 +152,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
 def kept(tmp_path, monkeypatch):
     """A store of the test's own, and the runs in it."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(runs, "MIN_COUNTED", 1)
+    monkeypatch.setattr(runs, "MIN_COUNTED_BYTES", 1)
     yield lambda: {name for name in NAMES.values() if runs.FILMS.get(name)}
     NAMES.clear()
 
@@ -197,7 +197,7 @@ def test_a_trained_run_stays_one_when_its_file_is_opened(small, kept, monkeypatc
 
 
 def test_many_small_films_are_bounded_too(small, kept, monkeypatch):
-    monkeypatch.setattr(runs, "MIN_COUNTED", runs.MAX_BYTES // 5)
+    monkeypatch.setattr(runs, "MIN_COUNTED_BYTES", runs.MAX_BYTES // 5)
     for k in range(12):
         save(small, str(k), client=str(k))
     assert len(kept()) == len(runs.LIST.items()) == 5
