@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Which points of its cloud a mark shows, and where they are in display coordinates. Pure.
+ * Which points of its cloud a mark shows, and their display coordinates. Pure.
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Only} Only
@@ -13,11 +13,12 @@ import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
 import { FATES } from "./gates.mjs";
 import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 
-/** Display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
+/** The display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
 export const all = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
-/** The same of those that it shows. @param {Mark} mark @param {Moment} moment */
+/** The display coordinates of the points that a mark shows; see `kept` for the others. @param {Mark} mark
+ * @param {Moment} moment */
 export function some(mark, moment) {
   const only = onlyOf(mark);
   if (!only) return all(mark, moment);
@@ -34,16 +35,16 @@ export function some(mark, moment) {
   return project(mark.rows, own.map(few), few(at[mark.cloud], null), indices.length, params);
 }
 
-/** The stages that a row looks at; null is the progress. @param {Row} row @returns {(number | null)[]} */
+/** The stages that a row reads; null means the progress. @param {Row} row @returns {(number | null)[]} */
 const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
-/** Whether the number of such points changes with the moment: the others then stay in their places, as gaps.
- * @param {Only} only @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated}
- */
+/** Whether the number of shown points changes with the moment. The other points then stay in the arrays as
+ * NaN gaps, so that array lengths stay the same. @param {Only} only
+ * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 export const counted = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
-/** The numbers of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment
+/** The indices of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment
  * @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
@@ -77,8 +78,8 @@ export function chosen({ only, cloud }, moment) {
   return [best];
 }
 
-/** Numbers of all points (k each), those that are not shown as gaps. @param {Float32Array} numbers
- * @param {number} k @param {Mark} mark @param {Moment} moment */
+/** Display values of all points (k numbers each), with NaN gaps for points that are not shown.
+ * @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment} moment */
 export function kept(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];

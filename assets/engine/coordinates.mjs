@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Display coordinates: rows of weights applied to points, as the views show them.
+ * Display coordinates: points multiplied by the rows (weights) of a view's axes.
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Row} Row
@@ -8,10 +8,10 @@
 
 import { movers, value } from "./packed.mjs";
 
-/** One display coordinate of n points: ⟨weights, point⟩ + offset, at the progress or at a fixed stage; over
- * another row, if any. @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud
- * @param {ArrayLike<number>} now @param {number} n @param {Params} params @param {Float32Array} out
- * @param {number} offset @param {number} stride */
+/** One display coordinate of n points, ⟨weights, point⟩ + offset, at the progress or at a fixed stage,
+ * divided by another row's coordinate if there is `over`. @param {Row} row
+ * @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now @param {number} n
+ * @param {Params} params @param {Float32Array} out @param {number} offset @param {number} stride */
 function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
@@ -44,14 +44,14 @@ export function project(rows, stagesOfCloud, points, n, params) {
   return out;
 }
 
-/** The parameters that move rows. @param {Row[]} rows @returns {string[]} */
+/** The names of the parameters that move rows. @param {Row[]} rows @returns {string[]} */
 export const rowMovers = (rows) =>
   rows.flatMap(({ weights, over }) => [
     ...(Array.isArray(weights) ? [] : movers(weights)),
     ...(over ? rowMovers([over]) : []),
   ]);
 
-/** Rows of `points` (k numbers each) in the order of `indices`; −1 is a gap.
+/** The values of `points` (k numbers each) in the order of `indices`; index −1 gives a gap.
  * @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>} indices */
 export function gather(points, k, indices) {
   const out = new Float32Array(indices.length * k);

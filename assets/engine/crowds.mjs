@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Places that several points share, in space and as far as an eye can tell. As geometry/crowds.py and
- * components/drawing/crowds.py; a test holds them together. Pure.
+ * Crowds: places in a view where several points coincide, as far as an eye can tell. Mirrors
+ * geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
  *
  * @typedef {{place: number[], count: number, cloud: string}} Crowd
  */
@@ -9,27 +9,31 @@
 import { cloudOf, onlyOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 
-const FINE = 1000; // cells along each axis: what is in one, or beside it, stands in one place
-const SHARE = 50; // one point in so many of all makes a crowd, two at least: fewer meet by chance
-// cells, about a mark: there a crowd has at most half as many others, or it is part of a curve
-const AROUND = 12;
-const LETTER = 0.62; // of its height: how wide a digit is, at most
-const WIDE = 4 * FINE; // numbers of cells that a key has room for: farther out nothing is seen
+const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
+const CROWD_SHARE_DENOMINATOR = 50; // a crowd has 1/50 of all points, and at least 2: fewer meet by chance
+// a crowd has at most half as many other points within this distance, else it is part of a curve
+const MARK_REACH_CELLS = 12;
+const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
+const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS; // a key has room for these cells; points further out are hidden
 
-/** The places where many of the points (k numbers each) stand, the fullest first.
- * @param {ArrayLike<number>} points @param {[number, number][]} ranges
+/** The places where many of the points (k numbers each) stand, the fullest first. If the points are a
+ * projection, `space` gives point i in the original space: points of a place that are far from its median
+ * there are not counted. @param {ArrayLike<number>} points @param {[number, number][]} ranges
  * @param {(i: number) => ArrayLike<number>} [space] where point i is of which these are a picture: who is not
  * there where most of a place are is not counted @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
-  const reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / FINE;
+  const reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
   const members = /** @type {Map<number, number[]>} */ (new Map());
   let all = 0;
   for (let i = 0; i < points.length; i += k) {
     let key = 0;
     for (let r = 0; r < k; r++) {
       const [low, high] = ranges[r];
-      key = key * WIDE + Math.floor(((points[i + r] - low) / (high - low)) * FINE) + FINE;
+      key =
+        key * CELL_KEY_STRIDE +
+        Math.floor(((points[i + r] - low) / (high - low)) * CELLS_PER_AXIS) +
+        CELLS_PER_AXIS;
     }
     if (!Number.isFinite(key)) continue;
     all++;
@@ -37,7 +41,7 @@ export function crowds(points, ranges, space) {
     if (own) own.push(i);
     else members.set(key, [i]);
   }
-  const least = Math.max(2, all / SHARE);
+  const least = Math.max(2, all / CROWD_SHARE_DENOMINATOR);
   const steps = beside(k);
   const full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
   const found = full.flatMap(([key]) => {
@@ -52,7 +56,7 @@ export function crowds(points, ranges, space) {
   return found.sort((a, b) => b.count - a.count);
 }
 
-/** Those of some points that are where most of them are. @param {number[]} own
+/** The points whose position in space is near the median position. @param {number[]} own
  * @param {(i: number) => ArrayLike<number>} space @param {number} reach */
 function together(own, space, reach) {
   const all = own.map(space);
@@ -60,11 +64,11 @@ function together(own, space, reach) {
   return own.filter((_, i) => most.every((m, j) => Math.abs(all[i][j] - m) <= reach));
 }
 
-/** How many points are about as near to a place as a mark is wide. @param {ArrayLike<number>} points
+/** How many points are within about a mark's size of a place. @param {ArrayLike<number>} points
  * @param {number[]} place @param {[number, number][]} ranges */
 function near(points, place, ranges) {
   const k = ranges.length;
-  const reach = ranges.map(([low, high]) => ((high - low) * AROUND) / FINE);
+  const reach = ranges.map(([low, high]) => ((high - low) * MARK_REACH_CELLS) / CELLS_PER_AXIS);
   let count = 0;
   for (let i = 0; i < points.length; i += k) {
     let r = 0;
@@ -74,18 +78,19 @@ function near(points, place, ranges) {
   return count;
 }
 
-/** From the key of a cell to those of its neighbours, and its own. @param {number} k @returns {number[]} */
-const beside = (k) => (k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * WIDE + step)) : [0]);
+/** The offsets from a cell's key to those of its neighbours, and 0. @param {number} k @returns {number[]} */
+const beside = (k) =>
+  k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** Those whose numbers can be read beside one another: none is written over that of one before it.
- * @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels
- * @param {number} tall pixels, their letters @returns {C[]} */
+/** The crowds whose counts can be written without overlapping an earlier one. @template {{count: number}} C
+ * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels @param {number} tall pixels,
+ * their letters @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {
     const x = at[2 * i];
     const y = at[2 * i + 1];
-    const wide = LETTER * tall * (String(count).length + 1);
+    const wide = DIGIT_WIDTH_EM * tall * (String(count).length + 1);
     if (taken.some(([u, v, w]) => Math.abs(x - u) < Math.max(wide, w) && Math.abs(y - v) < tall))
       return false;
     taken.push([x, y, wide]);
@@ -93,9 +98,9 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/** The crowds of each cloud's points in a view, the fullest first: of those that it shows, each where the
- * topmost mark does, and of no point that is picked out. Those of a place share it in their cloud's space,
- * not in this picture of it alone. @param {import("./engine.mjs").View} view
+/** The crowds of each cloud's points in a view, the fullest first. Counts the points that are shown, each
+ * where its topmost mark shows it, except highlighted ones. Points of a crowd coincide in their cloud's
+ * space, not only in this projection. @param {import("./engine.mjs").View} view
  * @param {import("./engine.mjs").Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());

@@ -16,15 +16,15 @@ import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
-/** n numbers, each from its place in the row. `Float64Array.from` takes ten times as long.
- * @param {number} n @param {(i: number) => number} f */
+/** n numbers from a function of the index; ten times as fast as `Float64Array.from`. @param {number} n
+ * @param {(i: number) => number} f */
 function filled(n, f) {
   const out = new Float64Array(n);
   for (let i = 0; i < n; i++) out[i] = f(i);
   return out;
 }
 
-/** n dual numbers, each from its place in the row. @param {number} n @param {(i: number) => number} values
+/** n dual numbers from functions of the index. @param {number} n @param {(i: number) => number} values
  * @param {(i: number) => number} tangents @returns {Dual} */
 const dual = (n, values, tangents) => ({ values: filled(n, values), tangents: filled(n, tangents) });
 
@@ -47,7 +47,7 @@ const times = (a, b) =>
     (i) => a.tangents[i] * b.values[i] + a.values[i] * b.tangents[i],
   );
 
-/** A function of each number, with its slope: of the argument and the result. @param {Dual} a
+/** Apply a function to each number. The slope is a function of argument and result. @param {Dual} a
  * @param {(x: number) => number} f @param {(x: number, y: number) => number} slope */
 function lifted(a, f, slope) {
   const values = a.values.map((x) => f(x));
@@ -62,9 +62,9 @@ const inverse = (a) =>
     (_, y) => -y * y,
   );
 
-/** (x, v) ↦ (f(x), J_f(x)·v) for n points, whose coordinates are first x, then v. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps of f @param {Params} params @param {Stages} all
- * @param {number} first as in `softmax` */
+/** The derivative of f: (x, v) ↦ (f(x), J_f(x)·v) for n points whose coordinates are x followed by v.
+ * @param {Float64Array} x @param {number} n @param {Step[]} steps of f @param {Params} params
+ * @param {Stages} all @param {number} first as in `softmax` */
 export function derivative(x, n, steps, params, all, first) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>
@@ -155,8 +155,8 @@ function softmax(x, n, temperature, causal, first) {
   return weights.map((weight) => times(weight, share));
 }
 
-/** Values, or tangents, of coordinates as n points in a row. @param {Dual[]} x @param {number} n
- * @param {"values" | "tangents"} part */
+/** The values, or the tangents, of dual coordinates as n points one after the other. @param {Dual[]} x
+ * @param {number} n @param {"values" | "tangents"} part */
 function rows(x, n, part) {
   const out = new Float64Array(n * x.length);
   x.forEach((each, j) => {

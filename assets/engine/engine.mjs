@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * The engine: a recipe and the parameters in, positions out. Pure: no DOM, no Plotly.
+ * The engine computes positions from a recipe and parameters. Pure: no DOM, no Plotly.
  *
  * It mirrors geometry/pipeline.py (steps, stages, positions between stages) and components/language/cloud.py
- * (display coordinates); marks.mjs says what is drawn of them. A test holds the two, and PyTorch, together.
+ * (display coordinates); marks.mjs computes what is drawn of them. A test compares it with Python and
+ * PyTorch.
  *
  * @typedef {{dtype: string, shape: number[], bdata: string}} Packed
  * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values:
@@ -18,7 +19,7 @@
  *   | {kind: "derivative", pipeline: Step[]}
  *   | {kind: "attention", keys: number, causal: boolean}
  *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}
- *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries}} Step those within a step too
+ *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries}} Step also those within a step
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud
@@ -30,8 +31,7 @@
  * @typedef {import("./recipe.d.ts").View & {figure: Figure, wide: boolean}} View
  * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as
  *   `var(--role)`
- * @typedef {Record<string, any>} Trace of Plotly: what it has depends on its type, and Plotly itself says
- *   what is wrong with it
+ * @typedef {Record<string, any>} Trace of Plotly, which checks its fields itself
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string,
  *   string>, of?: string[], when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}}
  *   Choice
@@ -39,18 +39,18 @@
  * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
  *   chosen: Record<string, string | number>, text: Text | null}} Recipe
  * @typedef {Record<string, number>} Params
- * @typedef {(part: number) => number} Own the progress of a point, by its place in the row, from 0 (the
- *   first) to 1
+ * @typedef {(part: number) => number} Own the progress of a point by its place in the cloud, from 0 (the
+ *   first) to 1 (the last)
  * @typedef {Record<string, Float64Array>} Progresses of each point of some clouds
  * @typedef {{recipe: Recipe, stages: Stages, at: Record<string, Float64Array>, params: Params, progress:
- *   number, followed: number, each?: Progresses | null}} Moment what is known when a frame is drawn; each:
- *   the progress of each point of the clouds in which they differ
+ *   number, followed: number, each?: Progresses | null}} Moment the state for which a frame is drawn; each:
+ *   the progress of each point, of clouds in which it differs
  */
 
 import { unpack, movers } from "./packed.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
-import { INSIDE, apply, every } from "./steps.mjs";
+import { IN_PLACE_STEPS, apply, every } from "./steps.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
@@ -65,7 +65,7 @@ export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 export const parameterOf = (recipe, name) =>
   /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
 
-/** The parameter that runs by itself, if there is one. @param {Recipe} recipe
+/** The parameter that the clock runs, if there is one. @param {Recipe} recipe
  * @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
@@ -76,10 +76,10 @@ function rests(step) {
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/** The stages of one cloud, or of one point, or of n, in place of its own. A step that moves nothing gives
- * the same array again. @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds that
- * its steps see @param {{at: Float64Array, index: number, n?: number}} [point] @param {Float64Array[]} [old]
- * stages whose memory is free @returns {Float64Array[]} */
+/** The stages of a whole cloud, or of one point, or of n points, given in its place. A step that moves
+ * nothing gives the same array object again. @param {Cloud} cloud @param {Params} params @param {Stages} all
+ * of the clouds that its steps see @param {{at: Float64Array, index: number, n?: number}} [point]
+ * @param {Float64Array[]} [old] stages whose memory is free @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
@@ -95,8 +95,8 @@ export function cloudStages(cloud, params, all, point, old = []) {
   return out;
 }
 
-/** A new array object, since caches compare arrays by identity; it takes the memory of an old one that is as
- * long. @param {number} length @param {Float64Array} [old] */
+/** A new array object, since caches compare arrays by identity. It reuses the memory of an old array of the
+ * same length. @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
 /** @param {Float64Array} x @param {Float64Array} [old] */
@@ -106,11 +106,11 @@ function copied(x, old) {
   return out;
 }
 
-/** x after a step, in an array of its own. @param {Float64Array} x @param {number} n @param {Step} step
- * @param {Params} params @param {Stages} all @param {number} first as in `softmax`
+/** Apply a step to x and return the result in an array of its own. @param {Float64Array} x @param {number} n
+ * @param {Step} step @param {Params} params @param {Stages} all @param {number} first as in `softmax`
  * @param {Float64Array} [old] whose memory is free @returns {Float64Array} */
 function stage(x, n, step, params, all, first, old) {
-  if (INSIDE.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
+  if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
   if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
   const [A, b] = numbersOf(step, params, all);
   const m = A.length / (x.length / n || 1);
@@ -119,14 +119,15 @@ function stage(x, n, step, params, all, first, old) {
 
 /**
  * @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[], before:
- * Float64Array[] | undefined}} Known what moves
- *   a cloud, where it is, and where it was a move before
- * @typedef {WeakMap<Cloud, Known>} Memory of somebody who moves a recipe: stages are good until their cloud
- *   has moved twice
+ * Float64Array[] | undefined}} Known the cached stages of a
+ *   cloud: the parameters and clouds it depends on, and the stages before the last change, whose memory is
+ *   reused next
+ * @typedef {WeakMap<Cloud, Known>} Memory the cache of one user of a recipe: an array of stages is valid
+ *   until its cloud has changed twice
  */
 
-/** The stages of a cloud, anew only if a parameter that moves it, or a cloud that it sees, has changed.
- * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it
+/** The stages of a cloud, recomputed only if a parameter that moves it, or a cloud that it reads, has
+ * changed. @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it
  * @param {Memory} memory */
 function remembered(cloud, params, all, memory) {
   let known = memory.get(cloud);
@@ -154,18 +155,18 @@ function remembered(cloud, params, all, memory) {
   return known.stages;
 }
 
-/** For each cloud, an array a stage. A cloud sees only those before it. @param {Recipe} recipe
- * @param {Params} params @param {Memory} [memory] @returns {Stages} */
+/** The stages of all clouds: for each, one array per stage. A cloud can read only earlier ones.
+ * @param {Recipe} recipe @param {Params} params @param {Memory} [memory] @returns {Stages} */
 export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
   for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all, memory);
   return all;
 }
 
-/** Between two stages of n points each, on straight lines; of many progresses each point has its own. A cloud
- * that has fewer steps than the recipe rests at its last stage. @param {ArrayLike<number>[]} stages
- * @param {number} n @param {number | ArrayLike<number>} progress @param {Float64Array} [old] whose memory is
- * free @returns {ArrayLike<number>} */
+/** Positions between two stages of n points, on straight lines. With an array of progresses each point has
+ * its own. A cloud with fewer steps than the recipe rests at its last stage.
+ * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress
+ * @param {Float64Array} [old] whose memory is free @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);
@@ -190,7 +191,7 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/** The same with a progress of each point. @param {ArrayLike<number>[]} stages @param {number} n
+/** `between` with a progress for each point. @param {ArrayLike<number>[]} stages @param {number} n
  * @param {ArrayLike<number>} progress @param {Float64Array} [old] */
 function scattered(stages, n, progress, old) {
   const last = stages.length - 1;
@@ -211,14 +212,14 @@ function scattered(stages, n, progress, old) {
   return out;
 }
 
-/** For each cloud, where its points are at a progress. @param {Recipe} recipe @param {Params} params
- * @param {number} progress @param {Own | null} [own] the progress of each point of a loose cloud, by its
- * place in the row @returns {Record<string, Float64Array>} */
+/** The positions of all clouds at a progress. `own` gives points of loose clouds a progress of their own.
+ * @param {Recipe} recipe @param {Params} params @param {number} progress @param {Own | null} [own] the
+ * progress of each point of a loose cloud, by its place in the row @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }
 
-/** The same from stages that are known already. @param {Recipe} recipe @param {Stages} all
+/** `positions` from stages that are known already. @param {Recipe} recipe @param {Stages} all
  * @param {number} progress @param {Progresses | null} [each] @param {Places} [there]
  * @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress, each = null, there = new WeakMap()) {
@@ -238,11 +239,11 @@ export function now(recipe, all, progress, each = null, there = new WeakMap()) {
 /**
  * @typedef {WeakMap<Cloud, {stages: Float64Array[], progress: number | Float64Array, points: Float64Array,
  * way: Float64Array | undefined}>} Places
- * where each cloud was last, and where it was when it was last on its way: good until it is on its way again
+ * the cached positions of each cloud; way: the array between two stages, reused for the next such positions
  */
 
-/** The progress of each point of the clouds that are loose: the first of a cloud has that of place 0, the
- * last that of 1. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
+/** The progress of each point of the loose clouds: the first point of a cloud gets that of place 0, the last
+ * that of 1. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
 export const progresses = (recipe, own) =>
   Object.fromEntries(
     [...loose(recipe)].map((cloud) => {
@@ -254,15 +255,15 @@ export const progresses = (recipe, own) =>
 /** @type {WeakMap<Recipe["clouds"], Set<string>>} */
 const freed = new WeakMap();
 
-/** Which points of its cloud a mark shows; null: all. @param {import("./recipe.d.ts").Mark} mark
+/** Which points of its cloud a mark shows; null means all. @param {import("./recipe.d.ts").Mark} mark
  * @returns {import("./recipe.d.ts").Only} */
 export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 
-const FREE = ["Points", "Trail", "Labels"];
+const FREE_MARKS = ["Points", "Trail", "Labels"];
 
-/** The clouds whose points may go each in its own time: each is drawn by itself, nothing is made of all of
- * them together, no other cloud sees them, and no line or surface goes the same way. @param {Recipe} recipe
- * @returns {Set<string>} */
+/** The loose clouds, whose points may move at different times: drawn as single points, with no line, surface,
+ * statistic or other cloud that depends on all of them at once. @param {Recipe} recipe @returns {Set<string>}
+ */
 export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
@@ -279,7 +280,7 @@ export function loose({ clouds, views, readouts }) {
     ...readouts.flatMap((r) => (r.kind === "residual" ? [r.a, r.b] : r.kind === "fate" ? [r.keys] : [])),
     ...marks.flatMap((mark) => {
       const only = onlyOf(mark);
-      return FREE.includes(mark.mark) &&
+      return FREE_MARKS.includes(mark.mark) &&
         !(only && !Array.isArray(only) && typeof only === "object") &&
         !(mark.color && "kind" in mark.color.of)
         ? []
@@ -302,7 +303,8 @@ export function loose({ clouds, views, readouts }) {
   return names;
 }
 
-/** Whether two pieces of a recipe say the same. @param {unknown} a @param {unknown} b @returns {boolean} */
+/** Whether two parts of a recipe are equal as JSON. @param {unknown} a @param {unknown} b @returns {boolean}
+ */
 function alike(a, b) {
   if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return a === b;
   const names = Object.keys(a);
@@ -312,8 +314,9 @@ function alike(a, b) {
   );
 }
 
-/** The largest distance between two clouds, point by point, in their first m coordinates (all of a's).
- * @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param {number} n @param {number} [m] */
+/** The largest distance between corresponding points of two clouds, in their first m coordinates (by default
+ * all of a's). @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param {number} n
+ * @param {number} [m] */
 export function residual(a, b, n, m) {
   const da = a.length / n;
   const db = b.length / n;
@@ -326,7 +329,7 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** Mean, standard deviation, norm, and angle to the line along 1, of one point. @param {ArrayLike<number>} x
+/** Mean, standard deviation, norm, and angle to the all-ones line, of one point. @param {ArrayLike<number>} x
  */
 export function measures(x) {
   const d = x.length;

@@ -1,18 +1,17 @@
 // @ts-check
-/** What a layer of gates, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin, as in
+/** What a ReLU layer, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin. Mirrors
  * geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
-const MOST = 52; // bits of a number that is exact
-const SMALL = 1e-9; // of the largest weights: what is less is rounding
+const MAX_EXACT_BITS = 52; // of an integer that a number can hold
+const RANK_TOLERANCE = 1e-9; // in lengths of the longest row: smaller differences are rounding
 
-/** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each neuron, of which there are at
- * most 52 */
+/** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
-/** The number of a fate for each point, and the rank of its piece. @param {Layer} layer
+/** The fate (an index of FATES) of each point, and the rank of its linear piece. @param {Layer} layer
  * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each
  * @param {number} count */
 export function fates({ W }, x, z, count) {
@@ -20,7 +19,7 @@ export function fates({ W }, x, z, count) {
   const m = W.length;
   const fateOf = new Uint8Array(count);
   const ranks = new Uint8Array(count);
-  const least = SMALL * size(W);
+  const least = RANK_TOLERANCE * size(W);
   /** @type {Map<number, Piece>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
     let on = 0;
@@ -39,11 +38,12 @@ export function fates({ W }, x, z, count) {
   return { fateOf, ranks, highest: n };
 }
 
-/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece with the direction
- * that alone is not seen, if there is one, and how fast each neuron changes along it */
+/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece of linearity.
+ * unseen: the direction that the active neurons map to 0, if it is unique; along: each neuron's slope along
+ * it */
 
-/** What becomes of points where these neurons are on, a bit each. @param {number[][]} W @param {number} on
- * @param {number} n @param {number} least @returns {Piece} */
+/** The linear piece on which a given set of neurons, one bit each, is active. @param {number[][]} W
+ * @param {number} on @param {number} n @param {number} least @returns {Piece} */
 function pieceOf(W, on, n, least) {
   const seen = directions(
     W.filter((_, k) => Math.floor(on / 2 ** k) % 2),
@@ -60,8 +60,8 @@ function pieceOf(W, on, n, least) {
   };
 }
 
-/** Orthonormal directions that rows span; what is shorter than `least` is nothing. @param {number[][]} rows
- * @param {number} n @param {number} least @returns {number[][]} */
+/** An orthonormal basis of the rows' span; remainders shorter than `least` count as 0.
+ * @param {number[][]} rows @param {number} n @param {number} least @returns {number[][]} */
 function directions(rows, n, least) {
   /** @type {number[][]} */ const found = [];
   for (let left = rows; left.length && found.length < n;) {
@@ -75,7 +75,7 @@ function directions(rows, n, least) {
   return found;
 }
 
-/** The direction across all but one. @param {number[][]} seen @param {number} n */
+/** The direction orthogonal to n − 1 given ones. @param {number[][]} seen @param {number} n */
 function across(seen, n) {
   const axes = Array.from({ length: n }, (_, k) => Array.from({ length: n }, (_, j) => Number(j === k)));
   return directions(
@@ -85,7 +85,7 @@ function across(seen, n) {
   )[0];
 }
 
-/** x without its part along a direction. @param {number[]} x @param {number[]} along */
+/** x without its component along a unit vector. @param {number[]} x @param {number[]} along */
 function less(x, along) {
   const part = dot(x, along);
   return x.map((each, j) => each - part * along[j]);
@@ -94,8 +94,8 @@ function less(x, along) {
 /** The length of the longest row. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/** Into how many pieces the neurons cut a circle. @param {Layer} layer with W (m × 2) @param {number} radius
- */
+/** The number of pieces into which the neurons cut a circle. @param {Layer} layer with W (m × 2)
+ * @param {number} radius */
 export function pieces({ W, b }, radius) {
   const whole = 2 * Math.PI;
   const at = W.flatMap((w, k) => {
@@ -105,19 +105,19 @@ export function pieces({ W, b }, radius) {
     const half = Math.acos(-b[k] / far);
     return [toward - half, toward + half].map((angle) => ((angle % whole) + whole) % whole);
   }).sort((x, y) => x - y);
-  const once = at.filter((x, k) => (k ? x - at[k - 1] > SMALL : true));
-  if (once.length > 1 && once[0] + whole - once[once.length - 1] <= SMALL) once.pop();
+  const once = at.filter((x, k) => (k ? x - at[k - 1] > RANK_TOLERANCE : true));
+  if (once.length > 1 && once[0] + whole - once[once.length - 1] <= RANK_TOLERANCE) once.pop();
   return Math.max(1, once.length);
 }
 
-/** How many sign patterns points have, and the entropy of their shares in bits. @param {ArrayLike<number>} x
- * @param {number} count */
+/** The number of different sign patterns of points, and the entropy of their frequencies in bits.
+ * @param {ArrayLike<number>} x @param {number} count */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const patternCounts = new Map();
   for (let i = 0; i < count; i++) {
     /** @type {string | number} a bit for each coordinate, as long as a number has room for them */
-    let signs = m > MOST ? "" : 0;
+    let signs = m > MAX_EXACT_BITS ? "" : 0;
     if (typeof signs === "string") for (let j = 0; j < m; j++) signs += x[i * m + j] > 0 ? "1" : "0";
     else for (let j = 0; j < m; j++) signs = 2 * signs + (x[i * m + j] > 0 ? 1 : 0);
     patternCounts.set(signs, (patternCounts.get(signs) ?? 0) + 1);

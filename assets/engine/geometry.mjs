@@ -1,10 +1,9 @@
 // @ts-check
-/** Geometry that marks and readouts need, as in geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
+/** Geometry for marks and readouts; mirrors geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
 
-/** @typedef {{length: number, width: number, least: number, steep: number}} Head as in geometry/arrows.py,
- * which says what they are */
+/** @typedef {{length: number, width: number, least: number, steep: number}} Head see geometry/arrows.py */
 
-/** A line with a head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points
+/** A line with an arrow head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points
  * @param {number} k @param {Head | 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
@@ -37,7 +36,7 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors as long as `back` and at right angles to it. @param {number[]} back @param {number} size
+/** Vectors as long as `back` and orthogonal to it. @param {number[]} back @param {number} size
  * @param {number} steep */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
@@ -48,9 +47,9 @@ function sides(back, size, steep) {
   return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
-/** The semi-axes of an ellipsoid, longest first: its middle, then the images of orthonormal radii. Pairs of
- * radii are turned into each other until all are at right angles (one-sided Jacobi).
- * @param {ArrayLike<number>} points @param {number} n @returns {number[][]} */
+/** The semi-axes of an ellipsoid, longest first, from its centre and the images of orthonormal radii.
+ * One-sided Jacobi: pairs of radii are rotated until all are orthogonal. @param {ArrayLike<number>} points
+ * @param {number} n @returns {number[][]} */
 export function semiAxes(points, n) {
   const d = points.length / n;
   const axes = Array.from({ length: n - 1 }, (_, i) =>
@@ -75,9 +74,9 @@ export function semiAxes(points, n) {
   return axes.sort((a, b) => dot(b, b) - dot(a, a));
 }
 
-/** The disc that {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its middle, then its edge, closed.
- * @param {ArrayLike<number>} values of b + ⟨w, x⟩ at the origin and at the ends of the unit vectors
- * @param {number} radius @param {number} corners */
+/** The disc that the plane {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its centre, then its
+ * edge, closed. @param {ArrayLike<number>} values of b + ⟨w, x⟩ at the origin and at the ends of the unit
+ * vectors @param {number} radius @param {number} corners */
 export function disc(values, radius, corners) {
   const { normal, away } = plane(values, radius);
   return facing(
@@ -88,9 +87,9 @@ export function disc(values, radius, corners) {
   );
 }
 
-/** What is perpendicular to a vector around a point within a radius: the point, then a line's ends in 2D, a
- * disc's edge in 3D, closed; all at the point where the vector is 0. @param {number[]} middle
- * @param {number[]} vector @param {number} radius @param {number} corners */
+/** The line (2D) or disc (3D) through a point, orthogonal to a vector, within a radius: its centre, then the
+ * line's ends or the disc's closed edge. All points coincide with the centre if the vector is 0.
+ * @param {number[]} middle @param {number[]} vector @param {number} radius @param {number} corners */
 export function facing(middle, vector, radius, corners) {
   const size = Math.hypot(...vector) || 1;
   const normal = vector.map((x) => x / size);
@@ -100,7 +99,7 @@ export function facing(middle, vector, radius, corners) {
     return Float32Array.of(x, y, x + radius * b, y - radius * a, x - radius * b, y + radius * a);
   }
   const sizes = normal.map(Math.abs);
-  const least = sizes.findIndex((x) => x <= Math.min(...sizes) + TIE);
+  const least = sizes.findIndex((x) => x <= Math.min(...sizes) + TIE_TOLERANCE);
   const across = cross(
     normal,
     [0, 1, 2].map((i) => (i === least ? 1 : 0)),
@@ -119,8 +118,8 @@ export function facing(middle, vector, radius, corners) {
   return out;
 }
 
-/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and its distance from the origin, at most the radius.
- * @param {ArrayLike<number>} values @param {number} radius */
+/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and its signed distance from the origin, at most the
+ * radius. @param {ArrayLike<number>} values @param {number} radius */
 function plane(values, radius) {
   const [b, ...ends] = Array.from(values);
   const w = [0, 1, 2].map((i) => (ends[i] ?? b) - b);
@@ -129,24 +128,25 @@ function plane(values, radius) {
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
-const STEEP = 0.95;
-const NEARLY = 1e-3;
-const TIE = 1e-6; // as in geometry/plane.py
+const MAX_STEEPNESS = 0.95;
+const MIN_SIDEWAYS_SHARE = 1e-3;
+const TIE_TOLERANCE = 1e-6; // as in geometry/plane.py
 
-/** Where on a plane an eye sees it as a line: the nearest place as far from the origin; null: there is none
- * near. @param {ArrayLike<number>} values @param {number[]} eye @returns {number[] | null} */
+/** The eye position, as far from the origin and as near as possible, from which the plane is seen edge-on;
+ * null if there is none nearby. @param {ArrayLike<number>} values @param {number[]} eye
+ * @returns {number[] | null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
   const { normal, away } = plane(values, far);
   const dot = (/** @type {number[]} */ a) => a.reduce((s, x, i) => s + x * eye[i], 0);
   let flat = eye.map((x, i) => x - dot(normal) * normal[i]);
-  if (Math.abs(flat[2]) > STEEP * Math.hypot(...flat)) {
+  if (Math.abs(flat[2]) > MAX_STEEPNESS * Math.hypot(...flat)) {
     const level = [-normal[1], normal[0], 0];
     flat = level.map((x) => (dot(level) < 0 ? -x : x));
   }
   const length = Math.hypot(...flat);
   const along = Math.sqrt(far ** 2 - away ** 2) / length;
-  return length > NEARLY * far && Math.abs(away) < far
+  return length > MIN_SIDEWAYS_SHARE * far && Math.abs(away) < far
     ? flat.map((x, i) => away * normal[i] + along * x)
     : null;
 }
@@ -154,7 +154,7 @@ export function edgeOn(values, eye) {
 /** @param {number[]} a @param {number[]} b */
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
-/** The outline of a histogram of equal bins; values outside the span count in the outermost.
+/** The outline of a histogram with equal bins; values outside the span count in the outermost bins.
  * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
 export function histogram(values, [low, high], bins) {
   const counts = new Array(bins).fill(0);
@@ -168,8 +168,8 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold between two neighbouring values that separates classes 0 and 1 best, and the share that it
- * gets right. @param {Float32Array} values @param {ArrayLike<number>} classes */
+/** The threshold between neighbouring values that separates classes 0 and 1 best, and its accuracy.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);
   const n = order.length;
@@ -187,9 +187,9 @@ export function bestThreshold(values, classes) {
   return best;
 }
 
-/** The share that a threshold, or else the best one, puts right: class 1 above it; the best may have it
- * either way. @param {Float32Array} values @param {ArrayLike<number>} classes
- * @param {number | null} threshold */
+/** The accuracy of a threshold, above which the class is 1; without one, of the best threshold in either
+ * direction. @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold
+ */
 export function accuracy(values, classes, threshold) {
   if (threshold === null) return bestThreshold(values, classes).accuracy;
   return (

@@ -1,26 +1,25 @@
 // @ts-check
 /**
- * The convex hull of points, as geometry/hull.py has it from Qhull: which points are its corners, and what to
- * draw of it. Pure.
+ * The convex hull of points, as geometry/hull.py computes it with Qhull: which points are corners, and an
+ * outline to draw. Pure.
  *
- * Points that lie on a line or in a plane have the hull that they have there. A point is a corner if it is no
- * convex combination of the points at other places; of points at one place all are corners, or none.
+ * Points on a line or in a plane get their hull within it. A point is a corner if it is not a convex
+ * combination of points at other places; of points at the same place all are corners, or none.
  *
  * @typedef {{points: import("./image.mjs").Points, rank: number, corners: boolean[], order: number[],
- *   triangles: number[][]}} Hull rank: in how many directions the points spread; order: an outline to draw,
- *   −1 a gap; triangles: in three dimensions, seen from outside counterclockwise, or a fan of what lies in a
- *   plane
+ *   triangles: number[][]}} Hull rank: the dimension of the points' span; order: an outline to draw,
+ *   −1 a gap; triangles: counterclockwise from outside, or a fan if the points lie in a plane
  */
 
 import { image } from "./image.mjs";
 
-// of the size of the whole: what is nearer to a line or plane than this lies on it, as points come in float32
-const ROUNDING = 5e-7;
-// of it: what is higher above a face sees it. Much more, and of points that are near one another some see
-// what no hull has
-const SEEN = 1e-13;
+// in sizes of the whole: points nearer to a line or plane than this lie on it, as they come in float32
+const FLATNESS_TOLERANCE = 5e-7;
+// in sizes of the whole: a point higher above a face than this sees it. A much larger tolerance would let
+// nearby points see an inconsistent set of faces
+const VISIBILITY_TOLERANCE = 1e-13;
 
-/** What was found a moment before need not be found again where an affine map has taken it along.
+/** The convex hull. If an affine map takes the points from those of `before`, its hull is reused.
  * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before]
  * @returns {Hull} */
 export function hull(points, n, d, before) {
@@ -32,7 +31,7 @@ export function hull(points, n, d, before) {
       triangles: moved.mirrored ? before.triangles.map(([a, b, c]) => [a, c, b]) : before.triangles,
     };
   const { flat, rank, size } = spread(points, n, d);
-  const tolerance = ROUNDING * size;
+  const tolerance = FLATNESS_TOLERANCE * size;
   const faces =
     rank === 0
       ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
@@ -61,7 +60,7 @@ export function hull(points, n, d, before) {
   };
 }
 
-/** Of a polygon in space, from its first point. @param {number[]} order closed */
+/** Triangulate a polygon in space as a fan from its first point. @param {number[]} order closed */
 function fan(order) {
   const corners = order.slice(1);
   const from = corners.indexOf(Math.min(...corners));
@@ -69,8 +68,9 @@ function fan(order) {
   return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
-/** The points in coordinates of the space that they spread in, one axis after another along what is farthest
- * from those before. @param {ArrayLike<number>} points @param {number} n @param {number} d */
+/** The points in coordinates of the subspace that they span. Each axis goes towards the point that is
+ * farthest from the span of those before it. @param {ArrayLike<number>} points @param {number} n
+ * @param {number} d */
 function spread(points, n, d) {
   const rest = new Float64Array(points);
   const least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -92,7 +92,7 @@ function spread(points, n, d) {
         farthest = i;
       }
     size ||= Math.sqrt(most);
-    if (!(Math.sqrt(most) > ROUNDING * size + least)) break;
+    if (!(Math.sqrt(most) > FLATNESS_TOLERANCE * size + least)) break;
     const axis = Array.from(rest.subarray(farthest * d, (farthest + 1) * d), (x) => x / Math.sqrt(most));
     const along = [];
     for (let i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ function spread(points, n, d) {
     directions.push(axis);
   }
   if (axes.length > 3) throw new RangeError("no hull of points in more than three dimensions");
-  // no mirror image
+  // keep the orientation: no mirror image
   if (d === 3 && axes.length === 3 && handedness(directions) < 0) axes[2] = axes[2].map((x) => -x);
   const rank = axes.length;
   const flat = new Float64Array(n * rank);
@@ -151,7 +151,7 @@ function polygon(x, n, tolerance) {
   return { corners: new Set(order), order, triangles: [] };
 }
 
-/** How far b lies to the right of the way from a to c. @param {Float64Array} x @param {number} a
+/** How far b lies to the right of the line from a to c. @param {Float64Array} x @param {number} a
  * @param {number} b @param {number} c */
 function outside(x, a, b, c) {
   const ux = x[2 * c] - x[2 * a];
@@ -162,10 +162,10 @@ function outside(x, a, b, c) {
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/** Point by point: the faces that a point sees give way to those from their edge to it.
+/** The incremental convex hull: the faces that a new point sees are replaced by faces from their rim to it.
  * @param {Float64Array} x @param {number} n @param {number} tolerance */
 function polyhedron(x, n, tolerance) {
-  const seen = (SEEN / ROUNDING) * tolerance;
+  const seen = (VISIBILITY_TOLERANCE / FLATNESS_TOLERANCE) * tolerance;
   const first = tetrahedron(x, n);
   const middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
   const [a, b, c, d] = first;
@@ -192,7 +192,7 @@ function polyhedron(x, n, tolerance) {
     for (const edge of edges) {
       const p = Math.floor(edge / n);
       const q = edge % n;
-      if (!edges.has(n * q + p)) kept.push(faceThrough(x, [p, q, i])); // the rim of what is seen
+      if (!edges.has(n * q + p)) kept.push(faceThrough(x, [p, q, i])); // the rim of the removed faces
     }
     faces = kept;
   }
@@ -200,10 +200,10 @@ function polyhedron(x, n, tolerance) {
   return { corners: extremes(x, faces, tolerance), order: outline(triangles), triangles };
 }
 
-/** Four points that span much of the space. @param {Float64Array} x @param {number} n */
+/** Four points that span a large part of the space. @param {Float64Array} x @param {number} n */
 function tetrahedron(x, n) {
-  // the axes of `spread` went from point 0 to the farthest one, to what is farthest from that line, to what
-  // is from that plane
+  // the axes of `spread` led from point 0 to the farthest point, then to the point farthest from that line,
+  // then to the point farthest from that plane
   const farthest = (/** @type {number} */ j) => {
     let k = 0;
     for (let i = 1; i < n; i++) if (Math.abs(x[3 * i + j]) > Math.abs(x[3 * k + j])) k = i;
@@ -214,7 +214,7 @@ function tetrahedron(x, n) {
 
 /** @typedef {{corners: number[], normal: number[], offset: number}} Face */
 
-/** The face through three points, its normal by the right hand. @param {Float64Array} x
+/** The face through three points, with its normal by the right-hand rule. @param {Float64Array} x
  * @param {number[]} corners @returns {Face} */
 function faceThrough(x, corners) {
   const p = 3 * corners[0];
@@ -234,8 +234,8 @@ function faceThrough(x, corners) {
   return { corners, normal, offset: normal[0] * x[p] + normal[1] * x[p + 1] + normal[2] * x[p + 2] };
 }
 
-/** The same, turned so that a point inside is below it. @param {Float64Array} x @param {number[]} corners
- * @param {number[]} inside */
+/** The face through three points, oriented so that an inner point is below it. @param {Float64Array} x
+ * @param {number[]} corners @param {number[]} inside */
 function facingAwayFrom(x, corners, inside) {
   const face = faceThrough(x, corners);
   const height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
@@ -246,9 +246,9 @@ function facingAwayFrom(x, corners, inside) {
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/** The corners: where a point lies flat among its neighbours, inside a face or an edge, it is none. All
- * neighbours lie below a corner, in the direction of the sum of the normals around it.
- * @param {Float64Array} x @param {Face[]} faces @param {number} tolerance */
+/** The corners of the hull: points that do not lie flat inside a face or an edge. All neighbours of a corner
+ * lie below it in the direction of the sum of the normals around it. @param {Float64Array} x
+ * @param {Face[]} faces @param {number} tolerance */
 function extremes(x, faces, tolerance) {
   /** @type {Map<number, {up: number[], beside: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {

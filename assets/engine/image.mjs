@@ -1,19 +1,20 @@
 // @ts-check
 /**
- * Whether points are where an invertible affine map takes those of a moment before. It takes along their
- * hull, who leads, and every average: what was found of them need not be found again. Pure.
+ * Detect whether an invertible affine map takes the points of the previous moment to the present ones. Such a
+ * map preserves convex hulls, averages and which key leads, so earlier results can be reused. Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
- * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image whether the map mirrors
- *   space, and the query that scores the points as this one did before, but for what all have in common
- * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame unit vectors that span points,
- *   each towards an end, and how far along each every point is from the first one
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image the affine map: whether
+ *   it mirrors space; and `query`, which maps a query to one that gives the points the same scores as before,
+ *   up to a constant
+ * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame axes spanned by the points:
+ *   unit vectors from the first point, each towards the point `ends`, and all points' coordinates along them
  */
 
 import { dot } from "./vectors.mjs";
 
-const ROUNDING = 2 ** -46; // of the size of the points
-const FLATTEST = 1e-4; // a map that shortens one direction so much more than another counts as not invertible
+const COORDINATE_TOLERANCE = 2 ** -46; // in sizes of the points
+const MIN_AXIS_RATIO = 1e-4; // of lengths: a map that shrinks an axis by more counts as not invertible
 
 /** @type {WeakMap<Points, Frame>} */
 const frames = new WeakMap();
@@ -37,7 +38,7 @@ export function image(before, after, n, d) {
     units.push(rest.map((x) => x / long));
     return long;
   });
-  if (!(Math.min(...lengths) > FLATTEST * Math.max(...lengths))) return null;
+  if (!(Math.min(...lengths) > MIN_AXIS_RATIO * Math.max(...lengths))) return null;
   const query = (/** @type {ArrayLike<number>} */ q) => {
     const out = new Array(d).fill(0);
     units.forEach((unit, s) => add(out, unit, (dot(axes[s], q) - dot(to[s], out)) / lengths[s]));
@@ -64,7 +65,7 @@ function frame(points, n, d) {
     }
     const long = Math.sqrt(most);
     size ||= long;
-    if (!(long > ROUNDING * size)) break;
+    if (!(long > COORDINATE_TOLERANCE * size)) break;
     const axis = Array.from(rest.subarray(end * d, end * d + d), (x) => x / long);
     const along = new Float64Array(n);
     for (let i = 0; i < n; i++) {
@@ -79,7 +80,7 @@ function frame(points, n, d) {
   return built;
 }
 
-/** Whether each point is as far along the new axes as it was along the old ones.
+/** Whether each point has the same coordinates in the new axes as it had in the old ones.
  * @param {Float64Array[]} along @param {number[][]} to @param {Points} after @param {number} n
  * @param {number} d */
 function follows(along, to, after, n, d) {
@@ -89,13 +90,13 @@ function follows(along, to, after, n, d) {
     for (let j = 0; j < d; j++) {
       let x = after[i * d + j] - after[j];
       for (let s = 0; s < to.length; s++) x -= along[s][i] * to[s][j];
-      if (!(Math.abs(x) <= ROUNDING * size)) return false;
+      if (!(Math.abs(x) <= COORDINATE_TOLERANCE * size)) return false;
     }
   }
   return true;
 }
 
-/** From the first point to another. @param {Points} points @param {number} i @param {number} d */
+/** The vector from the first point to point i. @param {Points} points @param {number} i @param {number} d */
 function away(points, i, d) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) out.push(points[i * d + j] - points[j]);

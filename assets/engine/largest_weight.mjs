@@ -1,33 +1,33 @@
 // @ts-check
 /**
- * The largest weight that attention can give a key that no query selects, by Newton's method. Pure.
+ * The largest attention weight that any query can give to an unselectable key, by Newton's method. Pure.
  *
- * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys from a place: their
- * coordinates one after the other,
- *   then the products of each two, in sevens; and how far the farthest is */
+ * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys relative to a
+ *   place: rows of their coordinates, then rows of the products of each two coordinates, padded to a multiple
+ *   of ROWS_PER_PASS; size: the largest distance */
 
 import { dot, scores, scratch, TINY } from "./vectors.mjs";
 
-const SINGULAR = 1e-12;
-const STEPS = 100;
-const HALVINGS = 40;
-const SURE = 1e-9;
-const LIVE = 1e-5; // of all, of a weight: what three orders along the last step leave
-// below the highest score: a weight that changes no sum; numbers that are too small are slow, too
-const NOTHING = 45;
-const ROUNDING = 8; // in units of the last place, of a sum of a product; of many, one more of each
-const FAR = 1e3; // scores, of a start: where the keys have come together it may be anywhere
-const NEAR = 2; // of scores: three orders say nothing about a longer step
+const SINGULAR_TOLERANCE = 1e-12;
+const MAX_NEWTON_STEPS = 100;
+const MAX_STEP_HALVINGS = 40;
+const CERTAIN_GAIN = 1e-9;
+const FRAME_WEIGHT_TOLERANCE = 1e-5; // of a weight while the figure moves: the error of a third-order step
+// a key so much below the highest score has a weight that changes no sum; subnormal numbers would be slow
+const NEGLIGIBLE_SCORE_GAP = 45;
+const SUM_ROUNDINGS = 8; // rounding error of a sum of products, in machine epsilons; n more for n terms
+const MAX_START_SCORE = 1e3; // larger scores of a start are arbitrary: its keys have come together
+const MAX_SERIES_SCORE = 2; // for longer steps, in scores, the third-order expansion is not valid
 
-const ALL = { buffer: new Float64Array(0) };
-const P = { buffer: new Float64Array(0) };
+const ROWS_SCRATCH = { buffer: new Float64Array(0) };
+const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 
-const ROWS = 7; // that are summed at once: of a point in 2 or 4 dimensions no sum is for nothing, or one
+const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 2 or 4 dimensions
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
  */
 export function seen(keys, n, d, from) {
-  const rows = scratch(ALL, ROWS * Math.ceil((d * (d + 3)) / (2 * ROWS)) * n);
+  const rows = scratch(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
   let size = 0;
   for (let i = 0; i < n; i++) {
     let squares = 0;
@@ -56,31 +56,36 @@ export function coordinates({ rows, n, d }, k) {
   return out;
 }
 
-/** The q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, h itself too, by Newton's method: where
- * others surround h, its largest weight is e^(−L), and the softmax averages the others to h.
- * @param {Seen} all @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] what the
- * last step gains, else L is as near as a frame needs @returns {{query: number[], value: number}} */
+/** The query q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, with h itself, by Newton's method.
+ * If other keys surround h, e^(−L) is its largest weight, and the softmax averages the others to h. `exact`
+ * is the gain below which iteration stops; by default the error is FRAME_WEIGHT_TOLERANCE. @param {Seen} all
+ * @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] what the last step gains,
+ * else L is as near as a frame needs @returns {{query: number[], value: number}} */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);
   let value = moments(all, q) - dot(q, key);
-  if (start && !(value < Math.log(n) && Math.sqrt(dot(q, q)) * size < FAR)) value = moments(all, q.fill(0));
+  if (start && !(value < Math.log(n) && Math.sqrt(dot(q, q)) * size < MAX_START_SCORE))
+    value = moments(all, q.fill(0));
   for (let step = 1; ; step++) {
-    const gradient = less(MEAN, 1, key);
-    const move = solve(SPREAD, gradient, d);
+    const gradient = less(SOFTMAX_MEAN, 1, key);
+    const move = solve(SOFTMAX_COVARIANCE, gradient, d);
     const gain = dot(gradient, move) / 2;
-    const { far, cubes } = beyond(all, move, MEAN);
-    const near = far < NEAR;
+    const { far, cubes } = beyond(all, move, SOFTMAX_MEAN);
+    const near = far < MAX_SERIES_SCORE;
     const least = near ? value - gain - cubes / 6 : value;
-    if (step === STEPS || (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= LIVE))
+    if (
+      step === MAX_NEWTON_STEPS ||
+      (exact ? gain <= exact : near && gain * far * far * Math.exp(-least) <= FRAME_WEIGHT_TOLERANCE)
+    )
       return { query: less(q, 1, move), value: least };
     let part = 1;
     let next = q;
     let after = 0;
-    for (let halved = 0; halved < HALVINGS; halved++, part /= 2) {
+    for (let halved = 0; halved < MAX_STEP_HALVINGS; halved++, part /= 2) {
       next = less(q, part, move);
       after = moments(all, next) - dot(next, key);
-      if (gain < SURE || after <= value - (part * gain) / 2) break;
+      if (gain < CERTAIN_GAIN || after <= value - (part * gain) / 2) break;
     }
     q = next;
     value = after;
@@ -94,10 +99,11 @@ function less(x, part, y) {
   return out;
 }
 
-/** How far the step takes a score from the mean of all at most, and the mean cube of it: the third order of L
- * along the step. The softmax is in `P`. @param {Seen} all @param {number[]} move @param {number[]} mean */
+/** The largest change of a score, relative to the mean, by a step, and the mean of the changes' cubes: the
+ * third-order term of L. Reads the softmax in SOFTMAX_SCRATCH. @param {Seen} all @param {number[]} move
+ * @param {number[]} mean */
 function beyond({ rows, n, d }, move, mean) {
-  const { buffer: p } = P;
+  const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);
   let far = 0;
   let cubes = 0;
@@ -110,39 +116,42 @@ function beyond({ rows, n, d }, move, mean) {
   return { far, cubes };
 }
 
-const FINE = 128; // places from one number to the next where the exponential is known
-const EXP = Float64Array.from({ length: NOTHING * FINE + 1 }, (_, k) => Math.exp(-k / FINE));
+const EXP_TABLE_STEPS = 128; // table entries per unit
+const EXP_TABLE = Float64Array.from({ length: NEGLIGIBLE_SCORE_GAP * EXP_TABLE_STEPS + 1 }, (_, k) =>
+  Math.exp(-k / EXP_TABLE_STEPS),
+);
 
-/** e^x from −`NOTHING` to 0, by the nearest place: to some roundings, in a third of the time of `Math.exp`.
- * @param {number} x */
+/** e^x for −NEGLIGIBLE_SCORE_GAP ≤ x ≤ 0 from a table: accurate to some roundings, three times as fast as
+ * `Math.exp`. @param {number} x */
 function exp(x) {
-  const k = (0.5 - FINE * x) | 0;
-  const t = x + k / FINE;
-  return EXP[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
+  const k = (0.5 - EXP_TABLE_STEPS * x) | 0;
+  const t = x + k / EXP_TABLE_STEPS;
+  return EXP_TABLE[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
 }
 
-/** The softmax of ⟨q, k⟩, in `P`, and log Σ exp. @param {Seen} all @param {number[]} q */
+/** The softmax of ⟨q, k⟩, in SOFTMAX_SCRATCH, and log Σ exp. @param {Seen} all @param {number[]} q */
 export function softmax({ rows, n, d }, q) {
-  const p = scratch(P, n);
+  const p = scratch(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);
   let sum = 0;
-  for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NOTHING ? exp(p[i] - highest) : 0;
+  for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NEGLIGIBLE_SCORE_GAP ? exp(p[i] - highest) : 0;
   for (let i = 0; i < n; i++) p[i] /= sum;
   return { p, value: highest + Math.log(sum) };
 }
 
-/** The mean and the covariance that were found last, so that a frame asks for no memory. */
-const MEAN = /** @type {number[]} */ ([]);
-const SPREAD = /** @type {number[]} */ ([]);
-const SUMS = /** @type {number[]} */ ([]);
+/** Results of the last `moments`, kept so that a frame allocates no memory. */
+const SOFTMAX_MEAN = /** @type {number[]} */ ([]);
+const SOFTMAX_COVARIANCE = /** @type {number[]} */ ([]);
+const ROW_SUMS = /** @type {number[]} */ ([]);
 
-/** log Σ exp⟨q, k⟩; its gradient and its curvature: the mean of the softmax, which is left in `P`, in `MEAN`,
- * and its covariance in `SPREAD`, with a ridge where the keys do not spread. `ROWS` sums at once, which do
- * not wait for one another. @param {Seen} all @param {number[]} q */
+/** log Σ exp⟨q, k⟩ with its gradient and curvature: leaves the softmax in SOFTMAX_SCRATCH, its mean in
+ * SOFTMAX_MEAN, and its covariance in SOFTMAX_COVARIANCE, with a ridge for directions in which keys do not
+ * vary. Computes ROWS_PER_PASS independent sums at once, so that none waits for another. @param {Seen} all
+ * @param {number[]} q */
 function moments(all, q) {
   const { rows, n, d } = all;
   const { p, value } = softmax(all, q);
-  for (let f = 0; f < (d * (d + 3)) / 2; f += ROWS) {
+  for (let f = 0; f < (d * (d + 3)) / 2; f += ROWS_PER_PASS) {
     let a = 0;
     let b = 0;
     let c = 0;
@@ -160,30 +169,34 @@ function moments(all, q) {
       h += weight * rows[o + 5 * n];
       k += weight * rows[o + 6 * n];
     }
-    SUMS[f] = a;
-    SUMS[f + 1] = b;
-    SUMS[f + 2] = c;
-    SUMS[f + 3] = e;
-    SUMS[f + 4] = g;
-    SUMS[f + 5] = h;
-    SUMS[f + 6] = k;
+    ROW_SUMS[f] = a;
+    ROW_SUMS[f + 1] = b;
+    ROW_SUMS[f + 2] = c;
+    ROW_SUMS[f + 3] = e;
+    ROW_SUMS[f + 4] = g;
+    ROW_SUMS[f + 5] = h;
+    ROW_SUMS[f + 6] = k;
   }
-  MEAN.length = d;
-  SPREAD.length = d * d;
-  for (let j = 0; j < d; j++) MEAN[j] = SUMS[j];
+  SOFTMAX_MEAN.length = d;
+  SOFTMAX_COVARIANCE.length = d * d;
+  for (let j = 0; j < d; j++) SOFTMAX_MEAN[j] = ROW_SUMS[j];
   let trace = 0;
   for (let j = 0, row = d; j < d; j++) {
-    for (let r = 0; r < d; r++) SPREAD[j * d + r] = r > j ? 0 : SUMS[row++] - MEAN[j] * MEAN[r];
-    trace += SPREAD[j * d + j];
+    for (let r = 0; r < d; r++)
+      SOFTMAX_COVARIANCE[j * d + r] = r > j ? 0 : ROW_SUMS[row++] - SOFTMAX_MEAN[j] * SOFTMAX_MEAN[r];
+    trace += SOFTMAX_COVARIANCE[j * d + j];
   }
-  // a covariance is known to the rounding of what is taken away
-  const ridge = (SINGULAR * trace) / d + (ROUNDING + n) * Number.EPSILON * dot(MEAN, MEAN) + TINY;
-  for (let j = 0; j < d; j++) SPREAD[j * d + j] += ridge;
+  // the ridge covers the rounding error of the subtraction
+  const ridge =
+    (SINGULAR_TOLERANCE * trace) / d +
+    (SUM_ROUNDINGS + n) * Number.EPSILON * dot(SOFTMAX_MEAN, SOFTMAX_MEAN) +
+    TINY;
+  for (let j = 0; j < d; j++) SOFTMAX_COVARIANCE[j * d + j] += ridge;
   return value;
 }
 
-/** A⁻¹·b of a positive matrix, whose lower half becomes its Cholesky factor. @param {number[]} A
- * @param {number[]} b @param {number} d */
+/** A⁻¹·b for a positive definite matrix, by Cholesky; overwrites the lower half of A with the factor.
+ * @param {number[]} A @param {number[]} b @param {number} d */
 function solve(A, b, d) {
   const x = b.slice();
   for (let j = 0; j < d; j++) {

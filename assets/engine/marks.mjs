@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Marks: what is drawn of a cloud, as in components/language/marks/. One function for each, of the same name:
- * its points in display coordinates, in drawing order, with gaps as NaN. Pure. A test holds the names, and
- * the points of each, together.
+ * The points that each kind of mark draws, mirroring components/language/marks/: one function per kind, of
+ * the same name, gives its points in display coordinates, in drawing order, with gaps as NaN. Pure. A test
+ * compares names and points with Python.
  *
- * The types are written from the dataclasses of Python (tools/browser_types.py).
+ * The types are generated from Python's dataclasses (tools/browser_types.py).
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Mark} Mark
@@ -17,7 +17,7 @@ import { between, cloudOf, cloudStages, gather, project, sizeOf, unpack, value }
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificateOf, hullOf } from "./measures.mjs";
 
-const ROUNDING = 1e-9; // of a count
+const COUNT_TOLERANCE = 1e-9; // of a count
 
 /** @type {{[Kind in Mark["mark"]]: (mark: Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
 export const MARKS = {
@@ -29,7 +29,8 @@ export const MARKS = {
     return withHeads(mark.order ? gather(points, k, unpack(mark.order)) : points, k, mark.arrow);
   },
 
-  /** Joins where a point was at each stage to where it is: its later corners rest on the point itself. */
+  /** The path from a point's position at each stage to its present one; corners that are still ahead coincide
+   * with the point. */
   Trail(mark, moment) {
     const { recipe, stages, params, progress } = moment;
     const each = moment.each?.[mark.cloud];
@@ -50,7 +51,7 @@ export const MARKS = {
     return withHeads(out, k, mark.arrow);
   },
 
-  /** What is not ahead ends where the point is: later corners rest on it. */
+  /** The part of the way that is not ahead; later corners coincide with the point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -123,7 +124,7 @@ export const MARKS = {
     const { weights } = certificateOf(mark.cloud, moment);
     const [low, high] = mark.span;
     const own = Math.min(moment.followed, weights.length - 1);
-    const most = low > 0 ? Math.min(weights.length, Math.floor(1 / low + ROUNDING)) : weights.length;
+    const most = low > 0 ? Math.min(weights.length, Math.floor(1 / low + COUNT_TOLERANCE)) : weights.length;
     const out = new Float32Array(3 * most * k).fill(NaN);
     let at = 0;
     weights.forEach((p, i) => {
@@ -176,19 +177,19 @@ export const MARKS = {
   Cells: (mark, moment) => all(mark, moment),
 };
 
-/** The points of a mark, by the function of its name. @param {Mark} mark @param {Moment} moment */
+/** The points of a mark. @param {Mark} mark @param {Moment} moment */
 export const drawn = (mark, moment) =>
   /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
 /**
- * @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} where all points are at each stop, before
- *   the progress moves them
+ * @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} positions of all points at each stop,
+ *   before the progress moves them
  */
 const starts = new WeakMap();
 
 /**
- * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} the stages of those that are shown, at
- *   each stop
+ * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} the stages of the shown points at each
+ *   stop
  */
 const walked = new WeakMap();
 
@@ -199,7 +200,7 @@ const ways = new WeakMap();
 const unmoved = (known, inputs) =>
   known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
 
-/** All points at all stops, stop by stop. @param {WayMark} mark @param {Moment} moment */
+/** All points at all stops of the way, stop by stop. @param {WayMark} mark @param {Moment} moment */
 function startsOf(mark, { recipe, stages, params }) {
   const { [mark.parameter]: _, ...others } = params;
   const inputs = Object.values(others);
@@ -217,8 +218,8 @@ function startsOf(mark, { recipe, stages, params }) {
   return found;
 }
 
-/** Where points are at the stops of a parameter, with all else as it is, each with a gap behind it; found
- * again only if something else has moved. @param {WayMark} mark @param {Moment} moment */
+/** The way: where points are at the stops of a parameter, all else as it is, with a gap after each point.
+ * Recomputed only if something else has moved. @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const { [mark.parameter]: _, ...others } = params;
@@ -241,7 +242,7 @@ function way(mark, moment) {
   return points;
 }
 
-/** The stages of these points at all stops, point by point: they do not move with the progress.
+/** The stages of these points at all stops, point by point: they do not depend on the progress.
  * @param {WayMark} mark @param {Moment} moment @param {number[]} indices */
 function walk(mark, moment, indices) {
   const { recipe, stages, params } = moment;
@@ -259,12 +260,12 @@ function walk(mark, moment, indices) {
   return cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
 }
 
-/** The weights of a row: the query whose scores it is. @param {Row} row
+/** The weights of a row, which are the query whose scores it shows. @param {Row} row
  * @param {Record<string, number>} params */
 const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
 
-/** ⟨query, key⟩ of every point. @param {ArrayLike<number>} points @param {number} n @param {number[]} query
- */
+/** The scores ⟨query, key⟩ of all points. @param {ArrayLike<number>} points @param {number} n
+ * @param {number[]} query */
 function scoresOf(points, n, query) {
   const d = points.length / n;
   const out = new Float64Array(n);
@@ -272,7 +273,7 @@ function scoresOf(points, n, query) {
   return out;
 }
 
-/** The middle and the edge of a supporting line or plane.
+/** The centre and the edge of a supporting line or plane.
  * @param {import("./recipe.d.ts").SupportMark | import("./recipe.d.ts").SupportDiscMark} mark
  * @param {Moment} moment */
 function support(mark, moment) {
@@ -300,7 +301,7 @@ function support(mark, moment) {
   );
 }
 
-/** (length, weight) of the followed point for queries in a direction, of some lengths at the same distance.
+/** (length, weight) of the followed point, for queries of one direction and equally spaced lengths.
  * @param {Mark} mark @param {number[]} query @param {[number, number]} span @param {number} count
  * @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
@@ -322,8 +323,8 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
   return out;
 }
 
-/** Σ exp(length·(score − own)) of some lengths at the same distance: a product instead of an exponential for
- * each. By itself, for in a function with closures V8 threw away what it had compiled in every frame.
+/** Σ exp(length·(score − own)) for equally spaced lengths: a product replaces an exponential for each. A
+ * function of its own, because V8 discarded its compiled code every frame when it shared closures.
  * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step
  * @param {number} count */
 function exponentials(scores, own, low, step, count) {
@@ -336,13 +337,13 @@ function exponentials(scores, own, low, step, count) {
   return sums;
 }
 
-/** The middle of a disc, and its edge.
+/** The centre of a disc, and its edge.
  * @param {import("./recipe.d.ts").RimMark | import("./recipe.d.ts").DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);
 }
 
-/** Display coordinates of points that are no cloud's: they have been nowhere else. @param {Row[]} rows
+/** Display coordinates of points that belong to no cloud, so have no stages. @param {Row[]} rows
  * @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>} params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Matrices times points: sparse, and dense for few points.
+ * Products of a matrix and points: sparse, or dense for few points.
  *
  * @typedef {import("./engine.mjs").Of} Of
  * @typedef {import("./engine.mjs").Params} Params
@@ -11,8 +11,7 @@
 import { value } from "./packed.mjs";
 import { differences, scratch } from "./scratch.mjs";
 
-/** Whether each row of A sums to 0, up to the rounding of a sum of its entries.
- * @param {Readonly<Float64Array>} A @param {number} d */
+/** Whether each row of A sums to 0, up to rounding. @param {Readonly<Float64Array>} A @param {number} d */
 function levels(A, d) {
   for (let r = 0; r < A.length; r += d) {
     let sum = 0;
@@ -28,10 +27,9 @@ function levels(A, d) {
 
 /**
  * @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level:
- * boolean, used: Int32Array, picks: boolean}} Sparse what of
- * each row of a matrix is not 0: where row r begins, which columns, and their numbers; whether the next row
- * has the same columns, two at a time; whether all rows sum to 0, and if so each column once; whether each
- * row takes one coordinate as it is
+ * boolean, used: Int32Array, picks: boolean}} Sparse a
+ * matrix in compressed rows: starts, columns, numbers. twins: whether a row and the next have equal columns.
+ * level: whether all rows sum to 0; used: then, all columns once. picks: whether each row picks a coordinate
  * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
 const sparser = new WeakMap();
 
@@ -74,16 +72,16 @@ function paired(starts, columns) {
   return out;
 }
 
-const MIN_SPARSE_POINTS = 4; // points, for which a matrix that has not been looked at closely is not worth it
+const MIN_SPARSE_POINTS = 4; // for fewer points the analysis of a matrix does not pay
 
-/** @typedef {{at: Float64Array, from: number, stride: number}} Place where what comes out is written: point
- * by point, so far apart */
+/** @typedef {{at: Float64Array, from: number, stride: number}} Place where results are written: from an index
+ * on, points `stride` apart */
 
 /**
- * A·x + b. Where all rows of A sum to 0 (centring), a constant vector goes to b exactly: rounding would give
- * it a
- * direction. Four points at once, and two rows that have the same columns: a sum waits for each of its terms,
- * several do not wait for one another.
+ * A·x + b. If all rows of A sum to 0 (centring), a constant vector is mapped exactly to b: rounding would
+ * give it a direction. Computes four points, and two rows with the same columns, at once, so that independent
+ * sums do not wait for each other.
+ *
  * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
  *   | null} b
  * @param {Place} [place] without one on a bench */
@@ -103,7 +101,7 @@ export function affine(x, n, A, b, place) {
   const from = level ? lowered(x, n, d, used) : x;
   const last = n - 1;
   for (let i = 0; i < n; i += 4) {
-    // the last ones may be one point
+    // four points are left, or fewer
     const p = i;
     const q = Math.min(i + 1, last);
     const s = Math.min(i + 2, last);
@@ -182,9 +180,9 @@ function lowered(x, n, d, columns) {
   return low;
 }
 
-/** The same of few points. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
- * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride
- * @param {number} before */
+/** A·x + b for few points, without analysing A. @param {Float64Array} x @param {number} n
+ * @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b @param {Float64Array} y
+ * @param {number} stride @param {number} before */
 function dense(x, n, A, b, y, stride, before) {
   const d = x.length / n || 1;
   const m = A.length / d;
@@ -194,7 +192,7 @@ function dense(x, n, A, b, y, stride, before) {
     const to = before + i * stride;
     for (let r = 0; r < m; r++) y[to + r] = b ? b[r] : 0;
     for (let j = 0; j < d; j++) {
-      // who asks for one coordinate of all the points of a cloud has zeros else
+      // rows that pick coordinates are mostly zeros
       const off = x[i * d + j] - from;
       if (off !== 0) for (let r = 0; r < m; r++) y[to + r] += A[r * d + j] * off;
     }
@@ -219,8 +217,8 @@ function matrix({ of, stage, transposed, shape }, all) {
   return out;
 }
 
-/** A and b. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params @param {Stages} all
- * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
+/** The arrays A and b of an affine step. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params
+ * @param {Stages} all @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
 export const numbersOf = ({ A, b }, params, all) => [
   "of" in A ? matrix(A, all) : value(A, params),
   b && value(b, params),

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What is computed of a cloud's points where they are: their hull, which of them attention can select, their
- * fates after max(x, 0), and one number of each. Pure; what was last found of a cloud is kept.
+ * Measures of a cloud's current points: their hull, which of them attention can select, their fates under
+ * max(x, 0), and one number for each. Pure; the last result for each cloud is cached.
  *
  * @typedef {import("./recipe.d.ts").Measure} Measure
  * @typedef {import("./engine.mjs").Packed} Packed
@@ -16,7 +16,7 @@ import { certificate, selection, weights } from "./selection.mjs";
 /** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
 const gated = new WeakMap();
 
-/** What becomes of each point of a cloud after max(x, 0), and the ranks of their pieces.
+/** The fate of each point of a cloud under max(x, 0), and the rank of its linear piece.
  * @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const cloudStages = stages[name];
@@ -35,7 +35,7 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   return next;
 }
 
-/** W and b of an Affine on the space of a basis. @param {import("./engine.mjs").Cloud} cloud
+/** W and b of an Affine step, restricted to the space of a basis. @param {import("./engine.mjs").Cloud} cloud
  * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
@@ -51,10 +51,9 @@ export function layer({ steps }, before, basis, params) {
 const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
-/** What is found of points in places, for which what was last found of their cloud is a start. @template T
+/** Cache a function of points; it gets the previous result for the same cloud as a start. @template T
  * @param {(points: Float64Array, n: number, d: number, before: T | undefined, name: string, moment: Moment)
- *   => T} find
- * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+ * => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
   /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
@@ -63,15 +62,15 @@ function remembering(find) {
     const n = cloud.points.shape[0];
     const known =
       found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
-    // a stage that is asked for in every frame is no moment before
+    // a stage that is requested in every frame is not a previous moment
     if (!found.has(points)) latest.set(cloud, known);
     found.set(points, known);
     return known;
   };
 }
 
-/** Which of a cloud's points attention can select, and the most that it can give each, where they are or have
- * been. What is compared with a moment before is a copy: others may be where those points were. */
+/** Which of a cloud's points attention can select. Compares with a copy, since the memory of earlier points
+ * is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering(
   (points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) =>
@@ -79,7 +78,7 @@ const weightsOf = remembering(
 );
 const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, d, before));
 
-/** The convex hull of where a cloud's points are now. @param {string} cloud @param {Moment} moment */
+/** The convex hull of a cloud's current points. @param {string} cloud @param {Moment} moment */
 export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
 
 /**
@@ -88,7 +87,8 @@ export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, mome
  */
 const certificates = new WeakMap();
 
-/** What attention can give the followed point, and why. @param {string} cloud @param {Moment} moment */
+/** The certificate of the followed point: what attention can give it, and why. @param {string} cloud
+ * @param {Moment} moment */
 export function certificateOf(cloud, { recipe, at, followed }) {
   const points = at[cloud];
   const n = sizeOf(recipe, cloud);
@@ -100,8 +100,8 @@ export function certificateOf(cloud, { recipe, at, followed }) {
   return found;
 }
 
-/** One number of each point of a cloud. @param {Measure} measure @param {string} cloud @param {Moment} moment
- * @returns {Float32Array} */
+/** One number for each point of a cloud. @param {Measure} measure @param {string} cloud
+ * @param {Moment} moment @returns {Float32Array} */
 export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, cloud);
@@ -113,7 +113,7 @@ export function measured(measure, cloud, moment) {
   return new Float32Array(weightsOf(points, cloud, moment).largest);
 }
 
-/** The angle of each of n points to the line along 1, in degrees; 90 at the origin.
+/** The angle of each of n points to the all-ones line, in degrees; 90 at the origin.
  * @param {Float64Array} points @param {number} n */
 function toMeanLine(points, n) {
   const d = points.length / n;

@@ -1,24 +1,23 @@
 // @ts-check
 /**
- * The point of a convex hull that is nearest to a key, and so the query that selects the key. Pure.
+ * The point of a convex hull that is nearest to a key, and with it the query that selects the key. Pure.
  *
- * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the way to each other
- * key, one coordinate
- *   after the other, and how far the farthest is */
+ * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the offsets to the
+ *   other keys, coordinate by coordinate, and the largest distance (size) */
 
 import { dot, scores, scratch, TINY } from "./vectors.mjs";
 
-export const APART = 1e-12;
-const STEPS = 100;
+export const LEAD_TOLERANCE = 1e-12;
+const MAX_STEPS = 100;
 
-const AWAY = { buffer: new Float64Array(0) };
-const P = { buffer: new Float64Array(0) };
-const WAYS = { buffer: new Float64Array(0) };
-const AXES = { buffer: new Float64Array(0) };
-const R = { buffer: new Float64Array(0) };
+const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
+const SCORES_SCRATCH = { buffer: new Float64Array(0) };
+const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
+const AXES_SCRATCH = { buffer: new Float64Array(0) };
+const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The unit query that scores a key higher than every other by most, and by how much: 0 where none does; and
- * the keys whose hull has the point nearest to it. @param {ArrayLike<number>} keys @param {number} n
+/** The unit query with the largest lead (margin) of key k over every other, 0 if none leads; and `among`, the
+ * keys whose hull contains the nearest point. @param {ArrayLike<number>} keys @param {number} n
  * @param {number} d @param {number} k @param {number[]} [start] such keys of a moment before
  * @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
@@ -29,17 +28,17 @@ export function lead(keys, n, d, k, start = []) {
   );
   const long = Math.sqrt(dot(foot, foot));
   const query = foot.map((x) => (long > 0 ? -x / long : 0));
-  const margin = -scores(around.away, n - 1, d, query, scratch(P, n));
+  const margin = -scores(around.away, n - 1, d, query, scratch(SCORES_SCRATCH, n));
   return {
     query,
-    margin: margin > APART * around.size ? margin : 0,
+    margin: margin > LEAD_TOLERANCE * around.size ? margin : 0,
     among: kept.map((i) => (i < k ? i : i + 1)),
   };
 }
 
 /** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
 function others(keys, n, d, k) {
-  const away = scratch(AWAY, n * d);
+  const away = scratch(OFFSETS_SCRATCH, n * d);
   const m = n - 1;
   let size = 0;
   for (let i = 0, to = 0; i < n; i++) {
@@ -56,15 +55,16 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The ways to these keys, one after the other. @param {Around} around @param {number[]} kept */
+/** The offsets from the key to these keys, one after the other. @param {Around} around @param {number[]} kept
+ */
 function waysTo({ away, n, d }, kept) {
-  const ways = scratch(WAYS, kept.length * d);
+  const ways = scratch(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
     for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
   return ways;
 }
 
-/** Σ wₛ·pointₛ of points that come one after the other. @param {Float64Array} points
+/** The combination Σ wₛ·pointₛ of points that are stored one after the other. @param {Float64Array} points
  * @param {ArrayLike<number>} w @param {number} count @param {number} d */
 export function mixed(points, w, count, d) {
   /** @type {number[]} */ const out = [];
@@ -76,11 +76,11 @@ export function mixed(points, w, count, d) {
   return out;
 }
 
-/** The point of the convex hull of the ways to the other keys that is nearest to the key, by P. Wolfe's way
- * (1976). @param {Around} around @param {number[]} [start] some of them that may be around it */
+/** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976).
+ * @param {Around} around @param {number[]} [start] some of them that may be around it */
 function nearest(around, start = []) {
   const { away, n, d } = around;
-  const p = scratch(P, n);
+  const p = scratch(SCORES_SCRATCH, n);
   let first = 0;
   let least = Infinity;
   for (let i = 0; i < n; i++) {
@@ -99,12 +99,12 @@ function nearest(around, start = []) {
       )
     : [[first], [1]];
   let foot = mixed(waysTo(around, kept), w, kept.length, d);
-  for (let step = 0; step < STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     scores(away, n, d, foot, p);
     let best = 0;
     for (let i = 1; i < n; i++) if (p[i] < p[best]) best = i;
     const squares = dot(foot, foot);
-    if (kept.includes(best) || squares - p[best] <= APART * Math.sqrt(squares * least)) break;
+    if (kept.includes(best) || squares - p[best] <= LEAD_TOLERANCE * Math.sqrt(squares * least)) break;
     const [few, weights] = corral([...kept, best], [...w, 0], around);
     const next = mixed(waysTo(around, few), weights, few.length, d);
     if (dot(next, next) >= squares) break;
@@ -113,7 +113,7 @@ function nearest(around, start = []) {
   return { foot, kept };
 }
 
-/** Of these keys those around the nearest point of the flat through them, and its weights on these.
+/** The subset of these keys that surrounds the nearest point of their affine span, and its weights.
  * @param {number[]} kept @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
@@ -135,12 +135,12 @@ function corral(kept, w, around) {
   }
 }
 
-/** The weights on points of the nearest point of the flat through them: least squares by modified
- * Gram–Schmidt. @param {Float64Array} points one after the other @param {number} count @param {number} d */
+/** The weights of the nearest point of the points' affine span: least squares by modified Gram–Schmidt.
+ * @param {Float64Array} points one after the other @param {number} count @param {number} d */
 export function flat(points, count, d) {
   const m = count - 1;
-  const axes = scratch(AXES, m * d);
-  const r = scratch(R, m * m);
+  const axes = scratch(AXES_SCRATCH, m * d);
+  const r = scratch(TRIANGLE_SCRATCH, m * m);
   const b = new Array(m).fill(0);
   const w = new Array(count).fill(1);
   /** @type {number[]} */ const left = [];
@@ -158,7 +158,7 @@ export function flat(points, count, d) {
       far += points[at + d + j] * points[at + d + j];
     }
     const long = Math.sqrt(squares);
-    // in the flat of those before
+    // dependent on the points before
     if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) {
       r[s * m + s] = 0;
       continue;

@@ -1,20 +1,19 @@
 // @ts-check
-/** How an eye sees space: central projection, as geometry/perspective.py has it, and how far the axes of a
- * view go. Pure. */
+/** Central projection of a 3D view, as in geometry/perspective.py, and the zoom of a view's axes. Pure. */
 
-const SIGHT = Math.tan(Math.PI / 8); // what Plotly's perspective sees at distance 1, each way
-const NEAREST = 1e-3; // what is nearer than this, or behind the eye, counts as so near
+const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half of what Plotly's camera sees at distance 1
+const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as this near
 
 /** @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** @type {number[]} as wide as ranges, and in their middle */ export const SAME = [1];
+/** @type {number[]} as wide as ranges, and in their middle */ export const IDENTITY_ZOOM = [1];
 
-/** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider what a parameter
- * does at each of its stops, by stage */
+/** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider how a parameter
+ * changes the axes at each of its stops, by stage */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** What a parameter does at a stage: straight between its stops, and as at the last ones beyond.
+/** A parameter's effect on the axes at a stage: linear between its stops, constant beyond them.
  * @param {Wider} wider @param {number} stage @param {number} value */
 function pushed({ log, stops, zooms }, stage, value) {
   const k = Math.max(
@@ -36,7 +35,8 @@ function pushed({ log, stops, zooms }, stage, value) {
  */
 const latest = new WeakMap();
 
-/** The axes at one stage. @param {View} view @param {number} stage @param {Record<string, number>} params */
+/** The zoom of a view's axes at one stage. @param {View} view @param {number} stage
+ * @param {Record<string, number>} params */
 function rowOf(view, stage, params) {
   let known = latest.get(view);
   if (known?.params !== params) latest.set(view, (known = { params, rows: [] }));
@@ -45,7 +45,7 @@ function rowOf(view, stage, params) {
 
 /** @param {View} view @param {number} stage @param {Record<string, number>} params */
 function combined({ ranges, zooms, wider }, stage, params) {
-  const [times, ...by] = zooms[stage] ?? SAME;
+  const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;
   const more = wider.map((each) => pushed(each, stage, params[each.parameter]));
   return [
     times * (more.length ? Math.max(...more.map((each) => each[0])) : 1),
@@ -53,14 +53,13 @@ function combined({ ranges, zooms, wider }, stage, params) {
   ];
 }
 
-/** How many times as wide as its ranges the axes of a view are, and how far their middle is moved along each:
- * at each stage as it says, and as sliders need, of which the widest counts; between two stages they move
- * evenly, widen in the first half of the way, and narrow in the second, so that what is on its way stays
- * whole. @param {View} view @param {number} progress @param {Record<string, number>} params
- * @returns {number[]} */
+/** The zoom of a view: the factor by which its axes are wider than their ranges, and the shift of their
+ * middle. Takes the widest of what each stage and the parameters ask for. Between stages axes widen in the
+ * first half and narrow in the second, so that moving points stay in view. @param {View} view
+ * @param {number} progress @param {Record<string, number>} params @returns {number[]} */
 export function zoomOf(view, progress, params) {
   const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
-  if (!stages) return SAME;
+  if (!stages) return IDENTITY_ZOOM;
   const k = Math.min(Math.floor(progress), stages - 1);
   const past = progress - k;
   const here = rowOf(view, k, params);
@@ -69,7 +68,7 @@ export function zoomOf(view, progress, params) {
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }
 
-/** Ranges so many times as wide, and moved. @param {[number, number][]} ranges @param {number[]} zooms
+/** Ranges widened by a factor, and shifted. @param {[number, number][]} ranges @param {number[]} zooms
  * @returns {[number, number][]} */
 export const widened = (ranges, [times, ...by]) =>
   times === 1 && !by.some(Boolean)
@@ -80,7 +79,7 @@ export const widened = (ranges, [times, ...by]) =>
         return [middle - half, middle + half];
       });
 
-/** Where points of a 3D view are in a panel, in pixels from its left top; gaps stay.
+/** Where points of a 3D view are in a panel, in pixels from its top left; gaps stay.
  * @param {Float32Array} points interleaved @param {[number, number][]} ranges
  * @param {{eye: number[], center: number[]}} camera @param {number} width @param {number} height
  * @returns {Float32Array} x and y of each */
@@ -91,11 +90,11 @@ export function flat(points, ranges, { eye, center }, width, height) {
   const across = Math.hypot(forward[0], forward[1]);
   const right = across > 0 ? [forward[1] / across, -forward[0] / across, 0] : [1, 0, 0];
   const up = [right[1] * forward[2], -right[0] * forward[2], right[0] * forward[1] - right[1] * forward[0]];
-  const unit = Math.min(width, height) / 2 / SIGHT;
+  const unit = Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
   const out = new Float32Array((points.length / 3) * 2);
   for (let i = 0; i < points.length / 3; i++) {
     const from = ranges.map(([low, high], r) => (points[3 * i + r] - low) / (high - low) - 0.5 - eye[r]);
-    const scale = unit / Math.max(dot(from, forward), NEAREST);
+    const scale = unit / Math.max(dot(from, forward), MIN_EYE_DISTANCE);
     out[2 * i] = width / 2 + dot(from, right) * scale;
     out[2 * i + 1] = height / 2 - dot(from, up) * scale;
   }

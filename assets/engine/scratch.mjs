@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * Scratch arrays that the steps compute in, so that a frame allocates no memory, and how long each lasts:
+ * Scratch arrays in which steps compute, so that a frame allocates no memory, and how long each is valid:
  *
- * - `scratch(length, x)`, on one of two benches: until the next step but one. A step reads its input on one
- *   bench and writes its output to the other.
- * - `desk(k, length)`: until the next step that has branches, at the same depth of branches within branches.
+ * - `scratch(length, x)`, on one of two benches: until the step after the next. A step reads its input on one
+ * bench and writes its output to the other.
+ * - `desk(k, length)`: until the next step with branches at the same nesting depth.
  * - `differences(length)`: within one product of a matrix and points.
  *
- * No stage keeps one of them: engine.mjs copies what lasts longer into an array of its own.
+ * No stage keeps one of them: engine.mjs copies longer-lived results into arrays of their own.
  */
 
-/** Two benches that a cloud goes to and fro on: no memory is asked for in a frame. */
+/** Two benches between which a cloud alternates. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/** A scratch array of so many numbers, on the bench that x is not on. @param {number} length
+/** A scratch array of `length` numbers, on the bench where x is not. @param {number} length
  * @param {Float64Array} [x] */
 export function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;
@@ -21,8 +21,7 @@ export function scratch(length, x) {
   return benches[k].subarray(0, length);
 }
 
-/** Where branches come from, and where they are joined: three for each depth of branches within branches.
- * @type {Float64Array[]} */
+/** The inputs and joined outputs of branches: three arrays for each nesting depth. @type {Float64Array[]} */
 export const desks = [];
 
 /** @param {number} k @param {number} length */
@@ -31,7 +30,7 @@ export function desk(k, length) {
   return desks[k].subarray(0, length);
 }
 
-/** x where no step changes it: what is on a bench is moved to a desk. @param {Float64Array} x
+/** x in memory that no step overwrites: moved from a bench to a desk. @param {Float64Array} x
  * @param {number} k */
 export function kept(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
@@ -42,7 +41,7 @@ export function kept(x, k) {
 
 let differencesArray = new Float64Array(0);
 
-/** The scratch array for points less their first coordinate each, in `affine`. @param {number} length */
+/** The scratch array of `affine` for points minus their first coordinate. @param {number} length */
 export function differences(length) {
   if (differencesArray.length < length) differencesArray = new Float64Array(length);
   return differencesArray;

@@ -1,38 +1,39 @@
 // @ts-check
 /**
- * Which keys attention can select, and the most that it can ever give each of them, as in
+ * Which keys attention can select, and the largest weight that it can give each. Mirrors
  * geometry/selection.py. Pure.
  *
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one
- *   key: the distance to the hull of the others and the query that leads by it; or else the most even weights
- *   with which the others average to it, the query at which its own weight is largest, and that weight
- * @typedef {{query: number[] | null, among: number[]}} Proof of the fate of a key: a query that scores it
- *   higher than every other, or null; and at most d + 1 others, whose hull has the point nearest to it, or
- *   that average to it
- * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection who can be
- *   selected, and why
+ *   key. Selectable: its distance to the hull of the others (margin), and the query that leads by it. Else
+ *   the most even weights with which the others average to it, the query at which its own weight is largest,
+ *   and that weight
+ * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that scores
+ *   it higher than every other, or null; and at most d + 1 other keys, whose hull contains the point nearest
+ *   to it, or which average to it
+ * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection which keys
+ *   can be selected (wins), with proofs
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
- *   Weights the largest weight of each key, 1 of those that can be selected; of each other one a query near
- *   that of its largest weight, and how far it came since the moment before
+ *   Weights the largest weight of each key, 1 for selectable ones; for the others a query near that of the
+ *   largest weight, and its change since the previous moment
  */
 
 import { image } from "./image.mjs";
 import { coordinates, evenest, middle, seen, softmax } from "./largest_weight.mjs";
-import { APART, flat, lead, mixed } from "./nearest_point.mjs";
+import { LEAD_TOLERANCE, flat, lead, mixed } from "./nearest_point.mjs";
 import { dot, scores, scratch } from "./vectors.mjs";
 
 /** @typedef {import("./largest_weight.mjs").Seen} Seen */
 
-const EXACT = 1e-20; // what Newton's step would gain where it is the last one, of one key
-// a weight that is less is what is left of 0: on the edge of a hull the most even weights are a limit
-const SMALL = 1e-10;
+const EXACT_GAIN = 1e-20; // gain below which a Newton step of `certificate` is the last
+// smaller weights are remains of 0: on the edge of a hull the most even weights are a limit
+const MIN_WEIGHT = 1e-10;
 
-const P = { buffer: new Float64Array(0) };
-const WAYS = { buffer: new Float64Array(0) };
+const SCORES_SCRATCH = { buffer: new Float64Array(0) };
+const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 
-/** Which of n keys can be selected; a proof of a moment before that still holds is one.
- * @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection} [before]
- * @returns {Selection} */
+/** Decide for each of n keys whether a query selects it; reuses proofs of the previous moment that still
+ * hold. @param {import("./image.mjs").Points} keys @param {number} n @param {number} d
+ * @param {Selection} [before] @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
   if (before && moved)
@@ -59,22 +60,22 @@ function fate(keys, all, k, before) {
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
 
-/** Whether a query scores a key higher than every other, for certain. @param {Seen} all @param {number} k
+/** Whether a query certainly scores key k higher than every other. @param {Seen} all @param {number} k
  * @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
-  const p = scratch(P, n);
+  const p = scratch(SCORES_SCRATCH, n);
   scores(rows, n, d, query, p);
-  const own = p[k] - 2 * APART * size * Math.sqrt(dot(query, query));
+  const own = p[k] - 2 * LEAD_TOLERANCE * size * Math.sqrt(dot(query, query));
   for (let i = 0; i < n; i++) if (i !== k && !(p[i] < own)) return false;
   return true;
 }
 
-/** Whether keys average to the key k with weights above 0, to less than a query could tell.
+/** Whether key k is an average of these keys with positive weights, up to rounding.
  * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
 function surround(keys, d, k, among) {
   if (!among.length) return false;
   const count = among.length;
-  const ways = scratch(WAYS, count * d);
+  const ways = scratch(OFFSETS_SCRATCH, count * d);
   let farthest = 0;
   for (let s = 0, to = 0; s < count; s++) {
     let squares = 0;
@@ -87,11 +88,11 @@ function surround(keys, d, k, among) {
   const w = flat(ways, count, d);
   for (let s = 0; s < count; s++) if (!(w[s] >= 0)) return false;
   const rest = mixed(ways, w, count, d);
-  return dot(rest, rest) <= APART * APART * farthest;
+  return dot(rest, rest) <= LEAD_TOLERANCE * LEAD_TOLERANCE * farthest;
 }
 
-/** The most that attention can give each key; where a key that loses had a query a moment before, it is taken
- * to go on as it went. @param {Selection} selection @param {number} n @param {number} d
+/** The largest weight that attention can give each key. The search starts from the query of the previous
+ * moment, extrapolated. @param {Selection} selection @param {number} n @param {number} d
  * @param {Weights} [before] @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
@@ -132,9 +133,9 @@ export function certificate(keys, n, d, k) {
     d,
     Array.from({ length: d }, (_, j) => keys[k * d + j]),
   );
-  const { query, value } = evenest(all, coordinates(all, k), null, EXACT);
+  const { query, value } = evenest(all, coordinates(all, k), null, EXACT_GAIN);
   const { p } = softmax(all, query);
   const others = 1 - p[k];
-  for (let i = 0; i < n; i++) if (i !== k && p[i] >= SMALL * others) weights[i] = p[i] / others;
+  for (let i = 0; i < n; i++) if (i !== k && p[i] >= MIN_WEIGHT * others) weights[i] = p[i] / others;
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a frame shows of a mark: its points, their colour values and its opacity; while nothing has moved,
- * the same arrays again.
+ * What a frame shows of a mark: its points, their colour values, and its opacity. Returns the same arrays
+ * while nothing has moved.
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Mark} Mark
@@ -16,7 +16,7 @@ import { measured } from "./measures.mjs";
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
 
-/** The stages of another cloud that decides which points a mark shows. @param {Mark} mark
+/** The stages of the other cloud that decides which points a mark shows. @param {Mark} mark
  * @param {import("./engine.mjs").Stages} stages */
 function seenBy(mark, stages) {
   const only = onlyOf(mark);
@@ -24,10 +24,10 @@ function seenBy(mark, stages) {
   return of ? stages[of] : null;
 }
 
-/** The marks whose vertices are points of their cloud, projected by their rows: nothing else decides them. */
+/** The marks whose vertices are just their cloud's points, projected by rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** Whether a mark is the same at every progress. @param {Mark} mark */
+/** Whether a mark looks the same at every progress. @param {Mark} mark */
 function rests(mark) {
   const only = onlyOf(mark);
   const fixed = (/** @type {Row} */ row) => {
@@ -44,7 +44,7 @@ function rests(mark) {
 /** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} */
 const natures = new WeakMap();
 
-/** Whether a mark rests, and the parameters that move its rows, and its colours: as long as it lives.
+/** Whether a mark rests, and the parameters that move its rows and its colours. Cached for each mark.
  * @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
@@ -56,14 +56,14 @@ function natureOf(mark) {
   return found;
 }
 
-/** The row by which a mark is coloured, if it is by one. @param {Mark} mark @returns {Row | null} */
+/** The row by whose values a mark is coloured, if any. @param {Mark} mark @returns {Row | null} */
 function shading({ color }) {
   if (!color || "bdata" in color.of) return null;
   if (!("kind" in color.of)) return color.of;
   return "row" in color.of ? color.of.row : null;
 }
 
-/** What a mark shows; where its cloud has not moved, the same array again. @param {Mark} mark
+/** The points that a mark shows; the same array while its cloud has not moved. @param {Mark} mark
  * @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment;
@@ -86,8 +86,8 @@ export function pointsOf(mark, moment) {
 /** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} how each mark was coloured last */
 const tints = new WeakMap();
 
-/** The colour value of each point that a mark shows, if it has any; the same array again while nothing has
- * moved. @param {Mark} mark @param {Moment} moment */
+/** The colour value of each shown point, if the mark has any; the same array while nothing has moved.
+ * @param {Mark} mark @param {Moment} moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;
@@ -122,7 +122,8 @@ export function valuesOf(mark, moment) {
   return values;
 }
 
-/** Opacity of a mark: one value a stage, linear between them. @param {Mark} mark @param {number} progress */
+/** The opacity of a mark: one value for each stage, linear in between. @param {Mark} mark
+ * @param {number} progress */
 export function opacityOf({ opacity, fade }, progress) {
   if (!fade) return opacity;
   const k = Math.min(Math.floor(progress), fade.length - 1);

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * What each kind of pipeline step does to the points of a cloud.
+ * Apply pipeline steps to the points of a cloud: one function for each kind. (derivative.mjs has the same
+ * steps in dual arithmetic.)
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Stages} Stages
@@ -14,7 +15,7 @@ import { movers, unpack, value } from "./packed.mjs";
 import { desk, desks, differences, kept, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
-/** Each group of coordinates to its sphere, in place: R·v / r(v); the zero vector stays where it is.
+/** Map each group of coordinates to its sphere, in place: v ↦ R·v / r(v); the zero vector stays.
  * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
  * @param {number[][] | null} groups @param {string} convention */
 function normalize(x, n, radius, eps, groups, convention) {
@@ -42,8 +43,7 @@ function normalize(x, n, radius, eps, groups, convention) {
 
 /** Apply a function to each coordinate, in place. tanh and relu, which networks use many times a frame, are
  * called directly, because a call through a table takes longer than they do. @param {Float64Array} x
- * @param {string} name
- */
+ * @param {string} name */
 function pointwise(x, name) {
   const f = FUNCTIONS[name];
   if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
@@ -69,9 +69,8 @@ function product(x, n, groups) {
 
 /** Softmax over the coordinates, in place; temperature 0 is the argmax, shared if several are largest. With
  * the causal mask, the k-th point (from 0) uses only its first k + 1 coordinates. @param {Float64Array} x
- * @param {number} n
- * @param {number} temperature @param {boolean} causal @param {number} first the number of the first of these
- * points */
+ * @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the number of
+ * the first of these points */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
@@ -87,10 +86,10 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
-const NEGLIGIBLE = -40; // logarithm of a weight that no sum in double precision would notice
+const NEGLIGIBLE_LOG_WEIGHT = -40; // a smaller weight changes no sum in double precision
 
-/** Self-attention among all points, whose coordinates are a query, a key and a value: the averages of values,
- * and the weight that each point gives itself. @param {Float64Array} x @param {number} n
+/** Self-attention among all points, whose coordinates are a query, a key and a value. Returns for each the
+ * average of values and the weight that it gives itself. @param {Float64Array} x @param {number} n
  * @param {number} keys of a query, and of a key @param {boolean} causal */
 function attention(x, n, keys, causal) {
   const d = x.length / n || 1;
@@ -111,7 +110,7 @@ function attention(x, n, keys, causal) {
     let sum = 0;
     for (let j = 0, from = 2 * keys; j < end; j++, from += d) {
       const below = scores[j] - largest;
-      if (below < NEGLIGIBLE && j !== i) continue;
+      if (below < NEGLIGIBLE_LOG_WEIGHT && j !== i) continue;
       const weight = Math.exp(below);
       sum += weight;
       for (let c = 0; c < m; c++) y[to + c] += weight * x[from + c];
@@ -122,7 +121,8 @@ function attention(x, n, keys, causal) {
   return y;
 }
 
-/** How many coordinates d become. @param {Step[]} steps @param {number} d @returns {number} */
+/** The number of coordinates after these steps, from d. @param {Step[]} steps @param {number} d
+ * @returns {number} */
 const wide = (steps, d) =>
   steps.reduce((now, step) => {
     switch (step.kind) {
@@ -161,9 +161,8 @@ function widthsOf(pipelines, d) {
 }
 
 /** Apply several pipelines to the same x, and add their results or concatenate them. @param {Float64Array} x
- * @param {number} n
- * @param {Step[][]} pipelines @param {string} join @param {Params} params @param {Stages} all
- * @param {number} first @param {number} depth */
+ * @param {number} n @param {Step[][]} pipelines @param {string} join @param {Params} params
+ * @param {Stages} all @param {number} first @param {number} depth */
 function branches(x, n, pipelines, join, params, all, first, depth) {
   const [only, ...others] = pipelines;
   if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
@@ -171,12 +170,12 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
   const start = kept(x, 3 * depth);
-  // x may be what was joined before, at the same depth
+  // x may be the output of earlier branches at the same depth
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
   const joined = 3 * depth + 1;
   const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
   for (let k = 0, from = 0; k < pipelines.length; k++) {
-    // written where it belongs
+    // written directly into the result
     const steps = pipelines[k];
     const last = steps.at(-1);
     const straight = (!k || concat) && last?.kind === "affine" ? last : null;
@@ -199,12 +198,11 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
 }
 
 /** The result of the first `count` steps on x; x itself is unchanged. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps
- * @param {number} count @param {Params} params @param {Stages} all @param {number} first
- * @param {number} depth */
+ * @param {number} n @param {Step[]} steps @param {number} count @param {Params} params @param {Stages} all
+ * @param {number} first @param {number} depth */
 function branch(x, n, steps, count, params, all, first, depth) {
   let y = x;
-  if (count && INSIDE.has(steps[0].kind)) {
+  if (count && IN_PLACE_STEPS.has(steps[0].kind)) {
     y = scratch(x.length, x);
     y.set(x);
   }
@@ -217,7 +215,7 @@ function branch(x, n, steps, count, params, all, first, depth) {
  * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   const d = x.length / n || 1;
-  const inputs = Float64Array.from(x); // what is inside uses the same scratch arrays
+  const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
   const out = new Float64Array(n * state);
   const pair = new Float64Array(d);
   const rounds = value(count, params)[0];
@@ -237,12 +235,12 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
 }
 
 /**
- * @typedef {{inputs: unknown[], x: Float64Array, states: Float64Array[]}} Run of a differential equation, as
- *   far as it is known
+ * @typedef {{inputs: unknown[], x: Float64Array, states: Float64Array[]}} Run of a differential equation:
+ *   the states that were computed so far
  * @type {WeakMap<Step, Run>} */
 const runs = new WeakMap();
 
-/** All points after a time of a differential equation. A run that is known is continued while nothing but the
+/** Solve a differential equation for all points until a time. The run is cached, and continued while only the
  * time changes. @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "flow"}>} step
  * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
 function flow(x, n, step, params, all, first, depth) {
@@ -291,7 +289,7 @@ function rungeKutta(x, h, f) {
   return x.map((each, i) => each + (h / 6) * (a[i] + 2 * b[i] + 2 * c[i] + d[i]));
 }
 
-/** All steps, and those within them. @param {Step[]} steps @returns {Step[]} */
+/** All steps, including those within steps. @param {Step[]} steps @returns {Step[]} */
 export const every = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {
@@ -316,7 +314,7 @@ function into(out, from, m, y, length) {
 }
 
 /** The kinds of steps that write their result into x. */
-export const INSIDE = new Set(["pointwise", "softmax", "normalize"]);
+export const IN_PLACE_STEPS = new Set(["pointwise", "softmax", "normalize"]);
 
 /** Apply a step to x; the result is x itself, changed in place, or another array. A derivative has its own
  * arithmetic of values and tangents (derivative.mjs). @param {Float64Array} x @param {number} n

@@ -1,11 +1,11 @@
 // @ts-check
-/** Dot products, of two vectors and of many, and scratch arrays that grow. Pure. */
+/** Dot products, of two vectors or of many, and scratch arrays that grow. Pure. */
 
 /** The smallest normal number. */
 export const TINY = 2 ** -1022;
 
-/** Numbers that are used again, so that a frame asks for no memory. @param {{buffer: Float64Array}} kept
- * @param {number} length */
+/** A scratch array of at least `length` numbers, reused so that a frame allocates no memory.
+ * @param {{buffer: Float64Array}} kept @param {number} length */
 export function scratch(kept, length) {
   if (kept.buffer.length < length) kept.buffer = new Float64Array(length);
   return kept.buffer;
@@ -18,8 +18,9 @@ export function dot(x, y) {
   return sum;
 }
 
-/** ⟨q, x⟩ of points that come one coordinate after the other, and the highest. @param {Float64Array} x
- * @param {number} n @param {number} d @param {number[]} q @param {Float64Array} out */
+/** ⟨q, x⟩ for points stored coordinate by coordinate, into `out`; returns the highest.
+ * @param {Float64Array} x @param {number} n @param {number} d @param {number[]} q @param {Float64Array} out
+ */
 export function scores(x, n, d, q, out) {
   let highest = -Infinity;
   for (let i = 0; i < n; i++) out[i] = q[0] * x[i];

@@ -18,7 +18,7 @@
 
 import { pen } from "../dom.mjs";
 import { clickable } from "../engine/hands.mjs";
-import { SAME as AS_WIDE, widened } from "../engine/perspective.mjs";
+import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { Canvas } from "./canvas.mjs";
 import { NoWebGL, Space } from "./plotly/space.mjs";
 import { axesBox, figure, plotlyCamera, size } from "./traces.mjs";
@@ -53,7 +53,7 @@ export class Panel {
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} told when Plotly has drawn: axes may have moved */ this.plotted = () => {};
     /** @type {() => void} told when a frame stands for good */ this.rested = () => {};
-    /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: AS_WIDE });
+    /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: IDENTITY_ZOOM });
     /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted =
       null;
     /** @type {Space | null} */ this.space =

@@ -13,7 +13,7 @@
  */
 
 import { legible } from "../engine/crowds.mjs";
-import { SAME as AS_WIDE, flat, widened } from "../engine/perspective.mjs";
+import { IDENTITY_ZOOM, flat, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
 const COUNT = 13; // pixels, the height of letters that say how many points share a place
@@ -32,7 +32,9 @@ export function outside(view) {
 /** @param {View} view */
 function exit({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
-  const usual = most([...zooms, AS_WIDE].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]));
+  const usual = most(
+    [...zooms, IDENTITY_ZOOM].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]),
+  );
   const more = wider.map((each) => most(each.zooms.flat()));
   const all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
   ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
