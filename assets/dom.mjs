@@ -1,9 +1,9 @@
 // @ts-check
-/** DOM helpers that every folder uses: elements, labels with subscripts, canvases, numbers as text. */
+/** DOM helpers for all folders: elements, labels with subscripts, canvases, numbers as text. */
 
-/** An element with its properties, listeners and children. @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag @param {Record<string, unknown>} [properties] @param {(Node | string)[]} children
- * @returns {HTMLElementTagNameMap[K]} */
+/** Create an element with properties, listeners (`onclick` …) and children.
+ * @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {Record<string, unknown>} [properties]
+ * @param {(Node | string)[]} children @returns {HTMLElementTagNameMap[K]} */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -24,25 +24,25 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A label as nodes: what stands in `<sub>` is set below the line, and nothing else is markup.
- * @param {string} label @returns {(Node | string)[]} */
+/** A label as nodes: `<sub>` becomes a subscript; nothing else is markup. @param {string} label
+ * @returns {(Node | string)[]} */
 const typeset = (label) =>
   label
     .split(/<sub>(.*?)<\/sub>/)
     .map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece))
     .filter(Boolean);
 
-/** A label where nothing can be typeset. @param {string} label */
+/** A label as plain text, without `<sub>`. @param {string} label */
 export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** A number as people write it: 1e-5 stays 1e-5, 0.30000000004 does not. @param {number} x */
+/** A number in its usual notation: 1e-5 stays 1e-5; 0.30000000000000004 becomes 0.3. @param {number} x */
 export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")
     : String(Number(x.toFixed(4)));
 
-/** A whole number with its thousands apart; the format is made once. */
+/** A whole number with separated thousands. */
 export const whole = new Intl.NumberFormat("en-GB").format;

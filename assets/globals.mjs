@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * What scripts share through the window.
+ * The objects that scripts share through `window`.
  *
- * @typedef {any} Plotly the drawing library, and what it hides behind a figure: it comes without types, and
- *   the painter, which alone uses what is private to it, finds out as it runs whether that is as expected
- * @typedef {any} Dash its callbacks and properties, which come without types too
+ * @typedef {any} Plotly the drawing library and its private objects, which have no types; only the painter
+ *   uses private ones, and checks at run time that they are as expected
+ * @typedef {any} Dash its callbacks and properties, which have no types either
  * @typedef {{normscape: {players: import("./player/player.mjs").Player[], plotly?: Promise<Plotly>}, Plotly?:
  *   Plotly, dash_clientside: Dash}} Shared
  */

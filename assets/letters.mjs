@@ -1,22 +1,23 @@
 // @ts-check
-/** Elements that are placed at the letters of a formula: a bubble below one, a control over one. */
+/** Place elements at the letters of a formula: a bubble below one, a control over one. */
 
-const EDGE = 4; // pixels between a bubble and the end of the window
+const WINDOW_MARGIN_PX = 4; // least distance in pixels between a bubble and the edge of the window
 
-/** What an element is placed in: the formula, or on small screens what that stands in.
+/** The rectangle relative to which an element is placed: the formula's, or on small screens its container's.
  * @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
-/** Puts a bubble below a letter, whole in the window. @param {HTMLElement} bubble @param {Element} letter */
+/** Place a bubble below a letter, completely inside the window. @param {HTMLElement} bubble
+ * @param {Element} letter */
 export function below(bubble, letter) {
   const at = letter.getBoundingClientRect();
-  const half = bubble.offsetWidth / 2 + EDGE;
+  const half = bubble.offsetWidth / 2 + WINDOW_MARGIN_PX;
   const from = around(bubble);
   bubble.style.left = `${Math.max(half, Math.min(innerWidth - half, at.left + at.width / 2)) - from.left}px`;
   bubble.style.top = `${at.bottom - from.top}px`;
 }
 
-/** Puts an element over a letter. @param {HTMLElement} element @param {Element} letter */
+/** Place an element over a letter. @param {HTMLElement} element @param {Element} letter */
 export function lie(element, letter) {
   const at = letter.getBoundingClientRect();
   const from = around(element);

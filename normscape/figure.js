@@ -9,10 +9,10 @@
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
  */
 
-const PATIENCE = 3000; // milliseconds for a widget that may not be there
-const LOST = "Normscape: this figure could not be brought to life. Run its cell again.";
+const WIDGET_TIMEOUT_MS = 3000; // milliseconds for a widget that may not be there
+const FAILED_TEXT = "Normscape: this figure could not be brought to life. Run its cell again.";
 // of JupyterLab, Notebook and pages of theirs, Quarto
-const AROUND = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
+const OUTPUT_CELL = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);
 
 /** What Python has packed: JSON, compressed. @param {DataView} packed */
@@ -37,7 +37,7 @@ async function code(model) {
 
 /** @param {Model} model @returns {Promise<DataView>} */
 async function packed(model) {
-  const late = new Promise((_, no) => setTimeout(no, PATIENCE));
+  const late = new Promise((_, no) => setTimeout(no, WIDGET_TIMEOUT_MS));
   const found = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
     () => null,
   );
@@ -70,7 +70,7 @@ async function load({ modules, styles, plotly }) {
  * the figure goes. @param {string} picture its class @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
-  style.textContent = `${AROUND}:has(.${picture}), .${picture} { display: none !important }`;
+  style.textContent = `${OUTPUT_CELL}:has(.${picture}), .${picture} { display: none !important }`;
   document.head.append(style);
   return () => style.remove();
 }
@@ -86,7 +86,7 @@ async function render({ model, el }) {
       bring();
     };
   } catch (error) {
-    el.textContent = LOST;
+    el.textContent = FAILED_TEXT;
     throw error;
   }
 }

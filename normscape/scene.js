@@ -4,7 +4,7 @@
   const page = /** @type {any} */ (window);
   const React = page.React;
   const base = new URL("../../_normscape/", /** @type {HTMLScriptElement} */ (document.currentScript).src);
-  const AWAY = "Scene: a part of this page has not come. Reload it to try again.";
+  const NOT_LOADED_TEXT = "Scene: a part of this page has not come. Reload it to try again.";
 
   /** @param {any} props */
   function Scene(props) {
@@ -22,7 +22,7 @@
           figure.current.show(latest.current);
         },
         () => {
-          if (!left) host.current.textContent = AWAY;
+          if (!left) host.current.textContent = NOT_LOADED_TEXT;
         },
       );
       return () => {

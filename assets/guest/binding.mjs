@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A state that code and people both change: the properties of a figure, and the figure itself.
- * What came from one side is not sent back to it. Pure.
+ * Synchronise a figure's state with properties that code sets (Dash, notebooks), without echoes: what came
+ * from one side is not sent back to it. Pure.
  *
  * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?:
  *   number, camera?: number[]}} State
@@ -10,8 +10,8 @@
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether a state is as a property asks; a dict asks for what it names. @param {any} asked @param {any} has
- * @returns {boolean} */
+/** Whether the figure's state fulfils a property; a dict only requires the names that it has.
+ * @param {any} asked @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -19,7 +19,8 @@ export function fulfils(asked, has) {
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
 }
 
-/** What a server is asked with, as texts by name. @param {State} state @returns {Record<string, string>} */
+/** The state as a query for the server, texts by name. @param {State} state @returns {Record<string, string>}
+ */
 export function query({ choices, params, progress, follow, camera }) {
   const all = { ...choices, ...params, progress, follow, camera };
   return Object.fromEntries(
@@ -29,14 +30,15 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** What both sides know: the properties as they came or were told last. */
+/** Remembers the properties as both sides know them: as they last came, or were last reported. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
-    this.fresh = true; // whether the figure is yet to tell of itself
+    this.fresh = true; // whether the figure has not reported yet
   }
 
-  /** The properties have come: what they ask for. @param {State} props @returns {State} */
+  /** New properties have come: the part of the state that must change. @param {State} props @returns {State}
+   */
   asked(props) {
     const news = NAMES.filter(
       (name) => props[name] !== null && props[name] !== undefined && !same(props[name], this.known[name]),
@@ -46,9 +48,9 @@ export class Binding {
     return asked;
   }
 
-  /** The figure has moved: what the properties are to be told, if anything. A new figure tells all, for its
-   * properties may name but a part; what it does not have, such as a camera, it does not tell.
-   * @param {State} state @returns {State | null} */
+  /** The figure has changed: the properties to report, or null. A new figure reports all, since properties
+   * may name only a part; values that it lacks, such as a camera, are left out. @param {State} state
+   * @returns {State | null} */
   told(state) {
     const as = this.fresh ? same : fulfils;
     const news = NAMES.filter((name) => state[name] !== undefined && !as(this.known[name], state[name]));
@@ -62,9 +64,9 @@ export class Binding {
 /** @param {unknown} a @param {unknown} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** A call that happens at once, but at most once in some time; the last one always does.
- * @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () => void}}
- */
+/** Throttle: `call` runs at once, but at most once in `every` milliseconds; the last request is never
+ * dropped. @param {() => void} call @param {number} every milliseconds
+ * @returns {{ask: () => void, stop: () => void}} */
 export function paced(call, every) {
   let last = -Infinity;
   let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);

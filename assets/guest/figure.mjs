@@ -1,7 +1,7 @@
 // @ts-check
-/** A scene in an element of somebody else's page: in a shadow tree, so that neither's styles and names reach
- * the other's. Properties go in, what the hand has moved comes out. What it needs a giver has: a server
- * (server.mjs), or the kernel of a notebook (kernel.mjs). */
+/** A scene as a guest in another page's element, in a shadow tree that isolates styles and names. Properties
+ * go in; changes by the reader come out. A `Giver` supplies what the figure needs: a server (server.mjs), or
+ * the kernel of a notebook (kernel.mjs). */
 
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
@@ -16,16 +16,16 @@ import { Binding, paced, query } from "./binding.mjs";
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
  * @typedef {object} Giver
- * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles those of a figure in a shadow tree
+ * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree
  * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string,
- *   refused?: string}>} figure a scene's element, with its picture, for the query of an embed; or what was
- *   wrong with that, in words
- * @property {(root: HTMLElement) => string} dress gives the element what its player asks with; the address of
+ *   refused?: string}>} figure a scene's element, with its picture, for the query of an embed; or an error
+ *   message
+ * @property {(root: HTMLElement) => string} dress prepares the element for its player; returns the address of
  *   the drawing library
- * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the page around
+ * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the surrounding page
  */
 
-const OFTEN = 100; // milliseconds between two reports of what moves
+const REPORT_INTERVAL_MS = 100; // milliseconds between two reports of changes
 
 export class Figure {
   /** @param {HTMLElement} host @param {Giver} giver @param {(news: State) => void} tell */
@@ -36,15 +36,15 @@ export class Figure {
     this.page = h("div", { className: "page embed" });
     this.binding = new Binding();
     /** @type {Props} */ this.props = {};
-    /** @type {State} */ this.owed = {}; // what was refused, to be tried again with what comes
+    /** @type {State} */ this.owed = {}; // refused properties, tried again with the next ones
     /** @type {Player | null} */ this.player = null;
-    this.pace = paced(() => this.#report(), OFTEN);
+    this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
     /** @type {Promise<void>} */ this.line = Promise.resolve();
     this.closed = new AbortController();
     this.#dress();
   }
 
-  /** The properties, as they are now. @param {Props} props */
+  /** Set the properties. @param {Props} props */
   show(props) {
     const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
     const another = props.slug !== this.props.slug;
@@ -61,14 +61,14 @@ export class Figure {
     this.player?.close();
   }
 
-  /** One change after the other. @param {() => Promise<void>} change */
+  /** Queue a change after those that are under way. @param {() => Promise<void>} change */
   #next(change) {
     this.line = this.line
       .then(() => (this.closed.signal.aborted ? undefined : change()))
       .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
   }
 
-  /** A new figure. @param {State} asked */
+  /** Open a new figure. @param {State} asked */
   async #open(asked) {
     const { slug, controls } = this.props;
     const { signal } = this.closed;
@@ -100,7 +100,7 @@ export class Figure {
     this.owed = {};
   }
 
-  /** What code has set. @param {State} news */
+  /** Apply properties that code has set. @param {State} news */
   async #apply(news) {
     const { player } = this;
     const asked = { ...this.owed, ...news };
@@ -123,8 +123,8 @@ export class Figure {
     this.#allow();
   }
 
-  /** Choices, if there is a recipe for them. @param {Player} player @param {Record<string, string>} choices
-   */
+  /** Change choices, if there is a recipe for them. @param {Player} player
+   * @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(
       player.root,
@@ -136,7 +136,7 @@ export class Figure {
     return !refused && player.choose(choices);
   }
 
-  /** Words in the place of the figure. @param {string} words */
+  /** Show an error message in place of the figure. @param {string} words */
   #refuse(words) {
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = true;
@@ -148,7 +148,7 @@ export class Figure {
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
   }
 
-  /** What the figure shows. @returns {State | null} */
+  /** The state that the figure shows. @returns {State | null} */
   get #state() {
     if (!this.player?.recipe) return null;
     const { recipe, params, progress, followed, camera } = this.player;
@@ -169,7 +169,7 @@ export class Figure {
     if (news) this.tell(news);
   }
 
-  /** Styles, colours, keys. */
+  /** Install styles, theme and key bindings. */
   #dress() {
     const { signal } = this.closed;
     const shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
@@ -190,7 +190,7 @@ export class Figure {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#color(), { signal });
   }
 
-  /** The theme that is asked for, or that of the page: what its own buttons and scroll bars are in. */
+  /** Set the theme: the one requested, or the page's. */
   #color() {
     const asked = this.props.theme ?? "auto";
     const theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
@@ -200,9 +200,10 @@ export class Figure {
   }
 }
 
-const faces = new CSSStyleSheet(); // a shadow tree has none of its own: ours have names that no page has
+// shadow trees cannot declare typefaces; the document can, as ours have unique names
+const faces = new CSSStyleSheet();
 
-/** Those of our styles, for the document, once. @param {CSSStyleSheet | null} sheet */
+/** Declare the typefaces of our stylesheet for the document, once. @param {CSSStyleSheet | null} sheet */
 function typefaces(sheet) {
   if (!sheet || document.adoptedStyleSheets.includes(faces)) return;
   const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
@@ -217,10 +218,10 @@ function typefaces(sheet) {
   document.adoptedStyleSheets.push(faces);
 }
 
-const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it writes for the document
+const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts into the document
 /** @type {Promise<void> | undefined} */ let drawing;
 
-/** The drawing library that the painter knows, for us alone: the page may have another, or want more of it.
+/** Load our drawing library for us only: the page may have another version, or load one later.
  * @param {string} source */
 async function library(source) {
   const page = /** @type {any} */ (window);

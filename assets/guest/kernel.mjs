@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * A figure in a notebook, whose state is that of a widget: `normscape.Figure`. There is no server: the widget
- * has the figure's element and a recipe, and its kernel makes others.
+ * A figure in a notebook: `normscape.Figure`, synchronised with a widget's state. There is no server: the
+ * widget has the figure's element and a recipe, and its kernel makes other recipes.
  *
  * @typedef {import("./made.mjs").Model} Model
- * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what came with
- *   this module: styles, the address of the drawing library, and what opens that which is packed
+ * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what comes
+ *   with this module: styles, the address of the drawing library, and a function that unpacks recipes
  */
 
 import { shared } from "../globals.mjs";
@@ -15,10 +15,10 @@ import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";
 import { recipe } from "./made.mjs";
 
-const BRIGHT = 0.5; // of a letter's colour, from 0 to 1: on a dark page
+const MIN_LIGHT_TEXT = 0.5; // brightness of text, from 0 to 1, above which the page is dark
 
-/** The figure of a widget in an element; the end of it. @param {Model} model @param {HTMLElement} place
- * @param {Code} code @returns {() => void} */
+/** Show a widget's figure in an element; returns a function that removes it. @param {Model} model
+ * @param {HTMLElement} place @param {Code} code @returns {() => void} */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});
@@ -62,10 +62,10 @@ function kernel(model, code) {
   };
 }
 
-/** The theme of any page: light letters stand on a dark one. @param {HTMLElement} host */
+/** The theme of the page, by the brightness of its text. @param {HTMLElement} host */
 function scheme({ parentElement }) {
   const [red, green, blue] = (
     getComputedStyle(/** @type {HTMLElement} */ (parentElement)).color.match(/[\d.]+/g) ?? ["0", "0", "0"]
   ).map(Number);
-  return (0.299 * red + 0.587 * green + 0.114 * blue) / 255 > BRIGHT ? "dark" : "light";
+  return (0.299 * red + 0.587 * green + 0.114 * blue) / 255 > MIN_LIGHT_TEXT ? "dark" : "light";
 }

@@ -1,21 +1,22 @@
 // @ts-check
 /**
- * The recipes of a widget in a notebook: it has one, and its kernel makes others. Pure.
+ * The recipes of a widget in a notebook: the one that it has, and those that its kernel makes on request.
+ * Pure.
  *
  * @typedef {import("../player/source.mjs").Answer} Answer
- * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe, by the choices that are no defaults, as a
- *   query
+ * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe; its key is the query of the choices that
+ *   are not defaults
  * @typedef {{get: (name: string) => any, set: (name: string, value: unknown) => void, save_changes: () =>
  *   void, send: (content: object) => void, on: (event: string, hear: (...news: any[]) => void) => void, off:
  *   (event: string, hear: (...news: any[]) => void) => void}} Model of anywidget
  */
 
-const PATIENCE = 120_000; // milliseconds: a kernel answers when its cells have run
-const SILENT = "the kernel does not answer";
+const KERNEL_TIMEOUT_MS = 120_000; // milliseconds; a busy kernel answers after its cells have run
+const NO_ANSWER_TEXT = "the kernel does not answer";
 
-/** The recipe that the widget has, or that its kernel makes now; it may come while what is there is still
- * being unpacked. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack
- * @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
+/** The recipe for a query: the widget's, or one that its kernel makes. It may arrive while another is being
+ * unpacked. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack @param {string} query
+ * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {
@@ -33,9 +34,9 @@ export function recipe(model, unpack, query, signal) {
     };
     model.on("change:_made", look);
     model.on("msg:custom", hear);
-    AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]).addEventListener(
+    AbortSignal.any([signal, AbortSignal.timeout(KERNEL_TIMEOUT_MS)]).addEventListener(
       "abort",
-      () => done({ refused: SILENT }),
+      () => done({ refused: NO_ANSWER_TEXT }),
       { once: true },
     );
     look().then((there) => {

@@ -1,12 +1,12 @@
 // @ts-check
-/** A figure in a Dash application (normscape/scene.js), whose server has routes for it
- * (components/publish/component.py). */
+/** The `Giver` of a guest figure in a Dash application (normscape/scene.js): fetches it from the routes of
+ * components/publish/component.py. */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
 
-const AWAY = "The server does not answer. Reload the page to try again.";
-const MISSING =
+const NO_ANSWER_TEXT = "The server does not answer. Reload the page to try again.";
+const NO_ROUTES_TEXT =
   "This server has no scenes: import normscape.Scene where the application is made, " +
   "or call normscape.register(app).";
 
@@ -42,29 +42,30 @@ async function ask(base, slug, search, signal) {
     () => null,
   );
   const text = await reply?.text().catch(() => "");
-  if (!reply || !text) return { refused: AWAY };
+  if (!reply || !text) return { refused: NO_ANSWER_TEXT };
   if (!reply.ok) return { refused: reason(text) };
-  // Dash has a page for every path
-  return text.includes("data-slug=") ? { html: text } : { refused: MISSING };
+  // not ours: Dash answers every path with a page
+  return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
 
-/** Its addresses are relative to the routes. @param {HTMLElement} root @param {URL} base */
+/** Make the element's relative addresses absolute; returns that of the drawing library.
+ * @param {HTMLElement} root @param {URL} base */
 function dress(root, base) {
   for (const name of ["recipe", "still", "plotly"])
     root.dataset[name] = new URL(root.dataset[name] ?? "", base).href;
   return String(root.dataset.plotly);
 }
 
-/** What a server says of a wrong question. @param {string} text JSON, if it is ours */
+/** The server's error message. @param {string} text JSON, if it is ours */
 function reason(text) {
   try {
-    return JSON.parse(text).error ?? AWAY;
+    return JSON.parse(text).error ?? NO_ANSWER_TEXT;
   } catch {
-    return MISSING;
+    return NO_ROUTES_TEXT;
   }
 }
 
-/** What the page's own buttons and scroll bars are in. @param {HTMLElement} host */
+/** The theme of the page: its colour scheme. @param {HTMLElement} host */
 function scheme({ parentElement }) {
   const page = getComputedStyle(/** @type {HTMLElement} */ (parentElement)).colorScheme.split(" ");
   return page.includes("dark") &&

@@ -1,6 +1,6 @@
 // @ts-check
-/** The entry: every `[data-slug]` element that appears on the page gets a player, which goes with it. The
- * keys are theirs; where none has the focus, they are those of the page's own scene. */
+/** The entry point of a page: gives every `[data-slug]` element a player as long as it exists, and sends keys
+ * to the player with the focus, or else to the page's own scene. */
 
 import { shared } from "../globals.mjs";
 import { commands } from "./commands.mjs";

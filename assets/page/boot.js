@@ -1,5 +1,5 @@
-// The player in a page from the disk, where browsers refuse to load modules: each becomes a data: URL, and an
-// import map knows them by name. Python writes their texts in here (components/publish/plain.py).
+// Start the player in a page opened from the disk, where browsers do not load modules: each becomes a data:
+// URL, and an import map knows them by name. Python inserts their sources here (components/publish/plain.py).
 (() => {
   const texts = "MODULES";
   const url = (text) => `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;

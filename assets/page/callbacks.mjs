@@ -1,11 +1,11 @@
 // @ts-check
-/** Dash on a page that is served whole: its scripts come once the figure moves and the panel is open, and
- * show the tree of the callbacks in the place of what was served for it. Python names them
+/** Load Dash on a page that was served as static HTML: its scripts come when the figure is alive and the
+ * training panel is open, and Dash's tree replaces the static one. Python lists them
  * (components/pages/explorer.py). */
 
 import { h } from "../dom.mjs";
 
-const FAILED = "This part of the page did not load. Reload the page to try again.";
+const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
 /** In their order. @param {string} src @returns {Promise<void>} */
 const load = (src) =>
@@ -27,13 +27,13 @@ async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
   const until = /** @type {HTMLElement} */ (document.querySelector(".until"));
   const sources = document.getElementById("dash-scripts")?.textContent;
-  // they are Dash's from now on
+  // from now on Dash manages these
   for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id");
   const shown = filled(place);
   try {
     await Promise.all(JSON.parse(sources ?? "[]").map(load));
   } catch {
-    until.replaceWith(h("p", { role: "alert" }, FAILED));
+    until.replaceWith(h("p", { role: "alert" }, FAILED_TEXT));
     return;
   }
   new /** @type {{DashRenderer: new () => unknown}} */ (/** @type {unknown} */ (window)).DashRenderer();
@@ -50,4 +50,4 @@ document.addEventListener(
     else panel.addEventListener("toggle", show, { once: true });
   },
   { once: true, capture: true },
-); // it does not bubble
+); // `toggle` events do not bubble

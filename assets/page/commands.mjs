@@ -1,5 +1,5 @@
 // @ts-check
-/** The page's commands, passed to each `Player`, so that player/ imports nothing of page/. */
+/** The page's commands, passed to each `Player`, so that player/ does not import page/. */
 
 import { help } from "./keys.mjs";
 import { goOn, present } from "./present.mjs";

@@ -1,12 +1,12 @@
 // @ts-check
-/** A figure outside of the explorer: in another page's iframe, or in a file. Its picture is there from the
- * first; the player comes when the figure is seen or touched. The host learns the height, {type:
- * "normscape:height", slug, height}, and may tell its theme, {type: "normscape:theme", theme}. */
+/** A figure outside of the explorer: in an iframe, or in a file. It starts as a still picture; the player
+ * loads when the figure is visible or touched. Tells the host page its height, {type: "normscape:height",
+ * slug, height}, and accepts a theme, {type: "normscape:theme", theme}. */
 
 import { shared } from "../globals.mjs";
 
-const SLOW = 4000; // milliseconds
-shared.normscape ??= { players: [] }; // the page is alive (watch.js); the players come later
+const SLOW_LOAD_MS = 4000; // milliseconds
+shared.normscape ??= { players: [] }; // tells watch.js that scripts run; players are added later
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const hosted = parent !== window;
@@ -24,7 +24,7 @@ function load() {
   const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
   const late = setTimeout(
     () => Object.assign(notice, { textContent: "This figure is still loading.", hidden: false }),
-    SLOW,
+    SLOW_LOAD_MS,
   );
   loading = import("./attend.mjs")
     .then(
@@ -63,8 +63,8 @@ root.addEventListener("normscape:state", (event) => {
   if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
 });
 
-/** The height that the figure takes where it may: in a lower frame its views are smaller. A host of our own
- * origin needs no script to follow it. */
+/** Tell the host the height at which the figure fits; in a lower frame its views shrink. A frame of our own
+ * origin is resized directly. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

@@ -1,5 +1,5 @@
 // @ts-check
-/** A formula whose symbols say what they mean: under the pointer, at a tap, and with the focus. */
+/** Explain the symbols of a formula, on hover, tap, or keyboard focus. */
 
 import { h } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
@@ -23,12 +23,12 @@ export function gloss(formula, meanings) {
     else hide();
   };
   formula.addEventListener("pointerover", point);
-  document.addEventListener("click", point); // a tap beside the letters ends it
+  document.addEventListener("click", point); // a tap elsewhere closes it
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") hide();
   });
   formula.addEventListener("pointerleave", hide);
-  // to keys and screen readers a formula is one thing: they get a button over each symbol
+  // a formula is one element to keyboards and screen readers: they get a button over each symbol
   const buttons = Object.entries(meanings).map(([symbol, meaning]) => {
     const button = h("button", { type: "button", className: "letter", "aria-label": meaning });
     button.addEventListener("focus", () => {
@@ -46,5 +46,5 @@ export function gloss(formula, meanings) {
   formula.after(...buttons, note);
   const explain = () => letters().forEach((letter) => letter.classList.add("symbol"));
   explain();
-  new MutationObserver(explain).observe(formula, { childList: true }); // the player writes it anew
+  new MutationObserver(explain).observe(formula, { childList: true }); // the player rewrites the formula
 }

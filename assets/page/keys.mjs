@@ -1,14 +1,14 @@
 // @ts-check
-/** The keys: what each does, and the list of them. */
+/** Keyboard shortcuts, and the dialog that lists them. */
 
 import { h } from "../dom.mjs";
 import { follows } from "../engine/hands.mjs";
 import { openFollowed } from "../player/clicks.mjs";
 import { pointCount } from "../player/link.mjs";
 
-const TURN = 10; // degrees that one press turns the camera
-// degrees of the camera above or below the middle: from straight above there is no left and right
-const STEEPEST = 85;
+const TURN_DEGREES = 10; // degrees of camera rotation per key press
+// limit of the camera's elevation in degrees: from straight above, left and right are undefined
+const MAX_ELEVATION_DEGREES = 85;
 
 const KEYS = [
   ["space", "play, pause"],
@@ -31,8 +31,7 @@ const KEYS = [
   ["click a point", "follow it"],
 ];
 
-/** Letters, digits and signs may be in the way of those who speak to their computer: they can be turned off.
- */
+/** Whether single-character shortcuts are turned off, as users of speech input need. */
 const quiet = () => {
   try {
     return localStorage.getItem("keys") === "off";
@@ -49,8 +48,7 @@ const keep = (on) => {
   }
 };
 
-/** Whether a press of a key is meant for what has the focus, or for the browser. @param {KeyboardEvent} event
- */
+/** Whether a key press belongs to the focused element, or to the browser. @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   const sign = event.key.length === 1 && event.key !== " ";
@@ -63,13 +61,13 @@ export function elsewhere(event) {
   );
 }
 
-/** The keys of the player that holds the target, else of the first. @param {KeyboardEvent} event
+/** Handle a key press for a player. @param {KeyboardEvent} event
  * @param {import("../player/player.mjs").Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
-  const pressed = target.closest("button, a, summary"); // what space and Enter are for
+  const pressed = target.closest("button, a, summary"); // they use space and Enter themselves
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
   if (event.key === " ") {
     if (event.repeat || pressed) return;
@@ -90,17 +88,17 @@ const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () =>
 
 /** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const TURNS = (player) => ({
-  ArrowLeft: () => turn(player, -TURN, 0),
-  ArrowRight: () => turn(player, TURN, 0),
-  ArrowUp: () => turn(player, 0, TURN),
-  ArrowDown: () => turn(player, 0, -TURN),
+  ArrowLeft: () => turn(player, -TURN_DEGREES, 0),
+  ArrowRight: () => turn(player, TURN_DEGREES, 0),
+  ArrowUp: () => turn(player, 0, TURN_DEGREES),
+  ArrowDown: () => turn(player, 0, -TURN_DEGREES),
 });
 
 /** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
 const LETTERS = (player) => ({
   r: () => player.reset(),
   f: () => player.fullscreen(),
-  t: () => player.run(),
+  t: () => player.toggleClock(),
   "?": () => help(player),
   p: () => player.commands.present(player),
   Enter: () => openFollowed(player),
@@ -116,7 +114,7 @@ function followNext(player, by) {
   if (shown) player.follow((player.followed + by + count) % count);
 }
 
-/** The camera around the upright axis, and up or down, as a hand would turn it.
+/** Rotate the camera around the vertical axis, and up or down, like a mouse.
  * @param {import("../player/player.mjs").Player} player @param {number} around degrees @param {number} up
  * degrees */
 function turn(player, around, up) {
@@ -126,9 +124,9 @@ function turn(player, around, up) {
   const [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
   const far = Math.hypot(x, y, z);
   const radians = Math.PI / 180;
-  const steepest = STEEPEST * radians;
+  const steepest = MAX_ELEVATION_DEGREES * radians;
   const height = Math.asin(z / far);
-  // who stands higher already is not pulled down
+  // a camera that is already higher is not pulled down
   const bounds = [Math.min(-steepest, height), Math.max(steepest, height)];
   const angle = Math.atan2(y, x) + around * radians;
   const lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
@@ -143,7 +141,7 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** Show the list of the keys. @param {import("../player/player.mjs").Player} player */
+/** Show the list of shortcuts. @param {import("../player/player.mjs").Player} player */
 export function help(player) {
   const page = player.root.closest(".page") ?? document.body;
   const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });

@@ -1,28 +1,28 @@
 // @ts-check
-/** Presenter mode: the figure fills the screen, the tour's stop is its caption, and one hand on a clicker
- * leads. */
+/** Presenter mode: the figure fills the screen, with the tour's stop as a caption, controlled by a clicker.
+ */
 
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
 
-const HELD = 400; // ms after which a press of the laser's key counts as held
+const HOLD_MS = 400; // milliseconds after which the laser's key counts as held
 
-const HANDED = "presenting"; // in the store of the window: from the end of a tour it leads into the next
+const CONTINUE_KEY = "presenting"; // key in sessionStorage that continues the presentation on the next page
 
-/** Go on presenting, where the tour before led here so. @param {import("../player/player.mjs").Player} player
- */
+/** Continue a presentation that led here from another page.
+ * @param {import("../player/player.mjs").Player} player */
 export function goOn(player) {
   try {
-    if (!sessionStorage.getItem(HANDED)) return;
-    sessionStorage.removeItem(HANDED);
+    if (!sessionStorage.getItem(CONTINUE_KEY)) return;
+    sessionStorage.removeItem(CONTINUE_KEY);
     present(player, true);
   } catch {
     /* a page without a store presents anew */
   }
 }
 
-/** From now until it is left: Escape, P, or the end of full screen.
+/** Start presenting, until Escape, P, or the end of full screen.
  * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] from the page before: the
  * screen is filled at the next key, as a browser asks for one */
 export function present(player, handed = false) {
@@ -41,7 +41,7 @@ export function present(player, handed = false) {
   );
   const leave = () => {
     if (signal.aborted) return;
-    // which leads here again: in between there would be no room for figures
+    // this event calls here again; in between there would be no room for figures
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     on.abort();
     root.classList.remove("presenting", "pointing");
@@ -63,10 +63,10 @@ export function present(player, handed = false) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
-  // what had it is hidden, or has moved
+  // the element with the focus is hidden, or has moved
   const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure");
   /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
-  // else the window is enough
+  // without full screen, the window is used
   const fill = () => {
     if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {});
   };
@@ -76,9 +76,9 @@ export function present(player, handed = false) {
     (event) => {
       const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
       try {
-        if (leads) sessionStorage.setItem(HANDED, "1");
+        if (leads) sessionStorage.setItem(CONTINUE_KEY, "1");
       } catch {
-        /* nothing is kept */
+        /* storage is not available */
       }
     },
     { signal },
@@ -95,8 +95,8 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** What the keys do. Clickers send Page Up and Down, and "." or "b" for a black screen: here that plays.
- * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
+/** The actions of keys. Clickers send Page Up and Page Down, and "." or "b" for a black screen, which plays
+ * here. @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
  * @param {() => void} leave @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
@@ -129,7 +129,7 @@ function acts(player, dot, leave) {
   };
 }
 
-/** A soft dot in place of the pointer, while its key is held, or from one press to the next.
+/** A laser pointer: a soft dot in place of the pointer, while its key is held, or between two presses.
  * @param {HTMLElement} root @param {AbortSignal} signal */
 function laser(root, signal) {
   const element = h("div", { className: "laser", ariaHidden: "true" });
@@ -144,7 +144,7 @@ function laser(root, signal) {
   addEventListener(
     "keyup",
     ({ key, timeStamp }) => {
-      if (key.toLowerCase() === "l" && timeStamp - since > HELD) root.classList.remove("pointing");
+      if (key.toLowerCase() === "l" && timeStamp - since > HOLD_MS) root.classList.remove("pointing");
     },
     { signal },
   );

@@ -1,13 +1,12 @@
 // @ts-check
-/** What a page knows of its reader, and nobody else does: which scenes were visited. It stays in this
- * browser. And the search, which comes when it is asked for. */
+/** The reader's visited scenes, kept only in this browser; and loading of the search when it is opened. */
 
-const KEY = "visited"; // slugs, joined by commas
+const VISITED_KEY = "visited"; // slugs, joined by commas
 
-/** What is kept; in a private window, or a sandbox, nothing may be. */
+/** The stored list; storage may be unavailable in private windows and sandboxes. */
 const kept = () => {
   try {
-    return localStorage.getItem(KEY) ?? "";
+    return localStorage.getItem(VISITED_KEY) ?? "";
   } catch {
     return "";
   }
@@ -17,9 +16,9 @@ const visited = () => new Set(kept().split(",").filter(Boolean));
 /** @param {string} text */
 const keep = (text) => {
   try {
-    localStorage.setItem(KEY, text);
+    localStorage.setItem(VISITED_KEY, text);
   } catch {
-    /* then nothing is marked */
+    /* nothing is stored */
   }
 };
 
@@ -35,11 +34,11 @@ function show() {
 const scene = /** @type {HTMLElement | null} */ (document.querySelector("main[data-slug]"));
 const here = scene?.dataset.slug;
 if (scene && here) {
-  if (!visited().has(here)) scene.dataset.first = ""; // its figure shows itself once (opening.mjs)
+  if (!visited().has(here)) scene.dataset.first = ""; // its figure plays once by itself (opening.mjs)
   keep([...visited().add(here)].join(","));
 }
 show();
-addEventListener("pageshow", show); // back from a scene, to a page that was kept as it was
+addEventListener("pageshow", show); // also after going back to a page in the browser's cache
 document.querySelector(".forget button")?.addEventListener("click", () => {
   keep("");
   show();

@@ -1,6 +1,6 @@
 // @ts-check
-/** Beside the scene of a recorded model: a file to open, a recording beside it, tables to save, and what was
- * opened to delete. */
+/** The panel of a recorded model's scene: open a recording, open another to compare, save tables, delete what
+ * was opened. */
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
@@ -11,7 +11,7 @@ function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
-  /** Show what is under way, then what went wrong. @param {string} meanwhile
+  /** Show a message while a request runs, then its error, if any. @param {string} meanwhile
    * @param {Promise<import("../player/upload.mjs").Asked>} request */
   const answered = async (meanwhile, request) => {
     words.textContent = meanwhile;

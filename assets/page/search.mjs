@@ -1,18 +1,19 @@
 // @ts-check
 /**
- * The search: one file of all texts, looked through here. The first half is pure: words in, entries out.
+ * Full-text search in the browser, over one JSON file of all texts (components/pages/search.py). The first
+ * half is pure: a query in, entries out.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
- * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found the best of a
- *   page; more of the same page
+ * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found the best hit of a
+ *   page, and more hits of the same page
  */
 
 import { h } from "../dom.mjs";
 
-const MOST = 8;
-const EACH = 2;
-const LINE = 200; // pages; hits on one; letters of what is told of one
-/** @type {Record<string, string>} */ const NAMES = {
+const MAX_PAGES = 8;
+const MAX_HITS_PER_PAGE = 2;
+const MAX_SNIPPET_CHARACTERS = 200; // of the sentence shown for a hit
+/** @type {Record<string, string>} */ const KIND_LABELS = {
   chapter: "chapter",
   word: "word",
   scene: "scene",
@@ -22,25 +23,26 @@ const LINE = 200; // pages; hits on one; letters of what is told of one
   table: "table",
   guide: "guide",
 };
-/** BM25: what a word in a name counts beside one in the text, how soon once more tells no more, how much
- * length counts. */
-const NAMED = 4;
-const SOON = 1.2;
-const LONG = 0.7;
-// what a longer word counts in place of the one asked for, and another that asks for the same
-const BEGUN = 0.5;
-const SAID_SO = 0.8;
-const GUIDES = 0.6; // what a guide counts beside a scene: most questions are about what scenes show
-const CALLED = 2 / 3; // as like a name: then it is asked for by it
-// of what was asked, rare words counting more: has nothing enough, the nearest are told
-const ENOUGH = 0.55;
-const LEAST = 0.2;
+/** Parameters of BM25: the weight of a word in a name over one in the text, term saturation (k₁), and length
+ * normalisation (b). */
+const NAME_WEIGHT = 4;
+const TERM_SATURATION = 1.2;
+const LENGTH_NORMALIZATION = 0.7;
+// weights of a longer word that begins with the word asked for, and of a synonym
+const PREFIX_WEIGHT = 0.5;
+const SYNONYM_WEIGHT = 0.8;
+const GUIDE_WEIGHT = 0.6; // weight of a guide beside a scene: most questions are about what scenes show
+const MIN_NAME_SIMILARITY = 2 / 3; // from this similarity on, a page is asked for by its name
+// shares of the query's words, weighted by rarity: below the first, hits are only called the closest; below
+// the second, they are dropped
+const FULL_MATCH_SHARE = 0.55;
+const MIN_MATCH_SHARE = 0.2;
 
-/** Words that are not forms of Dash, a library, or of "fold". */
+/** Words that look like forms of Dash, the library, or of "fold", and are not. */
 const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
 
-/** Words that ask for the same here. */
-const SAME = (
+/** Synonyms here. */
+const SYNONYMS = (
   "another other | average mean | axis axes coordinate component | big large real" +
   " | delete drop remove rid | dent dip divot" +
   " | explode vanish" +
@@ -50,8 +52,8 @@ const SAME = (
   .split(" | ")
   .map((some) => some.split(" ").map(root));
 
-/** How letters are called that a keyboard has not. */
-const GREEK = new Map(
+/** Symbols by their spelled-out names. */
+const SPELLED_SYMBOLS = new Map(
   Object.entries({
     alpha: "α",
     beta: "β",
@@ -66,15 +68,15 @@ const GREEK = new Map(
   }),
 );
 
-/** As it is set here: sqrt(d_k) is √dk, u_epsilon uε. @param {string} asked folded */
+/** The query as we typeset symbols: sqrt(d_k) becomes √dk, u_epsilon uε. @param {string} asked folded */
 const written = (asked) =>
-  asked.replace(/_(\w+)/g, (_, name) => GREEK.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
+  asked.replace(/_(\w+)/g, (_, name) => SPELLED_SYMBOLS.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
-/** What "mean" is where it asks, and is no number. */
-const MEANS = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
+/** "mean" as a verb, in a question, not as the average. */
+const VERB_MEAN = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
 
-/** Words that ask, and say nothing of what is asked for. */
-const LITTLE = new Set(
+/** Stop words: question words that say nothing about the subject. */
+const STOP_WORDS = new Set(
   (
     "a about an and any are as at be between by can come could do does explain for from get happen " +
     "happens has have how i if in instead into is it its just many me means much my not of on or so " +
@@ -83,7 +85,7 @@ const LITTLE = new Set(
   ).split(" "),
 );
 
-/** Small letters without accents. American spellings as ours. @param {string} text */
+/** Lower case without accents, in British spelling. @param {string} text */
 const folded = (text) =>
   text
     .normalize("NFD")
@@ -92,8 +94,7 @@ const folded = (text) =>
     .replace(/(?<=\p{L}{3})iz(?=[ei]|at)/gu, "is")
     .replaceAll("center", "centre");
 
-/** A word without what it may end with and be the same word to a reader: differ, different, differently,
- * difference. @param {string} word */
+/** A word's stem: differ, different, differently and difference have the same. @param {string} word */
 function root(word) {
   if (NOT_FORMS.test(word)) return word;
   const ending =
@@ -101,17 +102,17 @@ function root(word) {
   return word.replace(ending, "").replace(/([^aeiou])\1$/, "$1");
 }
 
-/** The roots of the words, numbers and signs of a text that say something. 1,500 is 1500.
+/** The stems of a text's words, numbers and symbols, without stop words. 1,500 becomes 1500.
  * @param {string} text */
 const roots = (text) =>
   (folded(text).match(/\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
     .map((word) => (/^\p{N}/u.test(word) ? word.replaceAll(",", "") : word))
-    .filter((word) => !LITTLE.has(word))
-    .map((word) => root(GREEK.get(word) ?? word));
+    .filter((word) => !STOP_WORDS.has(word))
+    .map((word) => root(SPELLED_SYMBOLS.get(word) ?? word));
 
 /** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
- * how often each root stands there */
-/** Entries as they are searched, made once.
+ * an entry with its names and word counts */
+/** Entries with their index, which is built once.
  * @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
@@ -130,7 +131,9 @@ function prepared(entries) {
       field.forEach((word) =>
         counts.set(
           word,
-          (counts.get(word) ?? 0) + (f ? 1 : NAMED) / (1 - LONG + (LONG * field.length) / usual[f]),
+          (counts.get(word) ?? 0) +
+            (f ? 1 : NAME_WEIGHT) /
+              (1 - LENGTH_NORMALIZATION + (LENGTH_NORMALIZATION * field.length) / usual[f]),
         ),
       ),
     );
@@ -148,30 +151,31 @@ function prepared(entries) {
   return found;
 }
 
-/** What a word tells that so many have, of all. @param {number} some @param {number} all */
+/** The inverse document frequency of a word that `some` of `all` entries have. @param {number} some
+ * @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
-/** The roots that answer to a word, and how well. @param {string} word @param {Iterable<string>} vocabulary
- * @returns {Map<string, number>} */
+/** The stems in the vocabulary that match a word, with weights. @param {string} word
+ * @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
 function alike(word, vocabulary) {
   const begins = (/** @type {string} */ other) => other.startsWith(word) && !NOT_FORMS.test(other);
   const begun = word.length > 2 && !/^\p{N}/u.test(word) ? [...vocabulary].filter(begins) : [];
-  const same = SAME.filter((some) => some.includes(word)).flat();
+  const same = SYNONYMS.filter((some) => some.includes(word)).flat();
   return new Map([
-    ...begun.map((other) => /** @type {const} */ ([other, BEGUN])),
-    ...same.map((other) => /** @type {const} */ ([other, SAID_SO])),
+    ...begun.map((other) => /** @type {const} */ ([other, PREFIX_WEIGHT])),
+    ...same.map((other) => /** @type {const} */ ([other, SYNONYM_WEIGHT])),
     [word, 1],
   ]);
 }
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The entries that have what is asked, or most of it, the best first; those of one page as one.
+/** The entries that match all or most of a query, the best first; those of one page as one.
  * @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = folded(query).trim();
-  const words = [...new Set(roots(written(asked).replace(MEANS, "")))];
+  const words = [...new Set(roots(written(asked).replace(VERB_MEAN, "")))];
   const likes = words.map((word) => alike(word, rarity.keys()));
   const counts = likes.map((like) =>
     all.map(({ counts }) => sum([...like].map(([word, worth]) => worth * (counts.get(word) ?? 0)))),
@@ -182,10 +186,10 @@ export function find(entries, query) {
   });
   const usual = sum(known) / known.filter(Boolean).length;
   if (!usual) return [];
-  // a word that nobody here uses counts as others do
+  // a word that no entry has gets the average weight
   const worth = known.map((each) => each || usual);
   const most = sum(worth);
-  /** How like a name it is: twice what they share, of what both have; just that name is more than like it. */
+  /** The similarity to a name: twice the weight of the common words over the weight of both; 2 if equal. */
   const named = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
       likes.map((like, k) => worth[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),
@@ -194,35 +198,34 @@ export function find(entries, query) {
   };
   const found = all.map(({ entry, names }, i) => {
     const has = sum(worth.map((each, k) => (counts[k][i] ? each : 0))) / most;
-    const good = sum(worth.map((each, k) => (each * counts[k][i]) / (SOON + counts[k][i]))) / most;
+    const good = sum(worth.map((each, k) => (each * counts[k][i]) / (TERM_SATURATION + counts[k][i]))) / most;
     const called = Math.max(...names.map(named));
     const score = good * has ** 2 + called ** 2;
-    return { entry, has, called, score: entry.kind === "guide" ? GUIDES * score : score };
+    return { entry, has, called, score: entry.kind === "guide" ? GUIDE_WEIGHT * score : score };
   });
-  const least = Math.max(LEAST, ...found.map(({ has }) => has / 2));
+  const least = Math.max(MIN_MATCH_SHARE, ...found.map(({ has }) => has / 2));
   const best = found.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score);
   const page = (/** @type {{entry: Entry}} */ { entry }) =>
     entry.kind === "word" ? entry.url : entry.url.split(/[#?]/)[0];
-  return [...new Set(best.map(page))].slice(0, MOST).map((place) => {
+  return [...new Set(best.map(page))].slice(0, MAX_PAGES).map((place) => {
     const own = best.filter((each) => page(each) === place);
-    // a scene that was not asked for by name
+    // unless the scene was asked for by name, a part of it comes first
     const [first, ...more] =
-      own[0].called < CALLED && own[0].entry.kind === "scene" && own[1]
+      own[0].called < MIN_NAME_SIMILARITY && own[0].entry.kind === "scene" && own[1]
         ? [own[1], own[0], ...own.slice(2)]
         : own;
     const shown = first.entry.kind === "scene" ? own.map(({ entry }) => entry) : [first.entry];
     return {
       ...first,
       said: said(shown, likes),
-      more: more.slice(0, EACH - 1).map(({ entry }) => entry),
+      more: more.slice(0, MAX_HITS_PER_PAGE - 1).map(({ entry }) => entry),
     };
   });
 }
 
-/** What is told of a hit: an answer from its beginning; of other texts the sentence, or the row of a table,
- * that has most of what is asked, and as much as fits of what follows it.
- * @param {Entry[]} entries the first is the hit; of a scene also its parts
- * @param {ReturnType<typeof alike>[]} likes */
+/** The snippet of a hit: an answer from its beginning; from other texts the sentence or table row that
+ * matches most of the query, and what follows as far as it fits. @param {Entry[]} entries the first is the
+ * hit; of a scene also its parts @param {ReturnType<typeof alike>[]} likes */
 function said(entries, likes) {
   const [{ kind, text }] = entries;
   if (kind === "question") return shortened(text);
@@ -232,7 +235,7 @@ function said(entries, likes) {
   };
   const sentences = entries.flatMap(({ title, text }) =>
     text.split("\n").flatMap((line) =>
-      (line.includes(" · ") ? [line] : line.split(/(?<=[.:?!]) (?=\p{Lu})/u)) // a row is told whole
+      (line.includes(" · ") ? [line] : line.split(/(?<=[.:?!]) (?=\p{Lu})/u)) // table rows are not split
         .filter((sentence) => sentence.slice(0, -1) !== title)
         .map((sentence) => ({ sentence, line, shares: shares(sentence) })),
     ),
@@ -243,17 +246,20 @@ function said(entries, likes) {
 }
 
 /** @param {string} text */
-const shortened = (text) => (text.length > LINE ? `${text.slice(0, text.lastIndexOf(" ", LINE))} …` : text);
+const shortened = (text) =>
+  text.length > MAX_SNIPPET_CHARACTERS
+    ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`
+    : text;
 
-/** What is said of what was found. @param {Found[]} found */
+/** The announced result for screen readers. @param {Found[]} found */
 const heard = (found) =>
-  found.some(({ has }) => has >= ENOUGH) || !found.length
-    ? `${found.length === MOST ? "The best " : ""}${found.length} found`
+  found.some(({ has }) => has >= FULL_MATCH_SHARE) || !found.length
+    ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
     : "No page has all of these words. The closest:";
 
 /** @type {Promise<Entry[]> | undefined} */ let known;
 
-/** The dialog. @param {string} source where the entries are */
+/** Open the search dialog. @param {string} source where the entries are */
 export function search(source) {
   const base = new URL(source, location.href);
   const get = async () => {
@@ -273,7 +279,7 @@ export function search(source) {
   const show = async () => {
     const asked = field.value;
     const entries = await (known ?? get()).catch(() => null);
-    if (asked !== field.value) return; // it was typed on
+    if (asked !== field.value) return; // the query has changed meanwhile
     known = entries ? known : undefined;
     const found = entries ? find(entries, asked) : [];
     words.textContent = entries
@@ -293,7 +299,7 @@ export function search(source) {
             h(
               "span",
               { className: "of" },
-              entry.kind === "scene" ? "scene" : `${NAMES[entry.kind]} · ${entry.of}`,
+              entry.kind === "scene" ? "scene" : `${KIND_LABELS[entry.kind]} · ${entry.of}`,
             ),
             h("span", {}, said),
           ),
@@ -314,7 +320,7 @@ export function search(source) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" && event.target === field) all[1]?.click();
     else if (event.key === "Escape")
-      dialog.close(); // a search field would only empty itself
+      dialog.close(); // a search field would only clear itself
     else if (step) {
       event.preventDefault();
       all[all.indexOf(/** @type {HTMLElement} */ (event.target)) + step]?.focus();
@@ -335,7 +341,8 @@ export function search(source) {
   dialog.addEventListener("keydown", /** @type {EventListener} */ (keys));
   dialog.addEventListener("click", (/** @type {Event} */ event) => {
     const target = /** @type {Element} */ (event.target);
-    if (target === dialog || target.closest("a")) dialog.close(); // a link may lead to a place of this page
+    // a link may lead to another place on this page
+    if (target === dialog || target.closest("a")) dialog.close();
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,18 +1,18 @@
 // @ts-check
-/** What one takes along: the link, the iframe for another page, and files of what is on the screen. */
+/** The share dialog: a link, an iframe for other pages, and files of the figure as it is. */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 
-const HEIGHT = 720; // pixels of an embed, until it tells its own height
+const INITIAL_HEIGHT_PX = 720; // of an embed, until it tells its own height
 const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
 
 /** @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** What a page of another site needs once for its frames to follow the height of their figures;
+/** The script that another site's page needs once, so that its frames follow the height of their figures;
  * docs/embedding.md has the same text. */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {
@@ -22,18 +22,18 @@ addEventListener("message", ({ data, source }) => {
 });
 </script>`;
 
-/** What another page pastes: an iframe, and the script that follows its height.
+/** The HTML for other pages: an iframe, and the script that follows its height.
  * @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
   const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
   return (
     `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%"` +
-    ` height="${HEIGHT}" loading="lazy" allow="fullscreen" style="border: 0"></iframe>\n${HEIGHT_SCRIPT}`
+    ` height="${INITIAL_HEIGHT_PX}" loading="lazy" allow="fullscreen" style="border: 0"></iframe>\n${HEIGHT_SCRIPT}`
   );
 }
 
-/** The snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player
+/** The HTML snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player
  * @param {HTMLElement} said */
 function embedded(player, said) {
   const theme = h(
@@ -52,7 +52,7 @@ function embedded(player, said) {
   return part;
 }
 
-/** A text with a button that copies it; where that is not allowed, it is selected for the hand.
+/** A text with a button that copies it; if copying is not allowed, the text is selected.
  * @param {string} label @param {string} text @param {HTMLElement} said */
 function taken(label, text, said) {
   const field = h("textarea", {

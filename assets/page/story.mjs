@@ -1,35 +1,35 @@
 // @ts-check
-/** The story: a figure lives while it is near what is read, and shows the state of the paragraph in view. A
- * browser has few WebGL contexts: at most four are held at once, by the figures nearest to the middle of the
- * window; the others are pictures. */
+/** The story page: figures become live near the reader's position, and show the state of the paragraph in
+ * view. Browsers have few WebGL contexts, so at most MAX_CONTEXTS figures, those nearest to the middle of the
+ * window, are live; the others are pictures. */
 
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "./reading.mjs";
 
-// of the height of the window: how far a living figure may be; where one reads
-const CONTEXTS = 4;
-const NEAR = 1.2;
-const LINE = 0.55;
-const CALM = 150; // milliseconds without scrolling
+// in window heights: how far a live figure may be from the middle; where the reader reads
+const MAX_CONTEXTS = 4;
+const MAX_DISTANCE = 1.2;
+const READING_LINE = 0.55;
+const SCROLL_REST_MS = 150; // milliseconds without scrolling, after which figures change
 
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-figure]")]);
 const pictures = new Map(figures.map((figure) => [figure, figure.querySelector(".stage")?.innerHTML ?? ""]));
 /** @type {WeakMap<HTMLElement, string>} what each was told last */ const lastStates = new WeakMap();
 
-/** How far something is from the middle of the window, in its heights. @param {Element} element */
+/** The distance of an element from the middle of the window, in window heights. @param {Element} element */
 function distance(element) {
   const { top, bottom } = element.getBoundingClientRect();
   const middle = innerHeight / 2;
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may live: the nearest, as many as there are contexts for. */
+/** The figures that may be live: the nearest, as many as there are contexts. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
-  let room = CONTEXTS;
+  let room = MAX_CONTEXTS;
   return new Set(
     parts
-      .filter(({ far }) => far < NEAR)
+      .filter(({ far }) => far < MAX_DISTANCE)
       .sort((a, b) => a.far - b.far)
       .filter(({ figure }) => {
         const needs = Number(figure.dataset.contexts);
@@ -46,7 +46,7 @@ async function choose() {
   for (const figure of figures) {
     if (now.has(figure) || !figure.dataset.slug) continue;
     delete figure.dataset.slug;
-    await 0; // its player goes
+    await 0; // its player closes
     const stage = figure.querySelector(".stage");
     if (stage) stage.innerHTML = pictures.get(figure) ?? "";
   }
@@ -57,14 +57,15 @@ async function choose() {
   }
 }
 
-/** Each living figure shows what the paragraph beside it says: the last that has passed the line. */
+/** Make each live figure show the state of its last paragraph above the reading line. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
     const blocks = /** @type {HTMLElement[]} */ ([
       ...(player.root.closest(".part")?.querySelectorAll(".passage") ?? []),
     ]);
     const read =
-      blocks.filter((block) => block.getBoundingClientRect().top < LINE * innerHeight).at(-1) ?? blocks[0];
+      blocks.filter((block) => block.getBoundingClientRect().top < READING_LINE * innerHeight).at(-1) ??
+      blocks[0];
     for (const block of blocks) block.classList.toggle("read", block === read);
     const state = read?.dataset.state ?? "";
     if (!player.ready || lastStates.get(player.root) === state) continue;
@@ -82,7 +83,7 @@ async function live() {
   const scrolled = () => {
     follow();
     clearTimeout(waiting);
-    waiting = window.setTimeout(() => choose().then(follow), CALM);
+    waiting = window.setTimeout(() => choose().then(follow), SCROLL_REST_MS);
   };
   for (const event of ["scroll", "resize"]) addEventListener(event, scrolled, { passive: true });
   document.addEventListener("normscape:ready", follow, { capture: true });

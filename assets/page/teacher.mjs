@@ -1,11 +1,10 @@
 // @ts-check
-/** A teacher's link: what is on the screen, with the controls for today only, opened at a stop of the tour.
- */
+/** A teacher's link: the present state with only the chosen controls, opened at a stop of the tour. */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 
-/** Names of controls under the words that a check box has; what computes results is one box.
+/** The controls of each check box, under its label. The controls that compute results share a box.
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
@@ -19,8 +18,9 @@ function boxes(recipe) {
   ];
 }
 
-/** The part of a dialog that makes the link. @param {import("../player/player.mjs").Player} player
- * @param {HTMLElement} taken where the link is shown, with a button that copies it @returns {HTMLElement} */
+/** The part of the share dialog that makes a teacher's link.
+ * @param {import("../player/player.mjs").Player} player @param {HTMLElement} taken where the link is shown,
+ * with a button that copies it @returns {HTMLElement} */
 export function teaching(player, taken) {
   const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));
   const all = boxes(player.recipe).map(({ label, names }) => ({

@@ -1,9 +1,9 @@
-// Light or dark: from the link, else the reader's last choice, else the system's.
+// The theme, light or dark: from the link, else the reader's last choice, else the system's setting.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  // of the explorer
+  // pages of the explorer
   const source = document.currentScript.src;
   const path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, "");
   const cookie = () => {
@@ -12,9 +12,9 @@
     } catch {
       return "";
     }
-  }; // a sandbox has none
+  }; // storage is not available in a sandbox
   const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
-  // a figure by itself has its own
+  // a standalone figure has its own
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme");
   if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
   const show = () => {
@@ -24,7 +24,7 @@
   };
   system.addEventListener("change", show);
   addEventListener("DOMContentLoaded", show);
-  // From the switch, or from a link, which holds for this visit only.
+  // chosen by the switch (stored), or by a link (for this visit only)
   addEventListener("normscape:theme", (event) => {
     asked = event.detail;
     show();
@@ -34,7 +34,7 @@
     const all = Object.keys(names);
     const theme = all[(all.indexOf(asked) + 1) % all.length];
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
-    // the server reads it, too
+    // the server reads it too
     try {
       document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`;
     } catch {

@@ -1,8 +1,8 @@
-// Says so if a part of the page is missing: a module that was blocked, as browsers do with all of a page from
-// the disk, or the player if it never comes. No module itself, for it must not wait.
+// Report if a part of the page is missing: a module that was blocked, as browsers do for pages opened from
+// the disk, or a player that does not start. Not a module itself, since it must not wait for one.
 (() => {
-  const SOON = 5000;
-  const AGAIN = 500; // milliseconds: until it is told, between two looks
+  const LOAD_TIMEOUT_MS = 5000;
+  const CHECK_INTERVAL_MS = 500; // milliseconds between two checks, until the report
   const fromDisk = location.protocol === "file:";
   const words = document.createElement("p");
   Object.assign(words, {
@@ -19,7 +19,7 @@
   const late = () =>
     !window.normscape &&
     document.querySelector(".scene[data-slug]") &&
-    (fromDisk || performance.now() > SOON);
+    (fromDisk || performance.now() > LOAD_TIMEOUT_MS);
   const look = () => {
     if (blocked || late()) document.body?.prepend(words);
     else if (window.normscape) words.remove();
@@ -35,5 +35,5 @@
     },
     true,
   );
-  const timer = setInterval(look, AGAIN);
+  const timer = setInterval(look, CHECK_INTERVAL_MS);
 })();

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * A plane while it moves: its layers on a canvas over Plotly's axes, its fields and cells on another one
- * under them.
+ * A 2D view while it moves: its layers on a canvas over Plotly's axes, its fields and cells on another canvas
+ * below them.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../engine/recipe.d.ts").Color} Color
  * @typedef {Extract<Mark, {draws: "points"}>} PointMark
- * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is painted under the axes
+ * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is drawn under the axes
  * @typedef {import("../engine/engine.mjs").Trace} Trace
  * @typedef {import("../engine/engine.mjs").View} View
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -22,14 +22,14 @@ import { axesBox, size } from "./traces.mjs";
 /** @param {Mark} mark @returns {mark is Ground} */
 const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
 
-/** A canvas of a figure. @param {string} className */
+/** Create a canvas for a figure. @param {string} className */
 const canvas = (className) => Object.assign(document.createElement("canvas"), { className });
 
 export class Canvas {
   #gd;
   #color;
-  /** @type {unknown[]} what the ground shows */ #grounded = [];
-  /** @type {OffscreenCanvasRenderingContext2D | null} one pixel a point of the field */ #grid = null;
+  /** @type {unknown[]} what the ground canvas shows */ #grounded = [];
+  /** @type {OffscreenCanvasRenderingContext2D | null} with one pixel for each grid point */ #grid = null;
   /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ #paths = new WeakMap();
 
   /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color */
@@ -42,7 +42,7 @@ export class Canvas {
     if (this.ground) gd.prepend(this.ground);
   }
 
-  /** Where a point is in the element, in pixels. @param {number[][]} ranges of the axes @param {number} x
+  /** The pixel of a point, in the element. @param {number[][]} ranges of the axes @param {number} x
    * @param {number} y */
   pixel([[west, east], [south, north]], x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
@@ -74,7 +74,7 @@ export class Canvas {
     this.over.hidden = false;
   }
 
-  /** The lines through 0 of axes that move: Plotly would draw all anew.
+  /** The lines through 0 of axes that move, for which Plotly would redraw everything.
    * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y */
   #cross(context, x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
@@ -83,7 +83,7 @@ export class Canvas {
     context.fillRect(left, Math.round(y - 0.5), wide, 1);
   }
 
-  /** A canvas as large as Plotly's figure, empty, clipped to the axes; whoever draws restores it.
+  /** Clear a canvas of the figure's size, and clip it to the axes; the caller restores the context.
    * @param {HTMLCanvasElement} canvas */
   #cleared(canvas) {
     const { width = 0, height = 0 } = size(this.#gd);
@@ -103,7 +103,7 @@ export class Canvas {
     return context;
   }
 
-  /** Fields and cells, under the axes. @param {Frame} frame */
+  /** Draw fields and cells under the axes. @param {Frame} frame */
   paintGround(frame) {
     if (!this.ground) return;
     const ranges = widened(this.view.ranges, frame.zoom);
@@ -127,8 +127,8 @@ export class Canvas {
     context.restore();
   }
 
-  /** One pixel a point of a grid, the lowest row last, enlarged: smoothly over the whole view, or cells as
-   * they are, to where their points stand. @param {CanvasRenderingContext2D} context @param {number} l
+  /** Draw a grid with one pixel per point, enlarged: fields smoothly over the whole view; cells sharply, up
+   * to where their points are. @param {CanvasRenderingContext2D} context @param {number} l
    * @param {Drawn} drawn @param {number[][]} ranges */
   #drawGrid(context, l, { points, values, opacity }, ranges) {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
@@ -189,7 +189,7 @@ export class Canvas {
     }
   }
 
-  /** The polyline of a layer, made anew only when it has moved or the axes have. @param {Mark} layer
+  /** The polyline of a layer, cached until it or the axes move. @param {Mark} layer
    * @param {Float32Array} points @param {(x: number) => number} px @param {(y: number) => number} py
    * @returns {Path2D} */
   #path(layer, points, px, py) {

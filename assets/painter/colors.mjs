@@ -1,10 +1,10 @@
 // @ts-check
-/** Colours of a figure: roles as the theme has them, and 64 steps of a colour scale. */
+/** A figure's colours: the theme's roles, and colour scales in 64 steps. */
 
 /** @typedef {import("../engine/recipe.d.ts").Color} Color */
 
-/** Every `var(--role)` as a colour. @template T @param {T} data @param {(name: string) => string} color
- * @returns {T} */
+/** Replace every `var(--role)` by its colour. @template T @param {T} data
+ * @param {(name: string) => string} color @returns {T} */
 export function resolve(data, color) {
   const found = /** @param {unknown} part @returns {unknown} */ (part) => {
     if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;
@@ -19,7 +19,7 @@ export function resolve(data, color) {
 /** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
-/** 64 colours between the steps of a scale, red green blue each. @param {[number, string][]} scale */
+/** A colour scale as 64 colours (red, green, blue). @param {[number, string][]} scale */
 export function palette(scale) {
   const stops = scale.map(([, hex]) => rgb(hex));
   return Array.from({ length: 64 }, (_, i) => {
@@ -34,5 +34,5 @@ export function palette(scale) {
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 
-/** Whether its colours change. @param {Color | null} color */
+/** Whether a mark's colour values change with parameters. @param {Color | null} color */
 export const live = (color) => color && !("bdata" in color.of);

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * The painter: a view's frame (positions, opacities, colour values) onto a Plotly figure.
+ * The painter draws a view's frame (positions, opacities, colour values) as a Plotly figure.
  *
- * While things move, the fast way writes the vertex buffers that Plotly has built (3D) or a canvas over its
- * axes (2D); it never touches the camera. The public way, `Plotly.react`, is the fallback, and settles the
- * figure when motion stops, so that hover and saved images tell the truth. All that is private to plotly.js
- * is in plotly/.
+ * While things move, the fast path writes into the vertex buffers that Plotly has built (3D), or draws on a
+ * canvas over its axes (2D); it never touches the camera. The public path, `Plotly.react`, is the fallback,
+ * and updates the figure when motion stops, so that hover and saved images are right. Everything private to
+ * plotly.js is in plotly/.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one
- * layer of a frame
- * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and where its axes end (`zoomOf`)
+ *   layer of a frame
+ * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -26,19 +26,19 @@ import { axesBox, figure, plotlyCamera, size } from "./traces.mjs";
 export { NoWebGL };
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
-const SAME = 4; // pixels from one point to another in the same place
-const PARTS = /** @type {const} */ (["points", "opacity", "values"]);
+const SAME_PLACE_PX = 4; // points this near count as in the same place
+const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
-/** One view of a recipe in one element. */
+/** A panel: one view of a recipe in one element. */
 export class Panel {
   #fast;
 
   /** @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
    * @param {Plotly} Plotly @param {boolean} fast
-   * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand what a
-   * hand does with it */
+   * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand callbacks
+   * for the reader's clicks and camera turns */
   constructor(element, view, color, Plotly, fast, hand) {
-    /** @type {Plotly} the element, which Plotly makes its own */ this.gd = element;
+    /** @type {Plotly} the element, which becomes Plotly's graph div */ this.gd = element;
     this.view = view;
     /** @type {Plotly} */ this.Plotly = Plotly;
     /** @type {Map<string, string>} */ this.colors = new Map();
@@ -49,27 +49,27 @@ export class Panel {
     };
     this.hand = hand;
     this.#fast = fast;
-    // Told of the point under the pointer; −1: there is none.
+    // called with the mark and the index of the point under the pointer; −1 if there is none
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
-    /** @type {() => void} told when Plotly has drawn: axes may have moved */ this.plotted = () => {};
-    /** @type {() => void} told when a frame stands for good */ this.rested = () => {};
+    /** @type {() => void} called when Plotly has drawn, so axes may have moved */ this.plotted = () => {};
+    /** @type {() => void} called when a frame has settled */ this.rested = () => {};
     /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: IDENTITY_ZOOM });
-    /** @type {Frame | null} the same while things move, as long as nobody else has drawn */ this.painted =
-      null;
+    /** @type {Frame | null} the frame that the fast path drew last, if nothing else has drawn since
+     */ this.painted = null;
     /** @type {Space | null} */ this.space =
       view.dims === 3 ? new Space(element, view, this.color, fast) : null;
     /** @type {Canvas | null} */ this.flat = null;
     this.sizes = new ResizeObserver(() => this.#fit());
-    this.watching = new AbortController(); // of the screen, and of what happens to a 3D figure
-    this.turning = 0; // cameras of our own on their public way
-    /** @type {import("../engine/crowds.mjs").Crowd[]} as the public way showed them last */ this.crowds = [];
-    /** @type {{frame: Frame, camera: Camera | null} | null} what the public way showed last */ this.settled =
+    this.watching = new AbortController(); // aborts watchers of the screen and of a 3D figure's events
+    this.turning = 0; // cameras that we have set by the public path and Plotly has not yet confirmed
+    /** @type {import("../engine/crowds.mjs").Crowd[]} as last shown by the public path */ this.crowds = [];
+    /** @type {{frame: Frame, camera: Camera | null} | null} last shown by the public path */ this.settled =
       null;
     this.opened = false;
     this.closed = false;
   }
 
-  /** Another view of the same kind; the next frame is of it. @param {View} view */
+  /** Show another view of the same kind from the next frame on. @param {View} view */
   show(view) {
     this.view = view;
     this.space?.show(view);
@@ -77,18 +77,18 @@ export class Panel {
     this.settled = null;
   }
 
-  /** The camera as a hand has turned it. @param {Camera} camera */
+  /** Report a camera that the reader has turned. @param {Camera} camera */
   turn(camera) {
     this.setCamera(camera);
     this.hand.turned(camera);
   }
 
-  /** Where the axes end now. */
+  /** The present ranges of the axes. */
   get ranges() {
     return widened(this.view.ranges, this.frame.zoom);
   }
 
-  /** Whether they move with the sliders or the stages. */
+  /** Whether the axes move with parameters or stages. */
   get axesMove() {
     return this.view.wider.length + this.view.zooms.length > 0;
   }
@@ -97,7 +97,7 @@ export class Panel {
     return this.space !== null;
   }
 
-  /** Whether what moves is drawn without Plotly's public way. */
+  /** Whether moving things are drawn by the fast path. */
   get fast() {
     return this.space?.fast ?? this.#fast;
   }
@@ -107,7 +107,7 @@ export class Panel {
     return this.space?.scene;
   }
 
-  /** A canvas of the axes' size under them, for fields. */
+  /** The canvas under the axes, for fields and cells. */
   get ground() {
     return this.flat?.ground ?? null;
   }
@@ -155,8 +155,8 @@ export class Panel {
     this.rested();
   }
 
-  /** The mark that a click means: in the plane, where several have a point, the one that is drawn last;
-   * Plotly takes the smallest. @param {Plotly} point */
+  /** The mark and point that a click refers to. In 2D, where several marks have a point there, the topmost;
+   * Plotly reports the smallest. @param {Plotly} point */
   #clicked({ curveNumber, pointNumber, x, y }) {
     const { layers } = this.view;
     const found = { layer: layers[curveNumber], index: pointNumber };
@@ -166,7 +166,7 @@ export class Panel {
       const { points } = this.frame[l];
       const near = (/** @type {number} */ i) => {
         const [a, b] = this.pixel(points[2 * i], points[2 * i + 1]);
-        return Math.hypot(a - left, b - top) < SAME;
+        return Math.hypot(a - left, b - top) < SAME_PLACE_PX;
       };
       for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++)
         if (near(i)) return { layer: layers[l], index: i };
@@ -174,12 +174,12 @@ export class Panel {
     return found;
   }
 
-  /** 2D: left, top, width and height of the axes, in pixels of the element. */
+  /** 2D: left, top, width and height of the axes in pixels of the element. */
   get axesBox() {
     return axesBox(this.gd);
   }
 
-  /** 2D: where a point is in the element, in pixels. @param {number} x @param {number} y */
+  /** 2D: the pixel of a point, in the element. @param {number} x @param {number} y */
   pixel(x, y) {
     return /** @type {Canvas} */ (this.flat).pixel(this.ranges, x, y);
   }
@@ -189,7 +189,7 @@ export class Panel {
     return /** @type {Canvas} */ (this.flat).point(this.ranges, left, top);
   }
 
-  /** The figure fits its element, with the camera where it is: Plotly looks at the window only. */
+  /** Fit the figure to its element, keeping the camera; Plotly only follows the window's size. */
   async #fit() {
     const { width, height } = size(this.gd);
     const { clientWidth, clientHeight } = this.gd;
@@ -201,22 +201,21 @@ export class Panel {
     if (this.closed) return;
     if (camera) this.setCamera(camera);
     this.rested();
-    if (camera && this.moving) this.paint(this.frame); // Plotly has drawn what had settled before
+    if (camera && this.moving) this.paint(this.frame); // Plotly has drawn the last settled frame
   }
 
   get moving() {
     return this.gd.classList.contains("moving");
   }
 
-  /** 2D: the canvases as the axes are now, which Plotly has just drawn. Nobody else has to think of their
-   * sizes. */
+  /** 2D: adjust the canvases to the axes that Plotly has just drawn. */
   #follow() {
     if (!this.flat || this.closed) return;
     if (this.moving) this.#paintCanvas(this.frame);
     else this.flat.paintGround(this.frame);
   }
 
-  /** A page that is zoomed, or taken to another screen, has other pixels under the same axes. */
+  /** Redraw when the pixel ratio changes, by zooming the page or on another screen. */
   #watchResolution() {
     const { signal } = this.watching;
     const same = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
@@ -235,25 +234,25 @@ export class Panel {
     this.space?.forget();
   }
 
-  /** 2D: what moves, on its canvas. @param {Frame} frame */
+  /** 2D: draw what moves on its canvas. @param {Frame} frame */
   #paintCanvas(frame) {
     this.flat?.paint(frame, this.axesMove);
     this.gd.classList.add("moving");
     this.gd.classList.toggle("reaching", this.axesMove);
   }
 
-  /** Traces and layout with the frame's positions. @param {Frame} frame @param {Camera | null} camera */
+  /** Plotly's traces and layout for a frame. @param {Frame} frame @param {Camera | null} camera */
   #figure(frame, camera) {
     this.space?.paper(this.color("paper"));
     const { clientWidth, clientHeight } = this.gd;
-    const before = size(this.gd); // hidden, it keeps the size that it had
+    const before = size(this.gd); // a hidden figure keeps its size
     return figure(this.view, frame, camera, this.crowds, this.color, {
       width: clientWidth || before.width,
       height: clientHeight || before.height,
     });
   }
 
-  /** Show a frame while things move; nothing is drawn where nothing has. @param {Frame} frame */
+  /** Show a frame while things move; does nothing if it equals the last one. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.painted)) return;
     this.frame = this.painted = frame;
@@ -262,7 +261,7 @@ export class Panel {
     if (!this.space.paint(frame, this.ranges)) this.settle(frame);
   }
 
-  /** Show a frame for good: the public way, with the camera where it is. @param {Frame} frame
+  /** Settle: show a frame by the public path, keeping the camera. @param {Frame} frame
    * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
@@ -283,7 +282,7 @@ export class Panel {
     if (this.closed) return;
     const otherwise = this.space?.prepare();
     if (this.painted) {
-      // it has moved meanwhile, and settles when it rests
+      // things have moved meanwhile; it settles when they rest
       this.#forget();
       return this.paint(this.frame);
     }
@@ -294,14 +293,14 @@ export class Panel {
     this.rested();
   }
 
-  /** Whether the theme is the one that was drawn last. */
+  /** Whether the theme has not changed since the last drawing. */
   #keepsColors() {
     const known = new Map(this.colors);
     this.colors.clear();
     return [...known].every(([name, color]) => this.color(name) === color);
   }
 
-  /** 3D: the camera as it is now. @returns {Camera} */
+  /** 3D: the present camera. @returns {Camera} */
   camera() {
     return /** @type {Space} */ (this.space).camera();
   }
@@ -315,9 +314,9 @@ export class Panel {
     this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.turning--);
   }
 
-  /** The page scrolls with the wheel; with Ctrl, or two fingers, the camera comes closer. */
+  /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer. */
   #zoom = (/** @type {WheelEvent} */ event) => {
-    event.stopPropagation(); // Plotly would keep the page from scrolling
+    event.stopPropagation(); // or Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
     event.preventDefault();
     const { eye, center } = this.camera();
@@ -326,7 +325,7 @@ export class Panel {
     this.hand.turned(this.camera());
   };
 
-  /** The axes of a 2D view by themselves, for `copy`: where they move, without their cross, which moves too.
+  /** An image of a 2D view's axes, for `copy`: without the zero lines if the axes move, since these move too.
    * @returns {Promise<HTMLImageElement | null>} */
   async axes() {
     if (this.is3d) return null;
@@ -344,28 +343,28 @@ export class Panel {
     );
   }
 
-  /** What moving things show now, onto another canvas. @param {CanvasRenderingContext2D} context
-   * @param {number} x @param {number} y @param {HTMLImageElement | null} axes */
+  /** Copy the current frame onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x
+   * @param {number} y @param {HTMLImageElement | null} axes */
   copy(context, x, y, axes) {
     const { width = 0, height = 0 } = size(this.gd);
-    this.space?.redraw(); // a buffer lasts no longer than its frame
+    this.space?.redraw(); // a drawing buffer is valid only during its frame
     for (const shown of this.space ? [this.space.canvas] : [this.ground, axes, this.flat?.over])
       if (shown) context.drawImage(shown, x, y, width, height);
   }
 
-  /** For printers, which find a WebGL canvas empty: a copy over it. @param {boolean} on */
+  /** Cover a WebGL canvas with a copy, since printers find it empty. @param {boolean} on */
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
     const { width, height } = size(this.gd);
     const copy = Object.assign(this.#copied(Math.max(2, devicePixelRatio)), { className: "motion printed" });
-    // not the figure's: on paper it may be a little narrower
+    // not the figure's size: on paper it may be a little narrower
     Object.assign(copy.style, { width: `${width}px`, height: `${height}px` });
     this.gd.append(copy);
   }
 
-  /** A picture of its own, of so many pixels for one; of space as it is drawn here: Plotly's own has no
-   * depth. @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
+  /** A picture of the panel at a pixel ratio. 3D is copied from the canvas, because Plotly's own image has no
+   * depth effects. @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
     if (this.is3d) return this.#copied(ratio);
     const { clientWidth: width, clientHeight: height } = this.gd;
@@ -383,7 +382,7 @@ export class Panel {
     return canvas;
   }
 
-  /** Frees the figure and its WebGL context. */
+  /** Free the figure and its WebGL context. */
   close() {
     this.closed = true;
     this.sizes.disconnect();
@@ -394,7 +393,7 @@ export class Panel {
   }
 }
 
-/** An image of an address that is on its way. @param {Promise<string>} address */
+/** Load an image whose address is a promise. @param {Promise<string>} address */
 async function loaded(address) {
   const image = new Image();
   image.src = await address;
@@ -402,8 +401,8 @@ async function loaded(address) {
   return image;
 }
 
-/** Whether two frames hold the same arrays, by identity. @param {Frame} a @param {Frame | null | undefined} b
+/** Whether two frames hold identical arrays. @param {Frame} a @param {Frame | null | undefined} b
  * @param {(keyof Drawn)[]} more to be the same */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&
-  a.every((drawn, l) => [...PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));
+  a.every((drawn, l) => [...FRAME_PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

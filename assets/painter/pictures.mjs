@@ -1,6 +1,6 @@
 // @ts-check
-/** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, else of
- * the followed one. */
+/** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, or else
+ * of the followed point. */
 
 import { unpack } from "../engine/engine.mjs";
 import { h, pen } from "../dom.mjs";

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A view's frame as Plotly's traces and layout, for the public way.
+ * Convert a view's frame to Plotly's traces and layout, for the public path.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
@@ -16,13 +16,13 @@ import { legible } from "../engine/crowds.mjs";
 import { IDENTITY_ZOOM, flat, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
-const COUNT = 13; // pixels, the height of letters that say how many points share a place
+const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
 
-/** @type {WeakMap<View, number[]>} where a view is left, however wide it is */
+/** @type {WeakMap<View, number[]>} the position outside of each view */
 const exits = new WeakMap();
 
-/** Just outside a picture, however wide: WebGL wants a place for each marker, draws none there, and scales
- * all to what is farthest away. @param {View} view */
+/** A position just outside of the picture, where gaps are put: WebGL needs a position for every marker, and
+ * Plotly scales its scene to the farthest one. @param {View} view */
 export function outside(view) {
   const known = exits.get(view) ?? exit(view);
   exits.set(view, known);
@@ -55,8 +55,8 @@ function column(points, k, r, gap = NaN) {
 /** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
 export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
 
-/** Left, top, width and height of a plane's axes in pixels: the figure without its margins; where both axes
- * have the same scale, the largest box in the middle of that. @param {Plotly} gd
+/** Left, top, width and height of a 2D figure's axes in pixels: the figure without its margins, or the
+ * largest centred box in it if both axes have the same scale. @param {Plotly} gd
  * @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;
@@ -70,14 +70,14 @@ export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
 /** @param {number[]} vector */
 const named = ([x, y, z]) => ({ x, y, z });
 
-/** A camera as Plotly has it, upright. @param {Camera} camera */
+/** A camera in Plotly's format, upright. @param {Camera} camera */
 export const plotlyCamera = ({ eye, center }) => ({
   eye: named(eye),
   center: named(center),
   up: named([0, 0, 1]),
 });
 
-/** Traces and layout with a frame's positions. @param {View} view @param {Frame} frame
+/** Plotly's traces and layout for a frame. @param {View} view @param {Frame} frame
  * @param {Camera | null} camera @param {Crowd[]} crowds places that many points share, told beside them
  * @param {(name: string) => string} color @param {Size} size of the figure
  * @returns {{data: Trace[], layout: Record<string, any>}} */
@@ -96,7 +96,7 @@ export function figure(view, frame, camera, crowds, color, size) {
   return { data: traces, layout: { ...layout, ...size } };
 }
 
-/** Beside each place that many points share, how many, where that can be read. @param {View} view
+/** The trace of counts beside places with several points, where they are legible. @param {View} view
  * @param {[number, number][]} ranges @param {Camera | null} camera @param {Crowd[]} all
  * @param {Record<string, any>} font @param {Size} size @returns {Trace} */
 function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
@@ -109,7 +109,7 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
         ((x - low) / (high - low)) * width,
         ((y - bottom) / (top - bottom)) * height,
       ]);
-  const crowds = at ? legible(all, at, COUNT) : all;
+  const crowds = at ? legible(all, at, COUNT_HEIGHT_PX) : all;
   const coordinates = Object.fromEntries(
     [..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]),
   );
@@ -120,7 +120,7 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
     ...coordinates,
     text: crowds.map(({ count }) => `×${count}`),
     textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => beside(x, y, top - bottom)),
-    textfont: { size: COUNT, family, color },
+    textfont: { size: COUNT_HEIGHT_PX, family, color },
     hoverinfo: "skip",
     showlegend: false,
     cliponaxis: false,
@@ -137,7 +137,7 @@ function filled(view, trace, drawn) {
       r,
       k === 3 && trace.mode === "markers" ? outside(view)[r] : NaN,
     );
-  // out of which a disc is cut: sooner made, and moved, than Plotly's
+  // a square out of which a shader cuts a disc: faster to build and to move than Plotly's circle
   if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square";
   trace.opacity = drawn.opacity;
   if (drawn.text) trace.hovertext = drawn.text;
@@ -146,7 +146,7 @@ function filled(view, trace, drawn) {
   return trace;
 }
 
-/** Where a count stands in a plane: towards the upright axis, and away from the other, so that no line from
- * the origin through its place, nor the tip of one, is under it. @param {number} x @param {number} y
+/** The position of a count in 2D: towards the vertical axis and away from the horizontal one, so that no line
+ * from the origin to the place, nor its tip, covers it. @param {number} x @param {number} y
  * @param {number} high of the picture: a hair is none of it */
 const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Loading Plotly, a view's legend, its first camera, and one picture of all views. */
+/** Load Plotly; a view's legend and initial camera; and one picture of all views. */
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
@@ -29,7 +29,7 @@ function marked(item, layer, own) {
   return item;
 }
 
-/** What the colours of a view are: its titled layers, and its colour scale.
+/** A view's legend: its titled layers, and its colour scale.
  * @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
@@ -70,23 +70,22 @@ export function legend(view) {
   return h("ul", { className: "legend" }, ...items);
 }
 
-/** Where a view's camera stands at first, and what it looks at.
- * @param {import("../engine/engine.mjs").View} view */
+/** The initial camera of a view. @param {import("../engine/engine.mjs").View} view */
 export const home = ({ camera }) => ({
   eye: camera.slice(0, 3),
   center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
 });
 
-/** A layer by its title, and what a hand can do with it, which pictures leave out. */
+/** A layer's title, with a hint what a click does, which pictures leave out. */
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
-/** A short piece of a dashed line.
+/** A short piece of a layer's line, with its dashes.
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** The views as they are now, beside each other. @param {import("./painter.mjs").Panel[]} all
+/** One picture of all views as they are, side by side. @param {import("./painter.mjs").Panel[]} all
  * @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);
@@ -99,7 +98,7 @@ export async function collage(all, paper) {
   context.fillStyle = paper;
   context.fillRect(0, 0, canvas.width, canvas.height);
   images.reduce((x, image, v) => {
-    const { ground } = panels[v]; // a field, which Plotly does not know
+    const { ground } = panels[v]; // a field, which Plotly's picture does not have
     if (ground) context.drawImage(ground, x, 0, image.width, image.height);
     context.drawImage(image, x, 0);
     return x + image.width;

@@ -4,7 +4,7 @@
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
-import { FLIGHT, inFlight } from "./motion.mjs";
+import { FLIGHT_MS, inFlight } from "./motion.mjs";
 
 /**
  * @typedef {import("../painter/painter.mjs").Panel} Panel
@@ -17,7 +17,7 @@ import { FLIGHT, inFlight } from "./motion.mjs";
  * @property {() => void} rest called when the reader has turned the camera
  */
 
-const SAME = 1e-4; // scene units: a click turns nothing
+const SAME_PLACE = 1e-4; // scene units: a click turns nothing
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Camera {
@@ -70,7 +70,7 @@ export class Camera {
     if (!this.#flight) return;
     this.#flight.done += ms;
     this.#set(inFlight(this.#flight));
-    if (this.#flight.done >= FLIGHT) this.#flight = null;
+    if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
   /** The reader has turned the camera in a panel. @param {import("../painter/painter.mjs").Camera} camera
@@ -79,7 +79,7 @@ export class Camera {
     const { state, rest } = this.#scene;
     const before = state.camera ?? home(panel.view);
     const far = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
-      a.some((x, i) => Math.abs(x - b[i]) > SAME);
+      a.some((x, i) => Math.abs(x - b[i]) > SAME_PLACE);
     if (!far(camera.eye, before.eye) && !far(camera.center, before.center)) return;
     state.turn(camera);
     this.#turnedPanel = panel;

@@ -3,7 +3,7 @@
 
 import { clockAfter } from "./motion.mjs";
 
-const CLOSER = 3; // times as fast as all of its way the clock runs through a part of it
+const PART_SPEED = 3; // times as fast as all of its way the clock runs through a part of it
 
 /** @typedef {{min: number, max: number}} Span */
 
@@ -32,7 +32,7 @@ export class ClockRun {
    * @param {number} at @param {number} ms @param {boolean} loop */
   advance(all, at, ms, loop) {
     const span = this.#span ?? all;
-    const to = clockAfter(span, at, this.#span ? ms * CLOSER : ms);
+    const to = clockAfter(span, at, this.#span ? ms * PART_SPEED : ms);
     if (to < span.max) return to;
     if (loop) return span.min;
     this.running = false;

@@ -5,21 +5,21 @@ import { unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
 
-const NOTCH = 0.05; // of a log slider, in powers of ten
+const LOG_STEP = 0.05; // of a log slider, in powers of ten
 
 /** A log slider runs over log10; one notch below its least value stands for exactly 0.
  * @param {import("../engine/engine.mjs").Parameter} p */
 export const track = (p) =>
   p.scale === "log"
-    ? { min: Math.log10(p.min) - NOTCH, max: Math.log10(p.max), step: NOTCH }
+    ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
     : { min: p.min, max: p.max, step: p.step };
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} value */
 export const toTrack = (p, value) =>
-  p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - NOTCH : Math.log10(value);
+  p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - LOG_STEP : Math.log10(value);
 /** @param {import("../engine/engine.mjs").Parameter} p @param {number} at */
 export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
-  return at < Math.log10(p.min) - NOTCH / 2
+  return at < Math.log10(p.min) - LOG_STEP / 2
     ? 0
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };

@@ -63,9 +63,9 @@ const SIDES = [
   "the front",
   "the front right",
 ];
-const POLE = 80;
-const HIGH = 40;
-const LEVEL = 10; // degrees above or below
+const ABOVE_DEGREES = 80;
+const HIGH_DEGREES = 40;
+const LEVEL_DEGREES = 10; // degrees above or below
 
 /** Where a camera stands: the third axis is up, and in front the first points to the right.
  * @param {{eye: number[], center: number[]}} camera */
@@ -74,9 +74,9 @@ export function side({ eye, center }) {
   const up = (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI;
   const word = up > 0 ? "above" : "below";
   const steep = Math.abs(up);
-  if (steep > POLE) return `straight ${word}`;
+  if (steep > ABOVE_DEGREES) return `straight ${word}`;
   const around = SIDES[(Math.round(Math.atan2(y, x) / (Math.PI / 4)) + 8) % 8];
-  return steep < LEVEL ? around : `${around}, ${steep > HIGH ? "high" : "slightly"} ${word}`;
+  return steep < LEVEL_DEGREES ? around : `${around}, ${steep > HIGH_DEGREES ? "high" : "slightly"} ${word}`;
 }
 
 /** A readout; of a share, how many points that are. @param {import("../engine/engine.mjs").Readout} r

@@ -3,12 +3,12 @@
  * figure settles: Plotly draws it for good, its description and the page's address follow. */
 
 import { writeAddress } from "./address.mjs";
-import { LONGEST } from "./motion.mjs";
+import { MAX_FRAME_MS } from "./motion.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
-const REST = 250; // milliseconds without motion, after which the figure settles
-const REST_GROWING = 2000; // the same while a training is shown
+const REST_MS = 250; // milliseconds without motion, after which the figure settles
+const TRAINING_REST_MS = 2000; // the same while a training is shown
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class FrameLoop {
@@ -55,7 +55,7 @@ export class FrameLoop {
     const { panels, closed } = this.#player;
     this.#request = 0;
     if (closed || !this.living) return;
-    const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, LONGEST) : 0;
+    const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, MAX_FRAME_MS) : 0;
     if (this.#state.advance(passed, calm.matches)) this.#seeEdgeOn();
     const frame = this.#state.frame(false);
     this.crowds = null;
@@ -87,7 +87,7 @@ export class FrameLoop {
     };
     this.#restTimer = window.setTimeout(
       () => requestAnimationFrame(settle), // a slow frame is no rest
-      this.#state.growing ? REST_GROWING : REST,
+      this.#state.growing ? TRAINING_REST_MS : REST_MS,
     );
   }
 

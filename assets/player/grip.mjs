@@ -1,8 +1,8 @@
 // @ts-check
 /** What the reader holds with the pointer, or is typing: until it is let go, no new recipe replaces it. */
 
-const HELD = ".figure, .formula, input[type=range]";
-const TYPED = "textarea, input:not([type=range], [type=checkbox])";
+const DRAGGABLE = ".figure, .formula, input[type=range]";
+const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
 
 export class Grip {
   #held = false;
@@ -16,14 +16,14 @@ export class Grip {
     root.addEventListener(
       "pointerdown",
       (event) => {
-        this.#held = matches(event, HELD);
+        this.#held = matches(event, DRAGGABLE);
       },
       { signal, capture: true },
     );
     root.addEventListener(
       "input",
       (event) => {
-        this.#typing = matches(event, TYPED);
+        this.#typing = matches(event, TEXT_FIELDS);
       },
       { signal },
     );

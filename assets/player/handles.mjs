@@ -13,7 +13,7 @@ import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 
-const NEAR = 14; // pixels from a point: still on it
+const HANDLE_RADIUS_PX = 14; // pixels from a point: still on it
 
 /** @param {Player} player @returns {() => void} puts every handle where its point is now */
 export function handles(player) {
@@ -101,7 +101,7 @@ function carried(player, panel, layer) {
     const points = pointsOf(layer, player.moment);
     const [x, y] = place(event);
     let best = -1;
-    let least = NEAR;
+    let least = HANDLE_RADIUS_PX;
     for (let i = 0; i < points.length / 2; i++) {
       const [left, top] = panel.pixel(points[2 * i], points[2 * i + 1]);
       const far = Math.hypot(left - x, top - y);

@@ -29,12 +29,12 @@ export function split(search, choices) {
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
 
-const PLAIN = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
-const FARTHEST = 100; // of the camera, in scene units
-const NEAREST = 1e-3; // of its eye to what it looks at
+const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
+const MAX_CAMERA_DISTANCE = 100; // of the camera, in scene units
+const MIN_CAMERA_DISTANCE = 1e-3; // of its eye to what it looks at
 
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
-const number = (text) => (PLAIN.test(text) ? Number(text) : NaN);
+const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
 /** The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
  * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe */
@@ -133,8 +133,8 @@ function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (
     [3, 6].includes(numbers.length) &&
-    numbers.every((v) => Math.abs(v) <= FARTHEST) &&
-    x * x + y * y + z * z >= NEAREST * NEAREST
+    numbers.every((v) => Math.abs(v) <= MAX_CAMERA_DISTANCE) &&
+    x * x + y * y + z * z >= MIN_CAMERA_DISTANCE * MIN_CAMERA_DISTANCE
   );
 }
 

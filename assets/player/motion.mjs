@@ -15,16 +15,16 @@
  */
 
 // ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
-export const LONGEST = 250;
-export const FLIGHT = 900; // milliseconds
+export const MAX_FRAME_MS = 250;
+export const FLIGHT_MS = 900; // milliseconds
 // of a leg: how much later than the first the last point sets out, and the first arrives than the last
-export const APART = 0.25;
-export const CLOSING = 180; // milliseconds, in which a run that is stopped brings its points together
-const LEG = 1000;
-const PAUSE = 350;
-const RUN = 12000; // milliseconds
-const OPENING = 6000; // milliseconds: the longest that a scene's first run takes
-const NEAR = 1e-6; // of a stage: there already
+export const SPREAD_SHARE = 0.25;
+export const CLOSING_MS = 180; // milliseconds, in which a run that is stopped brings its points together
+const LEG_MS = 1000;
+const PAUSE_MS = 350;
+const RUN_MS = 12000; // milliseconds
+const MAX_OPENING_MS = 6000; // milliseconds: the longest that a scene's first run takes
+const STAGE_TOLERANCE = 1e-6; // of a stage: there already
 
 /** @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
@@ -32,7 +32,13 @@ const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 /** The stage after a progress, or before it. @param {number} progress @param {number} by its sign tells which
  * @param {number} last */
 export const stageBeside = (progress, by, last) =>
-  Math.max(0, Math.min(last, by > 0 ? Math.floor(progress + NEAR) + 1 : Math.ceil(progress - NEAR) - 1));
+  Math.max(
+    0,
+    Math.min(
+      last,
+      by > 0 ? Math.floor(progress + STAGE_TOLERANCE) + 1 : Math.ceil(progress - STAGE_TOLERANCE) - 1,
+    ),
+  );
 
 /** Where playing goes next, from the end to the beginning. @param {number} progress @param {number} last
  * @returns {Leg} */
@@ -42,12 +48,12 @@ export function nextLeg(progress, last) {
 }
 
 /** Milliseconds of the way. @param {Leg} leg */
-const way = ({ from, to }) => LEG * Math.max(0.3, Math.min(2, Math.abs(to - from)));
+const way = ({ from, to }) => LEG_MS * Math.max(0.3, Math.min(2, Math.abs(to - from)));
 
 /** The progress on a leg; those who asked for no motion see a cut. @param {Leg} leg @param {boolean} cut */
 export function along(leg, cut) {
   const { from, to, done } = leg;
-  if (cut) return done < PAUSE * 2 ? from : to;
+  if (cut) return done < PAUSE_MS * 2 ? from : to;
   return from + (to - from) * ease(Math.min(1, done / way(leg)));
 }
 
@@ -62,19 +68,23 @@ export function apart(leg, lag) {
 /** How much faster than usual a scene's first run is, through all stages and back to where the scene opens.
  * @param {number} last @param {number} home the progress there */
 export const hurry = (last, home) =>
-  Math.max(1, (last * (LEG + PAUSE) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) / OPENING);
+  Math.max(
+    1,
+    (last * (LEG_MS + PAUSE_MS) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) /
+      MAX_OPENING_MS,
+  );
 
 /** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg
  * @param {boolean} playing */
-export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE : 0);
+export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE_MS : 0);
 
 /** The value of a clock some milliseconds later. @param {{min: number, max: number}} clock
  * @param {number} value @param {number} ms */
-export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN);
+export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN_MS);
 
 /** Where the camera is in its flight. @param {Flight} flight @returns {Camera} */
 export function inFlight({ from, to, done }) {
-  const f = ease(Math.min(1, done / FLIGHT));
+  const f = ease(Math.min(1, done / FLIGHT_MS));
   return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
 }
 

@@ -17,7 +17,7 @@ import { tour } from "./tour.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
-const IDLE = 300; // milliseconds at most
+const IDLE_TIMEOUT_MS = 300; // milliseconds at most
 
 /** @typedef {import("./player.mjs").Player} Player */
 /**
@@ -151,7 +151,7 @@ function whenSeen(element, act) {
 /** Until what has just been drawn is on the screen, and the page has nothing better to do. */
 async function seen() {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
-  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE }));
+  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE_TIMEOUT_MS }));
 }
 
 /** How the views of a recipe stand. @param {import("../engine/engine.mjs").Recipe} recipe */

@@ -10,7 +10,7 @@ import { h } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
-const HEADS = {
+const TABLE_HEADS = {
   mean: "mean μ",
   std: "σ",
   norm: "‖·‖",
@@ -19,18 +19,18 @@ const HEADS = {
 };
 
 /** Kinds of readouts that the progress does not change. */
-const OF_STAGES = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
+const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
-const ROUNDING = 1e-6; // a distance between two ways to the same points: what is less is not theirs
+const DISTANCE_TOLERANCE = 1e-6; // a distance between two ways to the same points: what is less is not theirs
 
-const RAISED = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
+const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
 /** Numbers in a text as people write them: 2e-05 is 2·10⁻⁵, -1 is −1, -0.00 is 0.00. @param {string} text */
 export const typeset = (text) =>
   text
     .replace(
       /(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)/g,
-      (_, x, power) => `${x}·10${[...String(Number(power))].map((c) => RAISED[c]).join("")}`,
+      (_, x, power) => `${x}·10${[...String(Number(power))].map((c) => SUPERSCRIPTS[c]).join("")}`,
     )
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
@@ -171,7 +171,7 @@ export function headline(player) {
  * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
-  return OF_STAGES.includes(r.kind) ? ofStages(word) : word;
+  return STAGE_READOUTS.includes(r.kind) ? ofStages(word) : word;
 }
 
 /** A word that only the stages decide, found anew when they change.
@@ -198,7 +198,7 @@ export function readout(r, recipe, player) {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
     if (!far || far >= 1e-3) return fixed(far);
     const small = typeset(far.toExponential(1));
-    return far >= ROUNDING ? small : `≈ 0 (${small})`;
+    return far >= DISTANCE_TOLERANCE ? small : `≈ 0 (${small})`;
   }
   if (r.kind === "lengths")
     return semiAxes(ended(player, name), n)
@@ -222,7 +222,7 @@ export function readout(r, recipe, player) {
   return fixed(x, r.digits) + r.unit;
 }
 
-const NEAR = 1e-6; // of the length of a key: what lies nearer is where it is
+const KEY_TOLERANCE = 1e-6; // of the length of a key: what lies nearer is where it is
 
 /** Whether the key k of n can be selected, and by how much, or how much it gets at most.
  * @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys @param {number} n
@@ -232,7 +232,7 @@ function fate({ margin, largest, weights }, keys, n, k) {
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
   const d = keys.length / n;
   const key = keys.subarray(k * d, (k + 1) * d);
-  const near = NEAR * Math.hypot(...key);
+  const near = KEY_TOLERANCE * Math.hypot(...key);
   const others = Array.from(weights.keys()).filter((i) => weights[i] >= 5e-4);
   const many = others.length;
   const copies = others.every((i) => Math.hypot(...key.map((x, j) => keys[i * d + j] - x)) <= near);
@@ -314,7 +314,7 @@ function heads(recipe) {
           { length: d },
           (_, j) => `x${String(j + 1).replace(/\d/g, (k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)])}`,
         )
-      : [/** @type {Record<string, string>} */ (HEADS)[c]],
+      : [/** @type {Record<string, string>} */ (TABLE_HEADS)[c]],
   );
   return h(
     "thead",

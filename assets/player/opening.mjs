@@ -2,7 +2,7 @@
 /** The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once
  * what there is to see. */
 
-const TOUCHES = ["pointerdown", "keydown", "wheel", "touchstart"];
+const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Plays it, where it is due; the first touch stops it. @param {import("./player.mjs").Player} player */
@@ -23,7 +23,7 @@ export function opening(player) {
   if (!player.opening) return; // the reader was first
   const touched = new AbortController();
   const signal = AbortSignal.any([touched.signal, player.life]);
-  for (const kind of TOUCHES)
+  for (const kind of READER_EVENTS)
     addEventListener(
       kind,
       (event) => {

@@ -3,7 +3,7 @@
  * come together where it is. */
 
 import { progresses } from "../engine/engine.mjs";
-import { APART, CLOSING, apart } from "./motion.mjs";
+import { SPREAD_SHARE, CLOSING_MS, apart } from "./motion.mjs";
 
 export class Parting {
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
@@ -24,9 +24,9 @@ export class Parting {
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };
-      this.#lag = APART;
+      this.#lag = SPREAD_SHARE;
     } else if (this.#leg) {
-      this.#lag -= (APART * ms) / CLOSING;
+      this.#lag -= (SPREAD_SHARE * ms) / CLOSING_MS;
       if (leg || this.#lag <= 0) this.#leg = null;
     }
   }

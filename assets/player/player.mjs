@@ -46,8 +46,7 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether the reader presses on a figure, formula or slider: the figure does not settle until release. */
-  pressed = false;
+  /** Whether a figure, formula or slider is pressed: it does not settle until release. */ pressed = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
   constructor(root, commands) {
@@ -214,8 +213,7 @@ export class Player {
     return this.#state.query;
   }
 
-  /** The part of the page with this class, not an element of Plotly with the same class deeper down.
-   * @param {string} name */
+  /** The part with this class, not a deeper element of Plotly with the same class. @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
       this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)
@@ -322,8 +320,8 @@ export class Player {
   }
 
   /** Start the clock, such as the training step, so that it runs to its end; stop it if it runs. */
-  run() {
-    this.#state.run();
+  toggleClock() {
+    this.#state.toggleClock();
     this.#schedule();
   }
 
@@ -370,8 +368,7 @@ export class Player {
     return this.at[cloud];
   }
 
-  /** Load and show the recipe of new choices. @param {Record<string, string>} changed
-   * @returns {Promise<boolean>} whether it is shown */
+  /** Load the recipe of new choices. @param {Record<string, string>} changed @returns whether it is shown */
   choose(changed) {
     return this.#changes.choose(changed);
   }
@@ -383,20 +380,20 @@ export class Player {
   }
 
   /** Show the recipe of a training that is running. @param {import("../engine/engine.mjs").Recipe} recipe */
-  live(recipe) {
+  showTraining(recipe) {
     this.#growth.show(recipe);
   }
 
   /** Register a callback that is offered each change of choices while a training is shown; null removes it.
    * @param {((changed: Record<string, string>) => boolean) | null} turn */
-  train(turn) {
+  interceptChoices(turn) {
     this.#growth.follow(turn);
   }
 
   /** Set choices without loading their recipe: the next news of a training has it.
    * @param {Record<string, string>} choices */
-  tell(choices) {
-    this.#state.tell(choices);
+  setChosen(choices) {
+    this.#state.setChosen(choices);
     for (const [name, value] of Object.entries(choices)) {
       const field = /** @type {HTMLInputElement | null} */ (this.root.querySelector(`#choice-${name}`));
       if (field) field.value = value;

@@ -3,20 +3,23 @@
  * is none; and when no answer comes, again, with patience. Knows neither the page nor what it asks. */
 
 // milliseconds between two questions; grows with each answer without news
-const SOON = 50;
-const SELDOM = 1000;
-const SLOWER = 1.3;
-const AGAIN = 250;
-const RARELY = 8000;
-const LATER = 2; // the same after questions that were not answered
-const PATIENCE = 20_000; // milliseconds after which a question counts as not answered
+const MIN_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1000;
+const PAUSE_GROWTH = 1.3;
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 8000;
+const RETRY_GROWTH = 2; // the same after questions that were not answered
+const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a question counts as not answered
 
 /** Milliseconds until the next question. @param {{empty: number, lost: number, after: number}} since the last
  * news, the last answer; seconds that the server has asked for @param {number} [chance] from 0 to 1: many
  * pages that have lost one server come back apart */
 export function pause({ empty, lost, after }, chance = Math.random()) {
-  if (!lost) return Math.min(SELDOM, SOON * SLOWER ** empty);
-  return Math.max(Math.min(RARELY, AGAIN * LATER ** (lost - 1)) * (0.75 + chance / 2), 1000 * after);
+  if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
+  return Math.max(
+    Math.min(MAX_RETRY_MS, MIN_RETRY_MS * RETRY_GROWTH ** (lost - 1)) * (0.75 + chance / 2),
+    1000 * after,
+  );
 }
 
 /** Ask until `heard` says that this was the end, or nobody listens any more. Each answer is heard once; what
@@ -55,10 +58,10 @@ async function ask(url, body, signal) {
       body: JSON.stringify(body),
       headers: { "Content-Type": "application/json" },
       cache: "no-store",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
     });
     const after = Number(reply.headers.get("Retry-After")) || 0;
-    if (!reply.ok) return { answer: undefined, after: Math.min(after, RARELY / 1000) };
+    if (!reply.ok) return { answer: undefined, after: Math.min(after, MAX_RETRY_MS / 1000) };
     return { answer: reply.status === 204 ? null : await reply.json(), after: 0 };
   } catch {
     return { answer: undefined, after: 0 };

@@ -28,10 +28,10 @@ import { ask } from "./source.mjs";
  * @property {() => void} refused shows the present choices again
  */
 
-const SLOW = 4000; // milliseconds
-const LATE = "The figure is still loading.";
-const AWAY = "The server does not answer. What is on the page still works";
-const UNDRAWN = "The figure could not be drawn. Reload the page to try again.";
+const SLOW_ANSWER_MS = 4000; // milliseconds
+const LOADING_TEXT = "The figure is still loading.";
+const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
+const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class RecipeChanges {
@@ -69,16 +69,16 @@ export class RecipeChanges {
     const late = setTimeout(() => {
       if (stale()) return;
       before = noticed();
-      notice(LATE);
-    }, SLOW);
+      notice(LOADING_TEXT);
+    }, SLOW_ANSWER_MS);
     const done = this.#queue
       .then(() => (stale() ? undefined : change(stale)))
       .finally(() => {
         clearTimeout(late);
-        if (!stale() && noticed() === LATE) notice(before);
+        if (!stale() && noticed() === LOADING_TEXT) notice(before);
       });
     this.#queue = done.catch(() => {
-      if (!stale()) notice(UNDRAWN);
+      if (!stale()) notice(NOT_DRAWN_TEXT);
     });
     return done;
   }
@@ -112,7 +112,9 @@ export class RecipeChanges {
       if (stale()) return;
       this.#following = false;
       if (!asked || !answer.recipe)
-        return notice(state.known ? `${AWAY}.` : "The server does not answer. Reload the page to try again.");
+        return notice(
+          state.known ? `${NO_ANSWER_TEXT}.` : "The server does not answer. Reload the page to try again.",
+        );
       notice(
         wrong.length
           ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
@@ -176,7 +178,7 @@ export class RecipeChanges {
         return this.#refuse(
           answer.refused
             ? `${answer.refused}. The picture is as it was.`
-            : `${AWAY}; a new choice must wait.`,
+            : `${NO_ANSWER_TEXT}; a new choice must wait.`,
         );
       }
       notice("");

@@ -5,10 +5,10 @@ import { clockOf, unpack } from "../engine/engine.mjs";
 import { h, unset, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
 
-const DEPTH = "through the layers"; // where there is another time, that of a training
-const MANY = 6; // stages, on a telephone: of more the number stands, and the name of the present one
-const LONG = 34; // letters of all their names: so is it where these have no room
-const APART = 0.07; // of the clock's way, from one button to the next at least
+const STAGES_CAPTION = "through the layers"; // the caption of the stages beside the clock of a training
+const MAX_NAMED_STAGES = 6; // on a telephone, with more stages only the present one is named
+const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the present stage is named
+const MIN_BUTTON_DISTANCE = 0.07; // of a replay button from the next, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** Our own small drawings, 24 units wide. @type {Record<string, string>} */
@@ -143,9 +143,15 @@ export function scrubber(part, recipe, player) {
     h(
       "div",
       { className: "track" },
-      ...(clock ? [h("span", { className: "caption" }, DEPTH)] : []),
+      ...(clock ? [h("span", { className: "caption" }, STAGES_CAPTION)] : []),
       range,
-      h("div", { className: `stops ${last > MANY ? "many" : ""} ${letters > LONG ? "long" : ""}` }, ...stops),
+      h(
+        "div",
+        {
+          className: `stops ${last > MAX_NAMED_STAGES ? "many" : ""} ${letters > MAX_NAME_LETTERS ? "long" : ""}`,
+        },
+        ...stops,
+      ),
     ),
     tools,
   );
@@ -189,7 +195,7 @@ function replays(recipe, player) {
       if (i && spans[i] === spans[i - 2] && spans[i + 1] === spans[i - 1]) continue;
       const words = `${title.split(":")[0]}, ${whole(spans[i])} to ${whole(spans[i + 1])}: play it`;
       const place = ((spans[i] + spans[i + 1]) / 2 - min) / (max - min);
-      at = Math.max(place, at + APART);
+      at = Math.max(place, at + MIN_BUTTON_DISTANCE);
       buttons.push(
         h(
           "button",
@@ -225,7 +231,7 @@ function clockwork(p, player, button) {
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
   const label = `Run through the ${p.label} (T)`;
-  const run = button("play", label, () => player.run());
+  const run = button("play", label, () => player.toggleClock());
   const words = h("output", { htmlFor: id });
   const events = h("div", { className: "events" });
   /** @type {import("../engine/engine.mjs").Recipe | undefined} */ let known;

@@ -9,9 +9,9 @@
  *   string}} Answer neither recipe nor refused: no answer
  */
 
-const PATIENCE = 60_000; // milliseconds for an answer; the page says before that it waits
-const BUSY = [429, 503]; // the server asks to come again
-const AWAY = "this choice needs the server; a page without one has only some choices";
+const ANSWER_TIMEOUT_MS = 60_000; // milliseconds for an answer; the page says before that it waits
+const BUSY_STATUSES = [429, 503]; // the server asks to come again
+const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
 /** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
@@ -34,7 +34,7 @@ export async function ask(root, choices, usual, signal) {
   if (give) return { choices, ...(await give(query, signal)) };
   if (!here) return get(`${root.dataset.recipe}?${query}`, choices, signal);
   const known = JSON.parse(here.textContent ?? "{}");
-  if (!Object.hasOwn(known, query)) return { choices, refused: AWAY };
+  if (!Object.hasOwn(known, query)) return { choices, refused: NO_SERVER_TEXT };
   if (typeof known[query] !== "string") return { choices, recipe: known[query] };
   const [answer, whole] = await Promise.all(
     (query ? [query, ""] : [""]).map((each) => get(known[each], choices, signal)),
@@ -59,10 +59,10 @@ function restored(part, whole) {
 /** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
  * @returns {Promise<Answer>} */
 async function get(url, choices, signal) {
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
   let reply = await once();
-  while (reply && BUSY.includes(reply.status)) {
+  while (reply && BUSY_STATUSES.includes(reply.status)) {
     await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
     reply = await once();
   }

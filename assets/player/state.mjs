@@ -203,7 +203,7 @@ export class State {
   }
 
   /** Choices of what is shown alone: the next news has them. @param {Record<string, string>} choices */
-  tell(choices) {
+  setChosen(choices) {
     this.#choices = { ...this.#choices, ...choices };
   }
 
@@ -293,7 +293,7 @@ export class State {
   }
 
   /** The clock runs to its end, or stands still. */
-  run() {
+  toggleClock() {
     const p = clockOf(this.recipe);
     if (!p) return;
     this.touch(p.name);

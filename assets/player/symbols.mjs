@@ -8,8 +8,8 @@ import { fromTrack, toTrack, track } from "./controls.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
-const WIDTH = 240; // pixels of the hand, from one end of a slider to the other
-const FINGER = 20; // pixels from the middle of a letter to where a finger may still be
+const SLIDER_WIDTH_PX = 240; // pixels of the hand, from one end of a slider to the other
+const FINGER_RADIUS_PX = 20; // pixels from the middle of a letter to where a finger may still be
 const KEYS = /** @type {Record<string, number>} */ ({
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -67,7 +67,7 @@ function nearest(letters, x, y) {
       const { left, top, width, height } = letter.getBoundingClientRect();
       return { letter, dx: Math.abs(x - left - width / 2), dy: Math.abs(y - top - height / 2) };
     })
-    .filter(({ dx, dy }) => dx <= FINGER && dy <= 2 * FINGER);
+    .filter(({ dx, dy }) => dx <= FINGER_RADIUS_PX && dy <= 2 * FINGER_RADIUS_PX);
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
@@ -138,7 +138,7 @@ function handle(letters, parameters, bubble, player) {
       say(letter);
     });
     on("pointermove", (/** @type {PointerEvent} */ event) => {
-      if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / WIDTH);
+      if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / SLIDER_WIDTH_PX);
     });
     for (const end of ["pointerup", "pointercancel"])
       on(end, () => {

@@ -6,7 +6,7 @@ import { h } from "../dom.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
-const NUMBERS = "numbers";
+const NUMBERS_TAB = "numbers";
 
 /** What a view is called, where it has no title. @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
@@ -20,11 +20,11 @@ export function tabs(player) {
   } = player;
   const figures = [...player.need("views").querySelectorAll(":scope > .view")];
   const all = views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));
-  const numbers = player.part(NUMBERS);
+  const numbers = player.part(NUMBERS_TAB);
   if (numbers && all.length)
     all.push({
       words: "Numbers",
-      panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS}-${player.slug}` }),
+      panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS_TAB}-${player.slug}` }),
     });
   const buttons = all.map(({ words, panel }, k) =>
     h("button", {
@@ -43,7 +43,7 @@ export function tabs(player) {
       button.tabIndex = i === k ? 0 : -1;
       all[i].panel.classList.toggle("chosen", i === k);
     });
-    root.dataset.tabs = all[k].panel === numbers ? NUMBERS : "views";
+    root.dataset.tabs = all[k].panel === numbers ? NUMBERS_TAB : "views";
   };
   delete root.dataset.tabs;
   const list = h(

@@ -8,10 +8,11 @@ import { h, whole } from "../dom.mjs";
 import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 
-const QUIET = 3000; // milliseconds without an answer after which the page says so
-const LOST = "The server does not answer at the moment. This page keeps asking; a running training goes on.";
-const SILENT = "The server does not answer. Try again in a moment.";
-const NO_WORKER = "No training worker is running on the server. The training waits until one starts.";
+const QUIET_MS = 3000; // milliseconds without an answer after which the page says so
+const NO_ANSWER_TEXT =
+  "The server does not answer at the moment. This page keeps asking; a running training goes on.";
+const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
+const NO_WORKER_TEXT = "No training worker is running on the server. The training waits until one starts.";
 
 const player = () => shared.normscape.players[0];
 const duration = (/** @type {number} */ s) =>
@@ -41,7 +42,7 @@ function ask() {
   const { slug, choices } = player();
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
   const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
-  watch(SILENT);
+  watch(TRY_AGAIN_TEXT);
   return {
     slug,
     choices: Object.fromEntries(texts),
@@ -83,7 +84,7 @@ function begun(ticket) {
     looked: "",
     quiet,
   };
-  shown.train(turn);
+  shown.interceptChoices(turn);
   // its page was left
   shown.life.addEventListener(
     "abort",
@@ -93,7 +94,7 @@ function begun(ticket) {
     },
     { signal: quiet.signal },
   );
-  watch(LOST);
+  watch(NO_ANSWER_TEXT);
   poll(place(), question, heard, { signal: quiet.signal, sleep });
   return (shownNews = said = ["running", 0, "Starting …"]);
 }
@@ -102,7 +103,7 @@ function begun(ticket) {
 function forget() {
   clearTimeout(silence);
   followed?.quiet.abort();
-  followed?.shown.train(null);
+  followed?.shown.interceptChoices(null);
   followed = null;
 }
 
@@ -139,7 +140,7 @@ const sleep = (ms) =>
 /** Say something else if no answer comes for a while. @param {string} words */
 function watch(words) {
   clearTimeout(silence);
-  silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET);
+  silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET_MS);
 }
 
 /** @param {Said} news */
@@ -163,7 +164,7 @@ function question() {
 /** @param {any} answer @returns {boolean} whether more will come */
 function heard(answer) {
   if (!followed) return false;
-  watch(LOST);
+  watch(NO_ANSWER_TEXT);
   followed.looked = followed.asked;
   if (answer?.end) said = over(answer.end);
   else if (answer) said = under(answer);
@@ -176,7 +177,7 @@ function under(news) {
   if (!followed) return said;
   if (news.away)
     return ["running", said[1], "The queue does not answer at the moment. A running training goes on."];
-  if (news.worker === false) return ["running", 0, NO_WORKER];
+  if (news.worker === false) return ["running", 0, NO_WORKER_TEXT];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
   followed.seeds = news.seeds;
   followed.seen = news.step;
@@ -225,7 +226,7 @@ function turn(wanted) {
   const beyond = Number(wanted.seed) >= seeds;
   shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds} seeds, numbered from 0` : "");
   if (beyond) return true;
-  shown.tell(wanted);
+  shown.setChosen(wanted);
   look(changed());
   return true;
 }
@@ -246,10 +247,10 @@ function picture(recipe) {
   }
   if (!recipe.clock || !Object.keys(other).every(free)) return;
   look(other);
-  shown.live(recipe);
+  shown.showTraining(recipe);
 }
 
-const ENDS = /** @type {Record<string, string>} */ ({
+const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
   lost: "The training was lost: its worker ended or could not be reached. Train again.",
   left: "This training ended when the page was left.",
   replaced: "This training was stopped because you started another one.",
@@ -261,7 +262,8 @@ function over(end) {
   const { choices, shown } = followed;
   const own = picked(end.seeds);
   forget();
-  if (end.state !== "done") return ["idle", 0, ENDS[end.state] ?? `The training failed: ${end.words}`];
+  if (end.state !== "done")
+    return ["idle", 0, OUTCOME_TEXTS[end.state] ?? `The training failed: ${end.words}`];
   const seed = own.seed ?? String(end.seed);
   toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";

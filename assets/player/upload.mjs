@@ -1,7 +1,7 @@
 // @ts-check
 /** Requests about a reader's own files: the upload, its bound, and what goes wrong, in words. */
 
-const SILENT = "The server does not answer.";
+const NO_ANSWER_TEXT = "The server does not answer.";
 const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) * 10) / 10;
 
 /** @typedef {{answer?: any, words: string}} Asked the server's answer, or what went wrong, in words */
@@ -34,5 +34,5 @@ export async function asked(url, options = {}, meant = {}) {
   const body = await reply?.json().catch(() => null);
   return reply?.ok && body
     ? { answer: body, words: "" }
-    : { words: body?.error ?? meant[reply?.status ?? 0] ?? SILENT };
+    : { words: body?.error ?? meant[reply?.status ?? 0] ?? NO_ANSWER_TEXT };
 }

@@ -58,7 +58,15 @@ def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
     clock = {**RECIPE, "clock": NAME}
     low, high = LEAST + 0.25 * (MOST - LEAST), LEAST + 0.5 * (MOST - LEAST)
     steps = [["advance", FRAME, False]] * MANY
-    acts = [["take"], ["replay", low, high], *steps, ["replay", low, high], ["run"], ["run"], *steps]
+    acts = [
+        ["take"],
+        ["replay", low, high],
+        *steps,
+        ["replay", low, high],
+        ["toggleClock"],
+        ["toggleClock"],
+        *steps,
+    ]
     told = node.ask("state", recipe=clock, usual={}, acts=acts)[1:]
     values = [each["params"][NAME] for each in told]
     assert values[0] == low and told[0]["running"] and values[: MANY + 1] == sorted(values[: MANY + 1])
@@ -199,7 +207,12 @@ def test_news_of_a_training_keep_what_the_hand_has_set(node):
         "state",
         recipe=RECIPE,
         usual={},
-        acts=[["take"], ["set", NAME, LEAST], ["grow", RECIPE | {"clock": None}], ["tell", {"seed": "3"}]],
+        acts=[
+            ["take"],
+            ["set", NAME, LEAST],
+            ["grow", RECIPE | {"clock": None}],
+            ["setChosen", {"seed": "3"}],
+        ],
     )
     assert told[2]["growing"] and told[2]["params"][NAME] == LEAST
     assert told[3]["drawn"] == told[2]["drawn"]

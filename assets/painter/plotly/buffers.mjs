@@ -1,18 +1,17 @@
 // @ts-check
 /**
- * Positions of markers, lines and meshes, written into the vertex buffers that Plotly has built; a mesh has
- * each vertex once, not once a corner of a triangle.
+ * Write positions of markers, lines and meshes into the vertex buffers that Plotly has built. A mesh is
+ * converted to an indexed one, with each vertex once instead of once per triangle corner.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
- * @typedef {Record<string, any>} Kept buffers of a layer from frame to frame: which, its writer knows
+ * @typedef {Record<string, any>} Kept the cached buffers of a layer, different for each kind
  */
 
-/** Markers: each point's position once per vertex of its glyph, first those of all faces, then those of all
- * edges; what has not moved since the frame before stays as it is. @param {Plotly} cloud
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept
- * @param {number[]} away where gaps are
- */
+/** Write markers: each point's position for every vertex of its glyph, first of all faces, then of all edges.
+ * Points that have not moved since the previous frame are skipped. @param {Plotly} cloud
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away where gaps
+ * are */
 export function writePoints(cloud, points, scale, kept, away) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
@@ -53,17 +52,17 @@ export function writePoints(cloud, points, scale, kept, away) {
   }
 }
 
-/** Whether a point is where it was, or still a gap. @param {Float32Array} before @param {Float32Array} after
+/** Whether a point has not moved, or is still a gap. @param {Float32Array} before @param {Float32Array} after
  * @param {number} o its first number */
 const stays = (before, after, o) =>
   (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
   (after[o] !== after[o] && before[o] !== before[o]);
 
-/** Lines: a strip of four vertices a segment, each (from, to, arc length, ±width, colour). Over a gap it is
- * joined by the vertices before and after it once more, which draw nothing. Lengths are those of the picture,
- * a cube of the ranges: Plotly's, which are of its buffers, change with the scale of these, and with them the
- * places of dashes. @param {Plotly} line @param {Float32Array} points @param {number[]} scale
- * @param {Kept} kept @param {number} size @param {View} view */
+/** Write lines: a strip of four vertices per segment, each (from, to, arc length, ±width, colour). A gap is
+ * bridged by repeating the vertices around it, which draw nothing. Arc lengths are in scene units (a cube):
+ * Plotly's own, in buffer units, would change with the scale, and with them the dashes. @param {Plotly} line
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number} size
+ * @param {View} view */
 export function writeLine(line, points, scale, kept, size, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
@@ -108,19 +107,19 @@ export function writeLine(line, points, scale, kept, size, { ranges }) {
   line.arcLength = [0, arc || 1];
 }
 
-/** Room for n points. @param {number} n @param {number[]} color */
+/** An empty vertex buffer for n points. @param {number} n @param {number[]} color */
 function lineTemplate(n, color) {
   const out = new Float32Array(48 * (n - 1));
   for (let v = 0; v < 4 * (n - 1); v++) out.set([...color, 1], 12 * v + 8);
   return out;
 }
 
-/** Meshes that are drawn by the numbers of their vertices, with the buffer of these: Plotly has a vertex for
- * each corner of each triangle, six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+/** Meshes that are drawn indexed, each with its index buffer: Plotly stores a vertex for each corner of each
+ * triangle, six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
 export const sharing = new WeakMap();
 
-/** From now on each vertex of a mesh stands once in its buffers, until Plotly fills them.
- * @param {Plotly} mesh @returns {Uint32Array} the corners of its triangles */
+/** Convert a mesh to indexed drawing, until Plotly fills its buffers again. @param {Plotly} mesh
+ * @returns {Uint32Array} the corners of its triangles */
 function shared(mesh) {
   const { gl } = mesh;
   const cells = Uint32Array.from(mesh.cells.flat());
@@ -133,7 +132,7 @@ function shared(mesh) {
     gl.ELEMENT_ARRAY_BUFFER,
     cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]),
     gl.STATIC_DRAW,
-  ); // last first, as Plotly has them
+  ); // Plotly's order is last first
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, null);
   parted(mesh);
   arrange(mesh, { bind });
@@ -141,7 +140,7 @@ function shared(mesh) {
   return cells;
 }
 
-/** A mesh as Plotly has it. @param {Plotly} mesh */
+/** Restore a mesh to Plotly's own format. @param {Plotly} mesh */
 export function parted(mesh) {
   const numbers = sharing.get(mesh);
   if (!numbers) return;
@@ -150,7 +149,7 @@ export function parted(mesh) {
   mesh.gl.deleteBuffer(numbers);
 }
 
-/** What the shader of a mesh reads from which of its buffers, and in which order. @param {Plotly} mesh
+/** The vertex attributes of a mesh's shader: buffers, sizes, order. @param {Plotly} mesh
  * @param {{bind: () => void} | null} numbers */
 function arrange(
   { gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals },
@@ -173,7 +172,8 @@ function arrange(
   );
 }
 
-/** Draw a mesh that shares its vertices. @param {Plotly} mesh @param {() => void} draw as Plotly does */
+/** Run Plotly's drawing of a mesh with indexed draw calls. @param {Plotly} mesh @param {() => void} draw as
+ * Plotly does */
 export function byNumbers({ gl }, draw) {
   gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) =>
     gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
@@ -181,8 +181,8 @@ export function byNumbers({ gl }, draw) {
   delete gl.drawArrays;
 }
 
-/** Meshes: each vertex once, with its smooth normal, the way a mesh is drawn that shares its vertices.
- * @param {Plotly} mesh @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
+/** Write meshes: each vertex once, with its smooth normal. @param {Plotly} mesh @param {Float32Array} points
+ * @param {number[]} scale @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= shared(mesh));
   const out = (kept.array ??= new Float32Array(points.length));
@@ -227,16 +227,16 @@ export function writeMesh(mesh, points, scale, kept) {
   mesh.triangleNormals.update(sums, 0);
 }
 
-/** Where on its colour scale each vertex of a mesh is. @param {Plotly} mesh @param {Float32Array} values
- * @param {Kept} kept @param {{low: number, high: number}} color */
+/** Write the position of each vertex of a mesh on its colour scale. @param {Plotly} mesh
+ * @param {Float32Array} values @param {Kept} kept @param {{low: number, high: number}} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
-/** A mesh carries its opacity in each vertex. @param {Plotly} mesh @param {number} opacity @param {Kept} kept
- * @param {number[]} color */
+/** Write the opacity of a mesh, which is in every vertex. @param {Plotly} mesh @param {number} opacity
+ * @param {Kept} kept @param {number[]} color */
 export function fadeMesh(mesh, opacity, kept, color) {
   const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < colors.length; v += 4) {

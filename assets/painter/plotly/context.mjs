@@ -1,10 +1,10 @@
 // @ts-check
-/** The WebGL context of a figure, changed as soon as there is one; and drawing now.
+/** Intercept a figure's WebGL context when it is created, to patch it; and draw at once.
  * @typedef {import("../../globals.mjs").Plotly} Plotly */
 
 import { report, wanted } from "./patches.mjs";
 
-/** Let Plotly build a figure, and each WebGL context be changed as soon as there is one.
+/** Let Plotly build a figure, and call `change` with each WebGL context that it creates.
  * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} change */
 export async function within(build, change) {
   const { prototype } = HTMLCanvasElement;
@@ -28,10 +28,9 @@ export async function within(build, change) {
   }
 }
 
-/** Draw now, without what Plotly does at each drawing for axes and ticks (ours are hidden), hover (hidden
- * while things move) and the size of its canvas (which is ours to tell), which would make the browser lay the
- * page out in every frame, and without its question whether a buffer that it has kept is still one, for whose
- * answer the page would wait until all that was drawn before is done. @param {Plotly} glplot */
+/** Draw at once, without Plotly's work for axes and ticks (ours are hidden), hover (hidden while things move)
+ * and canvas size (which we set): that would force a page layout every frame. Also without its check that
+ * cached buffers are alive, which would wait until all earlier drawing is done. @param {Plotly} glplot */
 export function redraw(glplot) {
   const { onrender, autoResize, gl, axes } = glplot;
   const known = gl && axes && "autoResize" in glplot;

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Depth of what is drawn in 3D, in the shaders that Plotly draws it with: so it costs no script, and the fast
- * way and the public way show the same. Nearer points are larger, as balls are; those beyond the middle of
- * the scene fade into the paper; each has a halo of the paper's colour; and a translucent mesh veils what is
- * behind it.
+ * Depth effects in 3D, added to Plotly's shaders, so that they cost no script and are the same on the fast
+ * and the public path. Nearer points are larger, as balls are; points beyond the middle of the scene fade
+ * into the background; each has a halo in the background's colour; and translucent meshes veil what is behind
+ * them.
  *
- * components/drawing/depth.py says how much, and does the same on paper.
+ * components/drawing/depth.py has the parameters, and draws the same in SVG.
  *
  * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "veil" | "lift" | "least" | "most",
  *   number>} Depth
@@ -13,8 +13,8 @@
  * drawn next
  */
 
-/** How an object's points are drawn: labels as they are; others in front of what they lie on, and some with a
- * rim at which the halo begins. */
+/** How the points of an object are drawn: labels unchanged; others in front of the surface they lie on, some
+ * with a rim, at which the halo begins. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
@@ -30,7 +30,7 @@ const MAIN = "void main() {";
 /** @param {number} x as GLSL writes it */
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
-/** The vertices of markers: `scale` is pixels of the buffer a unit of a glyph. @param {Depth} depth */
+/** The vertex shader of markers. `scale` is buffer pixels per glyph unit. @param {Depth} depth */
 const vertex = ({ lift, least, most, rim }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}${VARYING}${MAIN}`],
@@ -43,7 +43,7 @@ const vertex = ({ lift, least, most, rim }) =>
     deepRim = 1.0;
     if (deepLook.x > 0.5) {
       scale /= clamp(deepAway, ${float(least)}, ${float(most)});
-      // along the ray: in front of its surface
+      // along the viewing ray: in front of the surface
       vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w);
       clipPosition.z = deepLifted.z / deepLifted.w * clipPosition.w;
       if (deepLook.x < 2.5) {
@@ -58,7 +58,7 @@ const vertex = ({ lift, least, most, rim }) =>
     ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
   ]);
 
-/** Markers as Plotly draws them otherwise: they share the pixels' part, and are linked with it. */
+/** Plotly's other vertex shader of markers, which is linked with the same fragment shader. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
   [
@@ -69,7 +69,7 @@ const OTHER = /** @type {[string, string][]} */ ([
   ],
 ]);
 
-/** The pixels of markers. @param {Depth} depth */
+/** The fragment shader of markers. @param {Depth} depth */
 const fragment = ({ over, rim, pale }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
@@ -80,7 +80,7 @@ const fragment = ({ over, rim, pale }) =>
     deepShown.rgb = mix(deepShown.rgb, deepPaper, deepLook.y * clamp((deepAway - 1.0) / ${float(over)}, 0.0, 1.0));
     if (deepLook.x < 2.5) {
       float deepOut = ((deepLook.x < 1.5 ? length(deepPlace) : max(abs(deepPlace.x), abs(deepPlace.y))) - 1.0) * deepRim;
-      // a disc out of a square
+      // a disc cut from a square
       if (deepLook.x < 1.5 && deepOut > min(deepLook.z * pixelRatio, ${float(rim)} * deepRim)) discard;
       deepShown.rgb = mix(deepShown.rgb, deepPaper, ${float(pale)} * smoothstep(-0.5, 0.5, deepOut));
     }
@@ -89,7 +89,7 @@ const fragment = ({ over, rim, pale }) =>
     ],
   ]);
 
-/** The pixels of meshes, which carry their opacity already. @param {Depth} depth */
+/** The fragment shader of meshes, in which opacity is already applied. @param {Depth} depth */
 const veiled = ({ veil }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}${MAIN}`],
@@ -100,8 +100,9 @@ const veiled = ({ veil }) =>
     ],
   ]);
 
-/** A shader of Plotly's with depth, and which one it is; any other as it is. @param {string} source
- * @param {Depth} depth @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
+/** A shader of Plotly's with depth effects, and its kind; unknown shaders are returned unchanged.
+ * @param {string} source @param {Depth} depth
+ * @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],
@@ -116,8 +117,8 @@ export function deep(source, depth) {
   return { kind: null, text: source };
 }
 
-/** From now on this context draws with depth: what is drawn next looks as `look` says. Markers need both of
- * their shaders changed, or look as Plotly's do. @param {WebGLRenderingContext} gl @param {Depth} depth
+/** Patch a context so that it draws with depth effects, with the settings in `look` at each draw call.
+ * Markers need both of their shaders patched. @param {WebGLRenderingContext} gl @param {Depth} depth
  * @param {Look} look @returns {() => boolean} whether Plotly's shaders are as expected so far */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The patches to what is private to Plotly, by name (docs/plotly.md). One that fails is reported once, and
- * the public way goes on. A page's address turns patches off, to measure what each gains:
+ * The patches to Plotly's private parts, by name (docs/plotly.md). A failing patch is reported once, and
+ * drawing goes on by the public path. A page's address can turn patches off, to measure what each gains:
  * `#without=shaders,pulse`.
  *
  * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "shaders" | "uniforms"} Name

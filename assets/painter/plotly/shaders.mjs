@@ -25,8 +25,8 @@ const constant = (type) =>
     .replace(/^sampler/, "sampler_")
     .toUpperCase();
 
-/** What a shader declares. @param {string} source @param {"uniform" | "attribute"} kind
- * @returns {{name: string, type: string, size: number}[]} */
+/** The uniforms or attributes that a shader's source declares. @param {string} source
+ * @param {"uniform" | "attribute"} kind @returns {{name: string, type: string, size: number}[]} */
 export function declared(source, kind) {
   return [...source.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").matchAll(DECLARATION)]
     .filter((found) => found[1] === kind)
@@ -40,7 +40,7 @@ export function declared(source, kind) {
     );
 }
 
-/** From now on this context compiles what it draws with, when it does. @param {WebGLRenderingContext} gl
+/** Make a context compile and link a program only when it is first used. @param {WebGLRenderingContext} gl
  * @returns {(shader: import("./uniforms.mjs").Shader | undefined) => void} makes one of Plotly's shaders set
  * its uniforms where they change */
 export function lazily(gl) {

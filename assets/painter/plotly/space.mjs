@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * A 3D figure on its fast way: what moves is written into the buffers that Plotly has built, and drawn at
- * once; the camera is never touched. What fails is reported, and from then on the painter takes the public
- * way.
+ * A 3D figure's fast path: writes moving things into the buffers that Plotly has built, and draws at once;
+ * never touches the camera. A failure is reported, and from then on the painter uses the public path.
  *
  * @typedef {import("../painter.mjs").Drawn} Drawn
  * @typedef {import("../painter.mjs").Frame} Frame
@@ -38,7 +37,7 @@ import { lazily } from "./shaders.mjs";
 
 const UP = [0, 0, 1];
 
-/** Why there is no picture. */
+/** Raised when the browser cannot create a WebGL context. */
 export class NoWebGL extends Error {}
 
 /** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
@@ -49,7 +48,7 @@ export class Space {
   #color;
   /** @type {View} */ #view;
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
-  /** @type {WeakMap<object, object>} of each of Plotly's objects, its part of that */ #looks = new WeakMap();
+  /** @type {WeakMap<object, object>} the depth effects of each of Plotly's objects */ #looks = new WeakMap();
   /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */ #buffers = new Map();
   /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
   /** @type {import("./pulse.mjs").Look | null} */ #look = null;
@@ -68,27 +67,27 @@ export class Space {
     return this.#gd._fullLayout?.scene?._scene;
   }
 
-  /** Whether there is a picture. */
+  /** Whether the figure has a WebGL context. */
   get living() {
     return Boolean(this.scene?.glplot);
   }
 
-  /** The picture as it was drawn last. @returns {HTMLCanvasElement | undefined} */
+  /** The canvas with the last drawing. @returns {HTMLCanvasElement | undefined} */
   get canvas() {
     return this.scene?.glplot?.canvas;
   }
 
-  /** Another view of the same kind. @param {View} view */
+  /** Show another view of the same kind. @param {View} view */
   show(view) {
     this.#view = view;
   }
 
-  /** The colour that far points fade into. @param {string} color */
+  /** Set the background colour, into which far points fade. @param {string} color */
   paper(color) {
     this.#depth.paper = rgb(color);
   }
 
-  /** Build the figure, with depth; on the fast way without drawing it meanwhile.
+  /** Build the figure, patched with depth effects; on the fast path without drawing it yet.
    * @param {() => Promise<unknown>} draw */
   async build(draw) {
     const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
@@ -121,7 +120,7 @@ export class Space {
     this.prepare();
     this.dash(frame);
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
-    // what a pointer can pick was not drawn meanwhile, either
+    // nor was what the pointer can pick
     this.#attempt(() => this.scene.glplot.update({}));
     this.redraw();
     if (this.#look) pulse(this.#gd, this.#look, signal);
@@ -131,14 +130,14 @@ export class Space {
     redraw(this.scene.glplot);
   }
 
-  /** Plotly has filled its buffers anew. */
+  /** Forget cached buffers: Plotly has refilled them. */
   forget() {
     this.#buffers.clear();
   }
 
-  /** What Plotly's objects do not do by themselves: those at opacity 0 are not drawn at all, only layers to
-   * be picked take part in hover and clicks (a sphere never hides the points behind it), and points know how
-   * they look from afar. @returns {boolean} whether Plotly has drawn some otherwise */
+  /** Change how Plotly's objects draw: skip objects with opacity 0; let only clickable layers take part in
+   * hover and clicks, so that a sphere never hides the points behind it; and set each object's depth effects.
+   * @returns {boolean} whether Plotly has drawn some otherwise */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
@@ -151,12 +150,12 @@ export class Space {
       look: lookOf(layer),
       picks: clickable(layer),
     }));
-    // far away, too, they are to be read
+    // far labels must stay legible
     const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false };
     for (const { trace, look, picks } of [...own, counts]) {
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
-        // nothing is projected onto the walls, opaque or not
+        // no projections onto the walls
         if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null;
         if (wanted("layers")) {
           object.isOpaque = () => object.opacity >= 1;
@@ -168,7 +167,7 @@ export class Space {
         this.#looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.#depth, look);
-          // which may have no program before it is first drawn
+          // an object may have no program before it is first drawn
           this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
           if (sharing.has(object)) byNumbers(object, () => own.call(object, camera));
           else own.call(object, camera);
@@ -186,8 +185,8 @@ export class Space {
     return otherwise;
   }
 
-  /** Dashes where they are in motion: at rest they would stand elsewhere. @param {Frame} frame
-   * @returns {boolean} whether there are some */
+  /** Write dashes as they are in motion; Plotly's own would jump when the figure settles.
+   * @param {Frame} frame @returns {boolean} whether there are some */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
@@ -195,9 +194,9 @@ export class Space {
     return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
-  /** With every update Plotly sets the camera's mode anew, and a camera whose mode has just been set sways
-   * for half a second, in which it is deaf to the hand: as it opens it is where it will be, long since; later
-   * its mode stays. */
+  /** Keep the camera responsive. On every update Plotly sets the camera's mode, and after a change of mode a
+   * camera ignores input and drifts for half a second. So at the start its last change is dated back, and
+   * later the mode is not set again. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -212,7 +211,7 @@ export class Space {
     };
   }
 
-  /** Show a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
+  /** Write and draw a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
    * @returns {boolean} whether Plotly is as expected */
   paint(frame, ranges) {
     return this.#attempt(() => {
@@ -221,13 +220,14 @@ export class Space {
       ranges.forEach(([low, high], r) =>
         glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }),
       );
-      if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0; // who stood together goes apart
+      // crowds disperse while points move
+      if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0;
       this.redraw();
     });
   }
 
-  /** The fast way, as long as Plotly is as expected. @param {() => void} act @returns {boolean} whether it is
-   */
+  /** Run a part of the fast path; on an exception report it and leave the fast path. @param {() => void} act
+   * @returns {boolean} whether it is */
   #attempt(act) {
     if (!this.fast || !this.living) return false;
     this.fast = Boolean(
@@ -292,7 +292,7 @@ export class Space {
     cloud.colorBuffer.update(kept.colors, 0);
   }
 
-  /** The camera as it is now. @returns {Camera} */
+  /** The present camera. @returns {Camera} */
   camera() {
     const { eye, center } = this.scene?.getCamera?.() ?? this.#gd.layout.scene.camera;
     return { eye: xyz(eye), center: xyz(center) };
@@ -306,7 +306,7 @@ export class Space {
     });
   }
 
-  /** Free the WebGL context, after the figure. @param {() => void} purge */
+  /** Free the WebGL context after the figure is purged. @param {() => void} purge */
   close(purge) {
     const gl = this.scene?.glplot?.gl;
     purge();
@@ -314,7 +314,7 @@ export class Space {
   }
 }
 
-/** How a layer's points are drawn; only the followed one never fades. @param {Mark} layer */
+/** A layer's depth effects; only the followed point never fades. @param {Mark} layer */
 const lookOf = (layer) => ({
   shape: layer.draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (layer.glyph)] : SHAPES.label,
   still: onlyOf(layer) === "followed",

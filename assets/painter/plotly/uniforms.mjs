@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Uniforms that are set where they change.
+ * Set WebGL uniforms only when they change.
  *
- * At each drawing Plotly takes all uniforms of an object apart, into names that it puts together anew, and
- * sets each; that took a fifth of a frame. Their names and types are known beforehand, and between two
- * objects, and two frames, most are the same.
+ * At each draw call Plotly traverses all uniforms of an object, building their names anew, and sets each;
+ * that took a fifth of a frame. Names and types are known beforehand, and most values are the same for
+ * consecutive objects and frames.
  *
  * @typedef {string | {[key: string]: Types}} Types of uniforms, by name, as Plotly has them
  * @typedef {{program: WebGLProgram, types: {uniforms: Types}, uniforms: unknown}} Shader Plotly's
@@ -14,8 +14,8 @@
 
 import { guarded } from "./patches.mjs";
 
-/** The names under which a tree of uniforms is known to WebGL, with their types: a in b is `b.a`, 1 in b is
- * `b[1]`. @param {Types} types @param {string} [name] @returns {[string, string][]} */
+/** The WebGL names of a tree of uniforms, with their types: b in a is `a.b`, 1 in a is `a[1]`.
+ * @param {Types} types @param {string} [name] @returns {[string, string][]} */
 export function names(types, name = "") {
   if (typeof types === "string") return [[name, types]];
   return Object.keys(types).flatMap((key) => names(types[key], below(name, key)));
@@ -24,7 +24,7 @@ export function names(types, name = "") {
 /** @param {string} name @param {string} key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
-/** How a context sets a value of a type. @param {WebGLRenderingContext} gl @param {string} type
+/** The setter for uniforms of a type. @param {WebGLRenderingContext} gl @param {string} type
  * @returns {(place: WebGLUniformLocation, value: any) => void} */
 function way(gl, type) {
   const own = Object.getPrototypeOf(gl);
@@ -36,7 +36,7 @@ function way(gl, type) {
   return (place, value) => own[`uniform${size}${type[0] === "v" ? "f" : "i"}v`].call(gl, place, value);
 }
 
-/** Whether a value is that which was kept, which it becomes. @param {number[]} kept @param {Value} value */
+/** Compare a value with the cached one, and cache it. @param {number[]} kept @param {Value} value */
 export function known(kept, value) {
   if (typeof value !== "object") {
     if (kept[0] === value) return true;
@@ -52,7 +52,7 @@ export function known(kept, value) {
   return same;
 }
 
-/** The uniforms of a context's shaders. @param {WebGLRenderingContext} gl */
+/** The cached uniforms of a context's shaders. @param {WebGLRenderingContext} gl */
 export function uniforms(gl) {
   /** @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} */ const programs =
     new WeakMap();
@@ -80,7 +80,7 @@ export function uniforms(gl) {
     });
   }
 
-  /** A tree of uniforms, each of which can be set, and one that sets all. @param {WebGLProgram} program
+  /** A tree of uniforms with a setter for each, and one that sets all. @param {WebGLProgram} program
    * @param {Types} types @param {string} name @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
@@ -97,7 +97,7 @@ export function uniforms(gl) {
   }
 
   return {
-    /** A shader sets its uniforms where they change. @param {Shader | undefined} shader */
+    /** Replace a shader's uniform setters by cached ones. @param {Shader | undefined} shader */
     mend(shader) {
       if (!shader?.program || mended.has(shader)) return;
       mended.add(shader);
@@ -111,7 +111,8 @@ export function uniforms(gl) {
         });
       });
     },
-    /** Somebody else has set a uniform of a program. @param {WebGLProgram | null} program */
+    /** Invalidate the cache of a program whose uniforms were set elsewhere.
+     * @param {WebGLProgram | null} program */
     forget(program) {
       for (const kept of (program && programs.get(program)?.kept) || []) kept.length = 0;
     },
