@@ -358,7 +358,7 @@ export interface HistogramMark extends MarkFields {
   pattern: number[];
 }
 
-/** The coordinates of each point as a line over their indices, from 1 on. It has no rows. */
+/** The coordinates of each point as a line over their indices 1, 2, …; takes no rows. */
 export interface ProfileMark extends MarkFields {
   size: number;
   dash: string;
@@ -383,7 +383,7 @@ export interface ThresholdMark extends MarkFields {
   pattern: number[];
 }
 
-/** A cloud on a grid as a field of colour that fills a 2D view, row by row from below. It has no rows. */
+/** A field of colour that fills a 2D view: a cloud on a grid, line by line from below; takes no rows. */
 export interface FieldMark extends MarkFields {
   color: Color;
   columns: number;
@@ -392,7 +392,7 @@ export interface FieldMark extends MarkFields {
   hand: null;
 }
 
-/** A cloud on a regular grid of a 2D view as coloured rectangles, row by row from below. */
+/** Coloured rectangles in a 2D view: a cloud on a regular grid, line by line from below. */
 export interface CellsMark extends MarkFields {
   color: Color;
   columns: number;

@@ -64,10 +64,16 @@ def words(values, *texts):
 
 
 def test_the_table_is_whole():
-    assert [(r["model"], r["seed"]) for r in ROWS] == [(m, k) for m in MODELS for k in range(films.MODELS_PER_KIND)]
+    assert [(r["model"], r["seed"]) for r in ROWS] == [
+        (m, k) for m in MODELS for k in range(films.MODELS_PER_KIND)
+    ]
     assert list(MODELS) == list(films.ARMS_OF_LANGUAGE) and list(PART_LABELS) == list(ROWS[0]["places"]["64"])
-    assert [int(w) for w in WINDOWS] == list(films.WINDOW_SIZES) and len(PHRASE) == films.FOLLOWED_LETTERS == 16
-    assert all(len(r[s]) == 2 and len(r[s][0]) == films.TEXT_WINDOWS + 1 for r in ROWS for s in ("read", "written"))
+    assert [int(w) for w in WINDOWS] == list(films.WINDOW_SIZES) and len(
+        PHRASE
+    ) == films.FOLLOWED_LETTERS == 16
+    assert all(
+        len(r[s]) == 2 and len(r[s][0]) == films.TEXT_WINDOWS + 1 for r in ROWS for s in ("read", "written")
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
