@@ -408,8 +408,7 @@ CLAIMS = {
     "sees cosines 2.8 times as wide": pockets,
     r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,
-    "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. Evenly over a "
-    "sphere is evenly over heights: the histograms are boxes.": boxes,
+    "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
     "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,

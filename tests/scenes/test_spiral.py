@@ -290,7 +290,7 @@ CLAIMS = {
     "It has three neurons a layer": shape,
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
-    "over between 180° and 214° of a ring, with each of the 32 seeds. A plane cuts off the cap.": caps_and_rings,
+    "over 180° to 214° of a ring (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
     "A *plateau* lasts at least a tenth of the run: the loss varies by at most a factor of 1.26, its logarithm falls at "
     "most half as fast as on average from the largest loss to the least, and the loss stays more than a factor of 1.26 "
     "above its last value. A *drop* is where the lowest loss so far more than halves within a twentieth of the "

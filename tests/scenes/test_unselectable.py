@@ -269,9 +269,7 @@ CLAIMS = {
     "Centred keys lie in a hyperplane, which has one dimension less. Of 50 keys in 4 dimensions "
     "64.5 % are now lost. In 3 dimensions without centring the law says 65.0 %.": centring_alone,
     r"All 63 cells are at 0. This is LayerNorm with $\varepsilon = 0$.": then_scaling,
-    r"With the usual $\varepsilon = 10^{-5}$ the promise breaks in low dimensions. In 3 dimensions "
-    "all keys stay a little inside a circle, and 18.9 % of 500 are lost. In 2 dimensions only the "
-    "keys at the two ends can win.": the_price,
+    r"With the usual $\varepsilon = 10^{-5}$ keys are lost in low dimensions. In 3 dimensions all keys stay a little inside a circle, and 18.9 % of 500 are lost. In 2 dimensions only the keys at the two ends can win.": the_price,
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
     "Before scaling, 88 cells have sets with different counts. The distance of their means from "
