@@ -233,6 +233,7 @@ function clockwork(p, player, button) {
   const label = `Run through the ${p.label} (T)`;
   const run = button("play", label, () => player.toggleClock());
   const words = h("output", { htmlFor: id });
+  const digits = String(p.step).split(".")[1]?.length ?? 0;
   const events = h("div", { className: "events" });
   /** @type {import("../engine/engine.mjs").Recipe | undefined} */ let known;
   /** @type {string | undefined} */ let shown;
@@ -249,14 +250,14 @@ function clockwork(p, player, button) {
     ),
     show() {
       const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // of a training it grows
-      const at = Math.round(player.params[p.name]);
+      const at = Number(player.params[p.name].toFixed(digits));
       const now = `${at} ${max}`;
       if (now !== shown) {
         shown = now;
         range.max = String(max);
         range.style.setProperty("--part", String((at - p.min) / (max - p.min)));
         range.value = String(at);
-        words.textContent = whole(at);
+        words.textContent = digits ? at.toFixed(digits).replace("-", "−") : whole(at);
       }
       if (known !== player.recipe) events.replaceChildren(...replays((known = player.recipe), player));
       if (running === player.running) return;

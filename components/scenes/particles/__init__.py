@@ -1,0 +1,17 @@
+"""Tokens as particles on a circle or a sphere: attention draws them together, in clusters that last."""
+
+from components.language.scene import Choice, Scene, Whole
+from components.scenes.particles.build import PLACEMENTS, build
+
+SCENE = Scene(
+    __name__,
+    build,
+    order=310,
+    choices=(
+        Choice("d", "tokens on", "2", {"2": "a circle", "3": "a sphere"}),
+        Choice("n", "tokens", "32", {n: n for n in ("8", "16", "32", "64", "128", "256")}),
+        Choice("placement", "norm", "post", PLACEMENTS),
+        Choice("mask", "attention to", "all", {"all": "all tokens", "causal": "earlier ones"}, folded=True),
+        Whole("seed", "seed", 1, min=0, max=9999, folded=True),
+    ),
+)

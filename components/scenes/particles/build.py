@@ -1,0 +1,294 @@
+"""The recipe of tokens that attention moves on a circle or a sphere.
+
+A point is a token. Its place integrates dx/dt = P(Σ softmax(β⟨Qx, Kx⟩) Vx) up to a time, and measures all
+tokens together: what is drawn of a token are its direction, the average that attention gives it, its hue, and
+numbers that all tokens share.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Trail, Way
+from components.language.recipe import Number, Parameter, Recipe, View
+from components.language.scene import Choices
+from components.scenes.scenery import Look, Part, Rows, draw, globe, graph, space, split, square
+from geometry import (
+    Affine,
+    Attention,
+    Branches,
+    Derivative,
+    Entries,
+    Flow,
+    Normalize,
+    Pipeline,
+    Placed,
+    Pointwise,
+    Product,
+    Track,
+    clouds,
+)
+from geometry.pipeline import Step
+
+PLACEMENTS = {
+    "post": "after the sum (post-LN)",
+    "pre": "before attention (pre-LN)",
+    "peri": "before and after (peri-LN)",
+    "ngpt": "on all (nGPT)",
+}
+MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters
+FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
+STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
+LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
+SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
+RING = 0.4  # how much farther out a decade of the time is drawn
+REACH, OUTERMOST = 1.55, 1 + RING * (LAST - FIRST)  # of the picture, and of the rings
+WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
+DEGREES = np.arange(-180.0, 181.0, 3.0)
+CAMERA = (0.75, -1.15, 0.55)
+# what is beside the direction x (d) and the average a (d) of a token
+HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
+
+
+def times() -> np.ndarray:
+    """The times between which a Runge–Kutta step is taken."""
+    found, step = [0.0], 10**FIRST
+    while found[-1] < 10**LAST:
+        found.append(min(found[-1] + step, 10**LAST))
+        step = min(GROWTH * step, LONGEST_STEP)
+    return np.array(found)
+
+
+def build(choices: Choices) -> Recipe:
+    d, n = int(choices["d"]), int(choices["n"])
+    causal, placement = choices["mask"] == "causal", choices["placement"]
+    start = clouds.gaussian(n, d, seed=choices["seed"])
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
+    carried = [(f"x{k}", f"y{k}") for k in range(n)] if d == 2 and n <= MAX_CARRIED else []
+    placed = (Placed(carried), Normalize()) if carried else ()
+    update = pull(d, causal, placement)
+    flow = Flow(
+        velocity(d, update, placement), times(), Entries(0.0, tracks={"time": Track(STOPS, 10**STOPS)})
+    )
+    tokens = Cloud("tokens", start, added(d), Pipeline((*placed, flow, *measured(d, n, update))))
+    guides, around = split(*around_tokens(d))
+    before = Cloud("start", start, place=Pipeline(placed))
+    return Recipe(
+        stages=("tokens", "+ ½ attention", "norm"),
+        parameters=(*sliders(), *positions(carried, start)),
+        clouds=(tokens, before, *guides),
+        views=(
+            picture(d, n, around),
+            *((rings(n, Carry(carried) if carried else None),) if d == 2 else ()),
+            curves(d, n),
+        ),
+        formula=formula(placement),
+        readouts=(
+            Number("Clusters", "tokens", beside(d, COUNT), digits=1),
+            Number("Time", "tokens", beside(d, TIME), digits=1),
+        ),
+        clock="time",
+    )
+
+
+def beside(d: int, which: int, stage: int | None = None) -> Row:
+    """One of the numbers of a token that are not its direction."""
+    return Row((*[0.0] * (2 * d + which), 1.0), stage)
+
+
+def sliders() -> tuple[Parameter, ...]:
+    turn = "in degrees; 180 is the sign −1 in the plane"
+    return (
+        Parameter("beta", "β", 9, 0.1, 40, scale="log", symbol="β", about="how sharply attention chooses"),
+        Parameter("values", "turn of V", 0, -180, 180, 3, symbol="V", about=turn, folded=True),
+        Parameter("scores", "turn of K", 0, -180, 180, 3, symbol="K", about=turn, folded=True),
+        Parameter(
+            "time", "log₁₀ of the time", 0.6, FIRST, LAST, 0.01, about="how long attention has moved them"
+        ),
+    )
+
+
+def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:
+    """Where the hand puts tokens at the beginning."""
+    return [
+        Parameter(name, f"{axis}, token {k}", value, -2, 2, quiet=True)
+        for k, own in enumerate(names)
+        for name, axis, value in zip(own, ("across", "up"), start[k].tolist(), strict=True)
+    ]
+
+
+def formula(placement: str) -> str:
+    average = r"\sum_j \mathrm{softmax}_j (β \langle Q x_i, K x_j \rangle)\, V x_j"
+    if placement in ("peri", "ngpt"):
+        average = rf"\mathrm{{norm}} \Bigl({average}\Bigr)"
+    if placement in ("post", "ngpt"):
+        return rf"\frac{{dx_i}}{{dt}} = \mathrm{{P}}_{{x_i}} {average}"
+    return rf"\frac{{dy_i}}{{dt}} = {average}, \quad x = y / \lVert y \rVert"
+
+
+# --- how tokens move
+
+
+def turned(d: int) -> np.ndarray:
+    """The turn of the first two coordinates by each of DEGREES (T, d, d)."""
+    c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
+    turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
+    turns[:, :2, :2] = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)
+    return turns
+
+
+def pull(d: int, causal: bool, placement: str) -> Pipeline:
+    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y."""
+    blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
+    sees = Entries(
+        np.zeros((3 * d, d)),
+        {"beta": np.vstack([eye, 0 * eye, 0 * eye])},
+        {
+            "scores": Track(DEGREES, np.concatenate([blank, turned(d), blank], 1)),
+            "values": Track(DEGREES, np.concatenate([blank, blank, turned(d)], 1)),
+        },
+    )
+    normed = (Normalize(),) if placement in ("peri", "ngpt") else ()
+    return Pipeline((Normalize(), Affine(sees), Attention(d, causal), Affine(np.eye(d, d + 1)), *normed))
+
+
+def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
+    """dy/dt. A norm after the sum keeps a token on the sphere: it projects, as its Jacobian does."""
+    if placement in ("pre", "peri"):
+        return update
+    pair = Branches((Pipeline(()), update), "concat")
+    return Pipeline((pair, Derivative(Pipeline((Normalize(),))), Affine(np.eye(d, 2 * d, d))))
+
+
+# --- what is measured
+
+
+def measured(d: int, n: int, update: Pipeline) -> tuple[Step, ...]:
+    """y ↦ the direction x, the average a, and the numbers of a token."""
+    position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
+    time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})
+    queries, keys = np.eye(2 * d + 1, d), np.eye(2 * d + 1, d, -d)  # and values of 0, which nobody needs
+    own = Branches(
+        (
+            Pipeline((Normalize(),)),
+            update,
+            Pipeline((Normalize(), *hue(d))),
+            position,
+            Pipeline((Affine(np.zeros((1, d)), time),)),
+            Pipeline((Normalize(), *alone(d, Entries(keys, {"beta": queries})))),
+            Pipeline((Normalize(), *alone(d, keys + SHARP * queries))),
+        ),
+        "concat",
+    )
+    # E/max E is the mean of 1/(n·wᵢᵢ) with attention at β, and the sum of wᵢᵢ at SHARP counts clusters
+    width = 2 * d + 5
+    eye = np.eye(width)
+    inverse = Pipeline((Affine(eye[[width - 2]]), Pointwise("reciprocal"), Affine([[1 / n]])))
+    both = Pipeline(
+        (
+            Branches((Pipeline((Affine(n * eye[[width - 1]]),)), inverse), "concat"),
+            Attention(0),
+            Affine(np.eye(2, 3)),
+        )
+    )
+    logs = Pipeline((*both.steps, Pointwise("log10"), Affine(np.diag([1.0, -1.0]))))
+    ring = Pipeline(
+        (
+            Affine(np.vstack([eye[:2], RING * eye[[2 * d + LOG_TIME]]]), [0, 0, 1 - RING * FIRST]),
+            Product([(0, 2), (1, 2)]),
+        )
+    )
+    kept = Pipeline((Affine(eye[: width - 2]),))
+    return own, Branches((kept, both, logs, *([ring] if d == 2 else [])), "concat")
+
+
+def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
+    """x ↦ the weight that a token gives itself."""
+    return Affine(sees), Attention(d), Affine([[0.0, 1.0]])
+
+
+def hue(d: int) -> tuple[Step, ...]:
+    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁)."""
+    length = Pipeline((Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
+    below = Pipeline((Branches((Pipeline((Affine([[1.0, 0.0]]),)), length)), Pointwise("reciprocal")))
+    both = Branches((Pipeline((Affine([[0.0, 1.0]]),)), below), "concat")
+    return Affine(np.eye(2, d)), both, Product([(0, 1)]), Pointwise("arctan"), Affine([[2.0]])
+
+
+def added(d: int) -> Pipeline:
+    """x → x + a/2 → its norm, with all other numbers as they are."""
+    width = 2 * d + (9 if d == 2 else 7)
+    add = np.eye(width)
+    add[:d, d : 2 * d] = np.eye(d) / 2
+    return Pipeline((Affine(add), Normalize(groups=(range(d),))))
+
+
+# --- what is shown
+
+
+def tint(d: int) -> Color:
+    return Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
+
+
+def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
+    show, size = rows(np.eye(d, 2 * d)), 9 if n <= 64 else 6
+    marks = (
+        *around,
+        Trail("tokens", "trail", show, size=1.5, opacity=0.5),
+        *([Way("tokens", "trail", rows(np.eye(d, 2 * d), stage=0), **WAY)] if d == 3 else []),
+        Points(
+            "tokens",
+            "input",
+            show,
+            "a token, coloured by its direction",
+            color=tint(d),
+            size=size,
+            hand=Follow(),
+        ),
+        Points("tokens", "followed", show, "followed", only=Followed(), size=size + 6, glyph="ring"),
+    )
+    return (
+        square("plane", "", marks, REACH) if d == 2 else space("space", "", marks, camera=CAMERA, reach=REACH)
+    )
+
+
+def around_tokens(d: int) -> list[Part]:
+    if d == 3:
+        return globe(rows(np.eye(3)), np.eye(3), mesh=0.1, net=0.3)
+    return [draw("circle", Line, "sphere", rows(np.eye(2)), clouds.circle(128, *np.eye(2)), size=2)]
+
+
+def rings(n: int, hand: Carry | None) -> View:
+    """The circle of each time, the later the farther out."""
+    out: Rows = tuple(beside(2, which, stage=0) for which in (ACROSS, UP))
+    marks = (
+        Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),
+        Points("tokens", "input", out, color=tint(2), size=6, hand=Follow()),
+        Points(
+            "start",
+            "trail",
+            rows(np.eye(2)),
+            "where it starts",
+            size=7,
+            glyph="ring",
+            hand=hand,
+            hint="drag it" if hand else "",
+        ),
+    )
+    return square("rings", "Time outwards", marks, OUTERMOST + 0.15)
+
+
+def curves(d: int, n: int) -> View:
+    """How many clusters there are, and the same by the energy, over the time."""
+    look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
+    count, energy = ((beside(d, LOG_TIME), beside(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
+    marks = (
+        Way("tokens", "formula", energy, "largest energy ÷ energy", dash="dash", **look),
+        Way("tokens", "input", count, "clusters", **look),
+        Points("tokens", "followed", count, "now", only=[0], size=9),
+    )
+    top = float(np.log10(n)) + 0.1
+    return graph(
+        "curves", "Clusters, and energy", marks, ("log₁₀ time", FIRST, LAST), ("log₁₀ number", -0.1, top)
+    )
