@@ -1,11 +1,10 @@
-"""The fonts of pages and figures: npm fetches them, tools/fonts.mjs reduces them to the characters that we
-use.
+"""The fonts of pages and figures: fetched by npm, reduced to the characters in use by tools/fonts.mjs.
 
-Text is Source Sans 3: drawn for interfaces, open at small sizes, with all weights in one file, figures of
-equal width, and Greek. It is set at 107 % of its nominal size: its letters are then as high and its lines as
-long as those of Arial, which is shown until it is loaded, so nothing moves. Mathematics is STIX Two Math: its
-MATH table places bars, roots and indices, and its letters are as high as the text's. Both are under the SIL
-Open Font License 1.1. Without npm, the system's fonts are used.
+Text is set in Source Sans 3: it is drawn for interfaces, legible at small sizes, and has all weights in one
+file, figures of equal width, and Greek. It is scaled to 107 %, so that its letters are as high and its lines
+as long as those of Arial, which is shown until it is loaded: nothing moves. Mathematics is set in STIX Two
+Math: its MATH table positions bars, roots and indices, and its letters are as high as those of the text. Both
+are under the SIL Open Font License 1.1. Without npm, the system's fonts are used.
 """
 
 from __future__ import annotations

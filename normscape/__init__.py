@@ -5,9 +5,10 @@ Scene      a Dash component of a scene (docs/dash.md)
 register   adds the routes that `Scene` needs to a Dash application; importing `Scene` does so by itself for
            applications that exist already or are created later
 record     record the inputs of a PyTorch model's normalisation layers; `show` shows them (docs/notebook.md)
-own        the choices with which the scene `model` shows a recording
-convert    fold the normalisation layers of a checkpoint into their neighbours, with a certificate
-           (docs/convert.md); `certify` makes one for any two checkpoints
+own        store a recording, and get the choices with which the scene `model` shows it
+convert    fold the normalisation layers of a checkpoint into neighbouring layers, with a certificate
+           (docs/convert.md)
+certify    make such a certificate for any two checkpoints
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "Scene", "certify", "convert", "own", "record", "register"]
 __version__ = "0.1.0"
 
-# What Dash reads of a package of components.
+# Dash reads these of a package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 

@@ -1,4 +1,4 @@
-"""The command `normscape`, and the assembled Dash application."""
+"""The command `normscape`, and the Dash application of the explorer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-# NumPy reads this once. Threads of BLAS would take the processor from other requests, charged to no client.
+# NumPy reads this at import. BLAS threads would take CPU time from other requests that is charged to no
+# client.
 os.environ.update({"OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"})
 
 from components import settings
@@ -62,7 +63,9 @@ def create_app() -> Dash:
 
 
 def wsgi() -> Flask:
-    """The WSGI application. Dash completes itself with its first request, badly with several at once."""
+    """The WSGI application. It serves one request first: Dash's setup at the first request is not
+    thread-safe.
+    """
     try:
         server = create_app().server
     except settings.WrongSetting as error:
@@ -72,7 +75,7 @@ def wsgi() -> Flask:
 
 
 def serve(host: str | None, port: int | None, path: str = "") -> None:
-    """Serve the explorer until Ctrl+C or SIGTERM. host, port: where, if not as BIND says."""
+    """Serve the explorer until Ctrl+C or SIGTERM. host, port: the address instead of that in BIND."""
     try:
         settings.read(os.environ)
         settings.reach(os.environ)
@@ -109,7 +112,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def port(text: str) -> int:
-    """A port number of the command line. Raises ArgumentTypeError, ValueError."""
+    """Parse a port number. Raises ArgumentTypeError, ValueError."""
     if not 0 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
     return int(text)
@@ -135,7 +138,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         asked.run(asked)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has closed it
+    except BrokenPipeError:  # stdout is a pipe to a program that has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except commands.FAILURES as wrong:
         parser.error(str(wrong))

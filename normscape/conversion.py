@@ -1,4 +1,4 @@
-"""Fold the norms of a checkpoint into their neighbours, from Python."""
+"""Public functions for converting checkpoints: `convert` folds norms, `certify` compares two models."""
 
 from learning.convert.conversion import certify, convert
 

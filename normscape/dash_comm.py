@@ -1,4 +1,4 @@
-"""Import Dash in a notebook without a warning of the front end.
+"""Import Dash in a notebook without a warning in the browser.
 
 In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported, and a front end without
 Dash's own extension warns that it does not know the target. Only Dash's notebook applications need the comm.
@@ -12,14 +12,12 @@ from typing import Any
 
 
 def import_dash_quietly() -> None:
-    """Import Dash so that its comm opens with its first message, which only Dash applications in notebooks
-    send.
-    """
+    """Import Dash so that it opens its comm only when a Dash application sends a message."""
     if "dash" in sys.modules:
         return
     try:
         import comm
-    except ModuleNotFoundError:  # then Dash opens none
+    except ModuleNotFoundError:  # not in a notebook: Dash opens no comm
         import_module("dash")
         return
     create = comm.create_comm

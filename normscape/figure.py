@@ -31,7 +31,7 @@ from components.publish import component, plain
 from components.training.recipes import built
 from components.web.server import contents, find, library_code
 
-QUICK = 6  # compression level of gzip, of 9
+QUICK = 6  # level of gzip, of 9
 ENTRY = "guest/kernel"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -60,8 +60,7 @@ def library() -> Library:
 
 
 class Figure(anywidget.AnyWidget):
-    """A Jupyter widget of a scene, whose state is exposed as traits: read what the reader moved, or set it
-    from code.
+    """A Jupyter widget that shows a scene. Its traits are the figure's state: read them, or set them.
 
     Parameters
     ----------
@@ -78,31 +77,37 @@ class Figure(anywidget.AnyWidget):
     Attributes
     ----------
     choices, params : dict
-        Choices, which are built in the kernel, and sliders, by name. A dict that is set need not be complete:
-        what it does not name stays as it is.
+        Choices, whose recipes the kernel computes, and sliders, by name. A dict that you set may be partial:
+        values that it does not name stay.
     progress : float
         The stage, from 0 to the number of steps.
     follow : int
         The number of the followed point.
     camera : list of float or None
-        The position of the camera (x, y, z), perhaps with the point that it looks at; None without a 3D view.
+        The position of the camera (x, y, z), or six numbers with the point that it looks at; None without a
+        3D view.
     theme, controls
         As above.
 
     Raises
     ------
     ValueError
-        If the scene does not have a name or value; setting a wrong trait raises TraitError.
+        If the scene has no such name or value. Setting a trait to a wrong value raises TraitError.
 
     Examples
     --------
-    `Figure("layernorm", gamma1=2, n=60, progress=1)`
+    >>> figure = Figure("layernorm", gamma1=2, n=60, progress=1)
+    >>> figure.params["gamma1"]
+    2.0
+    >>> figure.params = {"gamma2": 1.5}
+    >>> figure.params["gamma1"], figure.params["gamma2"]
+    (2.0, 1.5)
     """
 
     _esm = Path(__file__).with_suffix(".js")
     _version = traitlets.Unicode().tag(sync=True)
     _library = traitlets.Unicode().tag(sync=True)
-    _picture = traitlets.Unicode().tag(sync=True)  # the class of its picture in the page
+    _picture = traitlets.Unicode().tag(sync=True)  # CSS class of its picture, which the live figure hides
     _element = traitlets.Bytes().tag(sync=True)
     _made = traitlets.Bytes().tag(sync=True)
     slug = traitlets.Unicode(read_only=True).tag(sync=True)
@@ -150,7 +155,7 @@ class Figure(anywidget.AnyWidget):
         """
         widget, _ = self._repr_mimebundle_() or ({}, {})
         if VIEW in widget:
-            # nothing is shown without widget support
+            # the empty HTML is for pages without widget support
             display({VIEW: widget[VIEW], "text/html": ""}, raw=True)
         display({"text/plain": repr(self), "text/html": self._drawn()}, raw=True)
 
@@ -167,7 +172,7 @@ class Figure(anywidget.AnyWidget):
 
     @property
     def state(self) -> State:
-        """The whole state, as in a link."""
+        """The whole state of the figure, as in a link."""
         rest: dict[str, Any] = {"progress": self.progress, "follow": self.follow}
         if self.camera != _home(self._built(self.choices)):
             rest["camera"] = self.camera
@@ -185,7 +190,7 @@ class Figure(anywidget.AnyWidget):
         return self.known[1]
 
     def _make(self, choices: Choices) -> None:
-        """The recipe for some choices, for the page."""
+        """Compute the recipe for some choices, and send it to the page."""
         recipe = contents(self.scene, choices) | {"text": None}
         self.made = dict(choices)
         self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
@@ -202,7 +207,7 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.validate("choices", "params", "progress", "follow", "camera", "controls")
     def _checked(self, proposal: Any) -> Any:
-        """The given parameters, completed with the scene's defaults."""
+        """Validate a trait before it changes; complete partial choices and parameters."""
         name, value = proposal.trait.name, proposal.value
         try:
             if name == "choices":
@@ -242,14 +247,14 @@ class Figure(anywidget.AnyWidget):
 
 
 def _element(state: State) -> str:
-    """The scene's element with its picture, as an embed has it; the player fills it."""
+    """HTML of the scene's element with its picture, as in an embed; the player fills it."""
     data = facts(state.scene, **plain.figure(state))
     told = state.scene.json()["choices"]
     return written(plain.body(state.scene, state, data, told=told, tag=html.Section, folded=False))
 
 
 def _packed(value: Any) -> bytes:
-    """Compress a text for figure.js."""
+    """Compress data for figure.js: JSON in gzip."""
     return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), QUICK, mtime=0)
 
 
@@ -273,5 +278,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """A value as it is written in a link."""
+    """A value as text, as in a link."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

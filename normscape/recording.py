@@ -1,26 +1,25 @@
-"""Record the normalisation layers of a reader's own model, and show them in a notebook or a Dash
-application.
-"""
+"""Record the normalisation layers of a PyTorch model, and show them in a notebook or a Dash application."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learning.recording.digest import Digest, digest, opened
 from learning.recording.recorder import Recorder
-from learning.recording.recording import Recording
+from learning.recording.recording import MAX_VECTORS, Recording
 
 if TYPE_CHECKING:
     from normscape.figure import Figure
 
 
 class Seen(Recorder):
-    """A recording in progress or finished, the result of `record`."""
+    """A recording in progress or finished: what `record` yields."""
 
     def show(self, **state: Any) -> Figure:
-        """A widget with the scene of these layers. Its data is kept for 30 days, in CACHE_DIR.
+        """A widget that shows these layers in the scene `model`. Its data is kept for 30 days, in CACHE_DIR.
 
         Parameters
         ----------
@@ -37,18 +36,82 @@ class Seen(Recorder):
         return Figure(SCENE.slug, **own(self.recording) | state)
 
 
-def record(model: Any, **how: Any) -> AbstractContextManager[Seen]:
-    """As `learning.recording.record`, with verdicts on folding, the norms' sources, and `show`."""
+def record(
+    model: Any, *, vectors: int = MAX_VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+) -> AbstractContextManager[Seen]:
+    """Record the inputs of a PyTorch model's normalisation layers while the `with` block runs.
+
+    LayerNorm, RMSNorm and GroupNorm modules are recognised by what they compute. Their inputs are sampled by
+    forward hooks, which are removed afterwards. Padding that a mask marks is left out.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The model; call it within the block.
+    vectors : int
+        The number of input vectors that are kept for each layer, from 1 to 2,000 (the default).
+    seed : int
+        Seed of the random choice of these vectors.
+    tell : function of a str, optional
+        Called with progress messages; by default they go to stderr, if that is a terminal.
+
+    Returns
+    -------
+    context manager of Seen
+        `seen.save(path)` writes the recording to a file, `seen.recording` returns it, and `seen.show()` shows
+        it in a notebook.
+
+    Raises
+    ------
+    ValueError
+        If no normalisation layer of the model is recognised, or `vectors` is out of range.
+
+    Examples
+    --------
+    >>> import torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.LayerNorm(3))
+    >>> with record(model, tell=lambda message: None) as seen:
+    ...     output = model(torch.ones(5, 4))
+    >>> [(norm.path, norm.kind, norm.x.shape) for norm in seen.recording.norms]
+    [('1', 'layer_norm', (5, 3))]
+    >>> seen.save("mine.safetensors")
+    """
     from learning.convert import centring, contributions
 
-    return Seen(model, verdicts=centring, contributions=contributions, **how).listening()
+    how: dict[str, Any] = {"verdicts": centring, "contributions": contributions, "tell": tell}
+    return Seen(model, vectors=vectors, seed=seed, **how).listening()
 
 
 def own(seen: Recording | str | Path) -> dict[str, str]:
-    """The choices for the scene `model` that show a recording, or a recording's file.
+    """Store a recording, and return the choices with which the scene `model` shows it.
 
-    What it is made of is kept as long as runs are (CACHE_DIR). Raises FileError, OSError;
-    StoreUnavailable where it cannot be kept.
+    Only what the scene shows is stored, for 30 days, in the folder CACHE_DIR or in Redis.
+
+    Parameters
+    ----------
+    seen : Recording, str or Path
+        A recording, or the path of a file that `record` or the command `normscape record` has written.
+
+    Returns
+    -------
+    dict
+        {"own": key}, for `Figure("model", **own(…))` or `Scene("model", choices=own(…))`.
+
+    Raises
+    ------
+    FileError, OSError
+        If the file cannot be read.
+    StoreUnavailable
+        If nothing can be stored.
+
+    Examples
+    --------
+    >>> import torch
+    >>> norm = torch.nn.LayerNorm(3)
+    >>> with record(norm, tell=lambda message: None) as seen:
+    ...     output = norm(torch.eye(3))
+    >>> list(own(seen.recording))
+    ['own']
     """
     from components.pages import recordings
 

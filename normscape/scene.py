@@ -1,4 +1,4 @@
-"""The Dash component of a scene. It refuses invalid properties."""
+"""The Dash component of a scene, which validates its properties."""
 
 from __future__ import annotations
 
@@ -22,52 +22,55 @@ PROPERTIES = (
 
 
 class Scene(Component):
-    """A live scene in a Dash layout. A scene of Normscape as a Dash component: its figure, its controls, and
-    its state, which callbacks read and set.
+    """A Dash component that shows a scene: its figure, its controls, and its state as properties.
 
-    Changes by the reader arrive at most ten times a second, and once when a control rests; values that a
-    callback sets are shown, and not sent back. A dict that a callback sets need not be complete: what it does
-    not name stays.
+    Callbacks read and set the properties. Changes by the reader arrive at most ten times a second, and once
+    when a control rests. Values that a callback sets are not sent back. A dict that a callback sets may be
+    partial: values that it does not name stay.
 
-    Raises ValueError for names and values that the scene does not have. If a callback sets one, the message
-    is shown in place of the figure.
+    Raises ValueError for names and values that the scene does not have. If a callback sets one, the figure
+    shows the message in its place.
+
+    Examples
+    --------
+    >>> Scene("layernorm", id="scene", params={"eps": 0.5})
+    Scene(slug='layernorm', id='scene', params={'eps': 0.5})
 
     Keyword arguments:
 
     - slug (string; required):
-        Which scene: its name in the explorer's addresses. Another one starts from its defaults; what is set
-        together with it holds for it.
+        The name of the scene (`normscape list`). A new one starts from its defaults, and from properties that
+        are set together with it.
 
     - id (string | dict; optional):
-        The name of this component in callbacks.
+        The identifier of this component in callbacks.
 
     - choices (dict; optional):
-        Choices by name, such as {"n": 200}. A new choice asks the server for a new recipe.
+        Choices by name, such as {"n": 200}. For a new choice the page requests new data from the server.
 
     - params (dict; optional):
-        Parameters by name, such as {"eps": 0.5}: what the sliders move.
+        Values of the sliders by name, such as {"eps": 0.5}.
 
     - progress (number; optional):
-        How far the points are, from 0 to the number of steps.
+        The stage of the points, from 0 (the input) to the number of steps.
 
     - follow (number; optional):
-        The number of the point that is followed, from 0 on.
+        The number of the followed point, from 0 on.
 
     - camera (list of numbers; optional):
-        Where the camera stands, (x, y, z) of its eye, or six numbers, with what it looks at.
+        The position (x, y, z) of the camera, or six numbers with the point that it looks at.
 
     - controls (list of strings; optional):
-        The names of the choices and parameters that have a control, and "progress" for the scrubber; by
-        default all, [] for none.
+        The names of the visible controls, and "progress" for the scrubber; by default all, [] for none.
 
     - theme (a value equal to: 'auto', 'light', 'dark'; default 'auto'):
-        The colours; auto are those of the page, by its CSS property `color-scheme`.
+        The colours; "auto" follows the CSS property `color-scheme` of the page.
 
     - style (dict; optional):
-        Style of the element. Its custom properties change colours: {"--paper": "white"}.
+        CSS of the element. Custom properties change colours: {"--paper": "white"}.
 
     - className (string; optional):
-        Class of the element.
+        CSS class of the element.
     """
 
     _children_props: list[str] = []  # noqa: RUF012
@@ -122,7 +125,7 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue for state that the scene does not have; builds its recipe once to know."""
+    """Raise WrongValue for state that the scene does not have; builds its recipe to check it. Cached."""
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)
     recipe = state_of(scene, chosen | moved | json.loads(state), tour=False).recipe
@@ -132,5 +135,6 @@ def _fits(slug: str, choices: str, params: str, state: str) -> None:
 
 
 dash.hooks.setup()(register)
-with suppress(dash.exceptions.AppNotFoundError, RuntimeError):  # too late: the component says it in the page
+# if it is too late to register, the component reports it in the page
+with suppress(dash.exceptions.AppNotFoundError, RuntimeError):
     register(dash.get_app())

@@ -57,7 +57,7 @@ export interface Parameter {
   vector: boolean;
 }
 
-/** How a parameter zooms the axes of a view: at each of its increasing `stops`, linear between them. */
+/** Zooms of a view's axes that follow a parameter, interpolated between its increasing values `stops`. */
 export interface Wider {
   parameter: string;
   log: boolean;
@@ -73,7 +73,7 @@ export interface Table {
   columns: string[];
 }
 
-/** A table of words and numbers that do not change. abouts: an explanation of each row, opened by */
+/** A table of fixed words and numbers. abouts: an explanation of each row, which opens on a click. */
 export interface Facts {
   title: string;
   columns: string[];
@@ -100,7 +100,7 @@ export interface View {
   wider: Wider[];
 }
 
-/** One scene for one set of choices, as plain data. */
+/** The description of one scene for one set of choices: everything that a figure needs, as plain data. */
 export interface Recipe {
   stages: string[];
   parameters: Parameter[];
@@ -152,7 +152,7 @@ export interface Carry {
   names: string[][];
 }
 
-/** A click sets the clock to the beginning of the point's span, and plays it to its end. */
+/** A click plays the clock from the beginning to the end of the point's span. */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -160,7 +160,7 @@ export interface Replay {
   progress: Packed;
 }
 
-/** The point with the largest current value of a row; the first of several. */
+/** The point with the largest current value of a row; if several have it, the first. */
 export interface Highest {
   kind: "highest";
   row: Row;
@@ -181,12 +181,12 @@ export interface Selectable {
   kind: "selectable";
 }
 
-/** The points that no query selects: convex combinations of the others, and copies, in any dimension. */
+/** The points that, as keys, no query selects: convex combinations of the others, and copies. */
 export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points of one fate after max(x, 0): "apart" (no other point of their sphere has their image), */
+/** The points with one fate under a layer max(Wx + b, 0) on a circle or sphere. */
 export interface Gated {
   kind: "gated";
   fate: string;
@@ -249,7 +249,7 @@ export interface TrailMark extends MarkFields {
   pattern: number[];
 }
 
-/** The path of points as a parameter runs: their positions at its `stops`, with everything else unchanged. */
+/** The path of points as one parameter changes: their positions at its values `stops`. */
 export interface WayMark extends MarkFields {
   size: number;
   dash: string;
@@ -264,7 +264,7 @@ export interface WayMark extends MarkFields {
   pattern: number[];
 }
 
-/** The semi-axes of the ellipsoid that the cloud spans: its centre, then the images of orthonormal */
+/** The semi-axes of an ellipsoid. The cloud contains its centre, then the images of orthonormal radii. */
 export interface SemiAxesMark extends MarkFields {
   size: number;
   dash: string;
@@ -426,7 +426,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The line (in 3D the rim of a disc) of points with the same score as the highest key, so that no key is */
+/** The supporting line of a query: the points with the same score as its highest key; in 3D a rim. */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -440,7 +440,7 @@ export interface SupportMark extends MarkFields {
   pattern: number[];
 }
 
-/** The disc of a `Support` in 3D. */
+/** The disc of the supporting plane in 3D, whose rim is a `Support`. */
 export interface SupportDiscMark extends MarkFields {
   query: Row | null;
   radius: number;
@@ -555,7 +555,7 @@ export interface LargestReadout extends ReadoutFields {
   kind: "largest";
 }
 
-/** How many of a cloud's points a mark with this `only` shows, now or at a stage, and how many */
+/** The number of points in a selection, now or at a stage, such as "12 of 200". */
 export interface CountReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -563,7 +563,7 @@ export interface CountReadout extends ReadoutFields {
   kind: "count";
 }
 
-/** The lengths of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in */
+/** The lengths of the semi-axes of an ellipsoid, given by a cloud as in `SemiAxes`, at its last stage. */
 export interface LengthsReadout extends ReadoutFields {
   cloud: string;
   kind: "lengths";
@@ -592,7 +592,7 @@ export interface FateReadout extends ReadoutFields {
   kind: "fate";
 }
 
-/** How many coordinates of a point are exactly 0 at a stage, on average over a cloud, and of how many. */
+/** The mean number of coordinates that are exactly 0 at a stage, over a cloud, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
@@ -606,7 +606,7 @@ export interface PatternsReadout extends ReadoutFields {
   kind: "patterns";
 }
 
-/** The shares of a cloud's points in pieces of each rank after max(x, 0), the rank of the active neurons' */
+/** The shares of a cloud's points in linear pieces of each rank of a layer max(Wx + b, 0). */
 export interface RanksReadout extends ReadoutFields {
   cloud: string;
   before: number;
@@ -614,7 +614,7 @@ export interface RanksReadout extends ReadoutFields {
   kind: "ranks";
 }
 
-/** The number of arcs into which the signs after a step divide a circle around the origin, exactly. */
+/** The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of a radius around the origin. */
 export interface PiecesReadout extends ReadoutFields {
   cloud: string;
   before: number;

@@ -1,1 +1,1 @@
-"""A recipe as a picture: colours by role, Plotly figures, and stills in SVG."""
+"""Pictures of recipes: Plotly figures, SVG, thumbnails and link previews."""

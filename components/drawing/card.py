@@ -1,7 +1,7 @@
 """Thumbnails of the gallery's cards: the first view of a recipe as SVG, cropped, still or animated.
 
-The animation is a flip-book: a style sheet shows, for each run of frames in which a mark does not move, its
-group at its time. So no script is needed, and unmoving marks are drawn once.
+The animation is a flip-book without scripts: a mark has one SVG group for each run of frames in which it does
+not move, and a style sheet shows the groups at their times. So marks that never move are drawn once.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from components.language.recipe import Recipe
 WIDTH, HEIGHT = 320, 240
 EDGE_PX = 6  # pixels between the drawing and the edge
 MAX_POINTS_AT_REST, MAX_POINTS_MOVING = 300, 120  # points of a mark, at rest and in motion
-FRAMES_PER_RUN = 24  # approximate frames of an animation
-FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # seconds of a frame; how much longer the last one stays
+FRAMES_PER_RUN = 24  # approximate number of frames of an animation
+FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # duration of a frame, and additional duration of the last
 Box = tuple[float, float, float, float]  # left, top, width, height
 
 
@@ -42,7 +42,7 @@ def card(recipe: Recipe, state: State) -> str:
 
 
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
-    """The first view of a state: the size of its paper, and its shapes in SVG."""
+    """The first view of a state: its bounding box, and its shapes as SVG."""
     size, box, (drawn,) = _run(recipe, [state])
     return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 
@@ -80,11 +80,13 @@ def eased(last: int) -> np.ndarray:
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The first view's paper, its box, and the shapes of each state, as large as fits."""
+    """The first view in several states, as large as fits: size of its paper, bounding box, shapes of each
+    state.
+    """
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
     whole = [seen(view, state, moment(recipe, state), size) for state in states]
-    for _ in range(2):  # the first pass measures its size
+    for _ in range(2):  # the first pass only measures the size
         run = whole
         if view.dims == 3:
             zoom = fitting([each.flat for drawn in run for each in drawn], size)
@@ -119,7 +121,7 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
 
 def _shown(first: int, end: int, count: int) -> str:
-    """The style that shows a group from one frame to another; the last frame's groups stay to the end."""
+    """The CSS animation that shows a group from frame `first` to `end`; the last groups stay to the end."""
     whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
     a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100
     name = f"f{first}-{end}"

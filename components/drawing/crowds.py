@@ -1,4 +1,4 @@
-"""Places of a view where points coincide, with their counts; as assets/engine/crowds.mjs."""
+"""Places of a view where many points coincide, with their numbers; mirrored by assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of coinciding points that the view shows, the fullest first.
+    """(place, count, cloud) of places where points coincide in the view and in the space of their cloud.
 
-    The place is where the top mark shows them; selected points do not count. The points also coincide in
-    their cloud's space.
+    The place with the most points is first; its coordinates are those of the topmost mark. Marks with a
+    selection of points do not count.
     """
     taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
@@ -27,7 +27,8 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
             continue
         if len(at.clouds[mark.cloud].points) < 2 or not mark.opacity_at(at.progress) > 0:
             continue
-        stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))  # −1 is now
+        # −1 for the current points
+        stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))
         known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
         points, space = mark.points(at), np.hstack(known)
         numbers = np.array(mark.only) if isinstance(mark.only, list | tuple) else np.arange(len(points))

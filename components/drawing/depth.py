@@ -1,8 +1,8 @@
 """Depth cues of 3D views (size, halo, fading), shared by assets/painter/plotly/depth.mjs and still pictures.
 
-A point has the size of a ball in perspective, relative to the centre of the axes. Beyond the centre it fades
-into the background; a halo in the background's colour separates it from objects behind it; and translucent
-meshes veil objects behind them.
+A point has the size of a ball in perspective, relative to one at the centre of the axes. Beyond the centre
+its colour fades into the background. A halo in the background's colour separates it from objects behind it.
+Translucent meshes weaken the colours of objects behind them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ Array = np.ndarray
 
 MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # limits, relative to the distance of the centre
 MAX_COLOUR_LOSS = 0.5  # share of its colour that the farthest point loses
-FADE_DEPTH = 0.35  # how far beyond the centre that is, relative to its distance
-HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # in pixels; its limit relative to the point's radius
+FADE_DEPTH = 0.35  # distance beyond the centre at which that is reached, relative to the centre's distance
+HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # width in pixels; limit relative to the point's radius
 HALO_PAPER_FRACTION = 0.6  # less than 1, so that points in a dense row stay visible
 VEIL_COLOUR_LOSS = 0.3  # share of its colour that an object loses behind each translucent surface
 # shift towards the camera, relative to the distance, so that its own surface does not cut a point
@@ -50,5 +50,5 @@ def strength(away: Array) -> Array:
 
 
 def veil(opacity: float) -> float:
-    """The colour that objects lose behind a translucent surface."""
+    """The share of their colour that objects lose behind a translucent surface."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

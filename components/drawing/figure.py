@@ -1,7 +1,7 @@
 """Plotly figures of recipes, at any parameters and progress. All traces are made here.
 
-`templates` are the traces and the layout of a view without positions, which the browser's painter fills in;
-`figure` fills them in here. Colours in templates are `var(--role)`.
+`templates` returns the traces and the layout of a view without positions; the browser's painter fills these
+in, and `figure` does so in Python. Colours in templates are `var(--role)`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from components.language.recipe import Recipe, View
 
 THINNER = 0.5  # WebGL draws lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}  # for surfaces that fold, whose lit side would change
-# An empty axis. (Plotly builds meshes for the labels of an axis even if it is not `visible`.)
+# no shading on surfaces that fold, because their lit side would change
+FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}
+# An empty axis. (`visible: False` is not enough: Plotly still builds meshes for its labels.)
 OFF = ("showbackground", "showgrid", "showline", "showspikes", "showticklabels", "zeroline", "autorange")
 BARE = dict.fromkeys(OFF, False) | {
     "title": {"text": ""},
@@ -43,7 +44,7 @@ BARE = dict.fromkeys(OFF, False) | {
     "tickvals": [],
     "type": "linear",
 }
-MAX_CIRCLE_MARKERS = 1500  # with more markers, squares are drawn, which have a third of a circle's vertices
+MAX_CIRCLE_MARKERS = 1500  # more markers are drawn as squares, which have a third of the vertices
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """A field of colour: the browser paints it under the axes, `figure` makes it a heat map."""
+    """The trace of a field of colour: painted under the axes by the browser, a heat map in `figure`."""
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
 
@@ -180,7 +181,7 @@ def figure(
     theme: str = "light",
     followed: int | None = None,
 ) -> go.Figure:
-    """The recipe's views side by side as a Plotly figure; parameters not named keep their defaults."""
+    """A Plotly figure with the views of a recipe side by side. params: others keep their defaults."""
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress
     moment = recipe.moment(params, progress, followed=recipe.follow if followed is None else followed)

@@ -1,8 +1,9 @@
 """Link previews (Open Graph images): a PNG with the title beside the first view of a state.
 
-Social networks show pictures of 1200 × 630 pixels, and no SVG. resvg draws them: a wheel of 1.4 MB, which
-needs no browser and no other library. It does not support custom properties, so colours are inserted here,
-nor WOFF2: `tools/fonts.mjs` writes fonts for it; without them it uses the system's.
+Social networks show pictures of 1200 × 630 pixels, and no SVG. The library resvg draws them: a wheel of 1.4
+MB that needs no browser and no other library. It does not support CSS custom properties, so colours are
+inserted here, nor WOFF2 fonts, so `tools/fonts.mjs` writes other files for it; without these it uses the
+system's fonts.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ COLOR = re.compile(r"var\(--([\w-]+)\)")
 
 
 def png(recipe: Recipe, state: State, title: str) -> bytes:
-    """The PNG of `svg`."""
+    """The link preview as PNG: `svg` drawn by resvg."""
     import resvg_py
 
     return bytes(
@@ -56,7 +57,7 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
 
 
 def _words(title: str) -> str:
-    """The wrapped title, vertically centred, below the name Normscape."""
+    """SVG of the name Normscape and the wrapped title, vertically centred."""
     size, lines = _set(title)
     step = 1.14 * size
     first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3

@@ -1,4 +1,4 @@
-"""Projection of a view onto paper: pixels, distance from the eye, and hidden points."""
+"""Projection of a view onto paper: pixels, distances from the camera, and hidden points."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Size = tuple[float, float]  # width and height, pixels
 
 MARGIN_PX = 24  # pixels around the axes of a 2D view, both sides together
 EDGE_PX = 12  # pixels that a 3D view keeps free with its default camera
-MIN_SHRINK = 0.6  # smallest scale; points still farther out are cut off
-TOUCHING_FRACTION = 1e-3  # relative to a distance; points less far behind a surface lie on it
+MIN_SHRINK = 0.6  # smallest scale; points that are still outside are cut off
+TOUCHING_FRACTION = 1e-3  # relative to the distance; points at most so far behind a surface count as on it
 POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enough for the processor's cache
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels that a view takes of its box: for a 2D view, its axes."""
+    """The size in pixels that a view uses of its box: for a 2D view, the size of its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -37,7 +37,7 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:
-    """The scale, at most 1, at which all points of a picture are on the paper."""
+    """The scale, from MIN_SHRINK to 1, at which all points of a picture are on the paper."""
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 
@@ -55,9 +55,8 @@ def layers(
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
-    # Functions that are linear on paper, by their coefficients of x, y and 1: barycentric coordinates of a
-    # point between a and the other
-    # corners, and 1/distance.
+    # Functions that are linear on paper, by their coefficients of x, y and 1: the barycentric coordinates of
+    # each triangle, and 1/distance.
     along_u = np.stack([v[:, 1], -v[:, 0], a[:, 1] * v[:, 0] - a[:, 0] * v[:, 1]]) / area
     along_v = np.stack([-u[:, 1], u[:, 0], a[:, 0] * u[:, 1] - a[:, 1] * u[:, 0]]) / area
     closeness = along_u * (near[:, 1] - near[:, 0]) + along_v * (near[:, 2] - near[:, 0])

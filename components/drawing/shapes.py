@@ -9,7 +9,7 @@ import numpy as np
 
 
 def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
-    """The parts of triangles at or above a level, by linear interpolation between corners."""
+    """Path data of the parts of triangles whose value, interpolated between corners, is at least `level`."""
     over = values >= level
     some = over.any(1) & ~over.all(1)
     pieces = []
@@ -25,7 +25,7 @@ def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
 
 
 def cells(filled: np.ndarray) -> str:
-    """The filled cells of a grid, run-length encoded as rectangles."""
+    """Path data of the filled cells of a grid, run-length encoded as rectangles."""
     ends = np.diff(filled.astype(int), axis=1, prepend=0, append=0)
     rows, starts = np.nonzero(ends > 0)
     widths = np.nonzero(ends < 0)[1] - starts
@@ -48,7 +48,7 @@ def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
 
 
 def path(flat: np.ndarray) -> str:
-    """A polyline through points, gaps NaN; points that stay in one pixel are merged."""
+    """Path data of a polyline with gaps (NaN); consecutive points in the same pixel are merged."""
     out, pen, last = [], "M", ""
     for x, y in flat.tolist():
         if isnan(x):

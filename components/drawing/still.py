@@ -1,10 +1,10 @@
 """Still pictures: a recipe in any state as SVG, for the gallery and for browsers without WebGL.
 
-The marks are those of the figure, projected with the same camera and drawn from back to front, points with
-the cues of `depth`. A mesh of one colour is drawn as its silhouette: all its triangles in one path, with one
-orientation, so that overlaps do not add up. A mesh with colours by value is convex: its front faces are
-drawn, and, if it is solid, hide the points behind. A sheet is drawn in pieces, the nearest last, and in
-larger pieces for thumbnails.
+Marks are projected with the camera of the figure and drawn from back to front, points with the cues of
+`depth`. A mesh of one colour is drawn as its silhouette: all its triangles are in one path, with the same
+orientation, so that overlaps do not add up. A mesh coloured by value must be convex: its front faces are
+drawn and, if it is opaque, hide the points behind them. A sheet is drawn in quadrangles, the nearest last,
+with larger ones for thumbnails.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from components.language.recipe import Recipe, View
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
 MAX_SHEET_POINTS = 330  # points of a sheet
-MAX_DRAWN_POINTS = 1500  # of a mark; more would only make the file larger
+MAX_DRAWN_POINTS = 1500  # of a mark; more would make the file larger without a visible difference
 BLEED_PX = 6  # pixels outside the axes, for half of a marker on their edge
 MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels; labels have the largest size at which none overlap
 OPACITY_STEP = 0.2  # faded points are drawn in groups of similar opacity
-COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: font size of counts, and their distance from their place
+COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: font size of a count, and its offset from the points
 CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with some room
 
 
 def svg(recipe: Recipe, state: State) -> str:
-    """The views of a state side by side, as an SVG document; theme "auto" follows the reader's system."""
+    """The views of a state as an SVG document; its theme "auto" follows the reader's system."""
     return _svg(
         recipe,
         state,
@@ -51,7 +51,7 @@ def svg(recipe: Recipe, state: State) -> str:
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
-    """The views of a state as SVG for a page, in the page's colours, shown until the figure is ready."""
+    """The views of a state as SVG within a page, in the page's colours, shown until the figure is live."""
     return _svg(recipe, state, "", f'class="poster" role="img" aria-label="{escape(title)}"')
 
 
@@ -92,7 +92,7 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """The number of points beside each place where many coincide, if no other text is there."""
+    """SVG of the numbers of points at places where many coincide, if there is room."""
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
         return ""
@@ -135,7 +135,7 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
 
 
 def style(theme: str) -> str:
-    """The style sheet with the colours of a theme, for a picture by itself."""
+    """The style sheet with the colours of a theme, for a picture outside a page."""
 
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
@@ -146,13 +146,16 @@ def style(theme: str) -> str:
 
 
 def dressed(picture: str, theme: str) -> str:
-    """Replace the style sheet of a picture by that of another theme."""
+    """Replace the style sheet "auto" of a picture by that of a theme."""
     return picture.replace(style("auto"), style(theme), 1)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A projected mark: pixels, and the distances of its points and of the axes' centre from the camera."""
+    """A mark projected onto paper.
+
+    flat: its points in pixels. depth: their distances from the camera. middle: that of the axes' centre.
+    """
 
     mark: Any
     at: Moment
@@ -214,7 +217,7 @@ def layers_of(
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
-    """The font size of a view's labels at which no two overlap."""
+    """The largest font size at which no two labels of a view overlap."""
     labels = [each for each in drawn if each.mark.draws == "labels"]
     texts = [text for each in labels for text in recipe.cloud(each.mark.cloud).labels or ()]
     if len(texts) < 2:
@@ -267,7 +270,8 @@ def _painted(drawn: Drawn) -> str:
     shades, pieces = _shades(values[front], color), []
     for k in range(shades.min(), shades.max() + 1):
         paint, level = f"var(--{color.scale}-{k})", k - 0.5 if k > shades.min() else -np.inf
-        seen = (steps < k + 0.5).any(1) | (k == shades.max())  # the next level covers the others
+        # the band of the next level is drawn over the others
+        seen = (steps < k + 0.5).any(1) | (k == shades.max())
         pieces.append(
             f'<path fill="{paint}" stroke="{paint}" d="{above(corners[seen], steps[seen], level)}"/>'
         )
@@ -275,7 +279,7 @@ def _painted(drawn: Drawn) -> str:
 
 
 def _cloth(drawn: Drawn, most: int) -> str:
-    """A sheet as quadrangles of one colour each, drawn from back to front (painter's algorithm)."""
+    """SVG of a sheet: quadrangles of one colour each, drawn from back to front (painter's algorithm)."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
@@ -305,7 +309,7 @@ def _shades(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """The field as level sets, each colour drawn over all lower ones, in units of its cells, so that no seams
+    """SVG of a field of colour as level sets: each colour is drawn over all lower ones, so that no seams
     show.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
@@ -320,7 +324,7 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 
 
 def _cells(drawn: Drawn) -> str:
-    """A rectangle around each point of a grid: a colour of the scale, and over it a part of the next."""
+    """SVG of a grid of rectangles: each has a colour of the scale, and over it a translucent next colour."""
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)
@@ -337,7 +341,7 @@ def _cells(drawn: Drawn) -> str:
 
 def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str:
     mark, flat, away = drawn.mark, drawn.flat, drawn.depth
-    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # gaps: points that are not selected now
+    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # without gaps, which are points that are not selected
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
     for wall in (placed for placed in others if placed.solid):
         front = wall.front
@@ -365,7 +369,7 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """The quantised opacity of points that are far away or behind translucent surfaces."""
+    """The share of its colour that each point keeps, far away or behind translucent surfaces, in steps."""
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
         return left

@@ -1,7 +1,8 @@
-"""Search aliases: other names under which readers look for a scene, a guide or a word (`texts/asked.md`).
+"""Search aliases: other names under which readers look for a scene, a guide or a glossary entry
+(`texts/asked.md`).
 
-A line names a scene or guide (`- slug: names`), a word (`- #id: names`), or the place in a page that answers
-(`- slug#heading: names`, `- slug?tour=2: names`).
+Each line names a target and its aliases. The target is a scene or guide (`- slug: names`), a glossary entry
+(`- #id: names`), or a part of a page (`- slug#heading: names`, `- slug?tour=2: names`).
 """
 
 from __future__ import annotations

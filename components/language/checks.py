@@ -103,8 +103,8 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """Check the clouds that a cloud's steps use: they come before it (so none uses itself), and are small
-    enough.
+    """Check the clouds that a cloud's steps refer to: they come before it in the recipe, and are not too
+    large.
     """
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:

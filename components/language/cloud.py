@@ -18,7 +18,7 @@ from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
-# size limit of a cloud's cached stages, not counting those of the last parameters
+# limit of the cached stages of a cloud, in addition to those for the most recent parameters
 MAX_CACHED_NUMBERS = 50_000
 
 
@@ -59,12 +59,12 @@ class Cloud:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """The names of the parameters that move it, or move the clouds that its steps use."""
+        """The names of the parameters on which its stages depend, also through clouds that its steps use."""
         return self.place.parameters | self.pipeline.parameters
 
     @property
     def sources(self) -> tuple[Cloud, ...]:
-        """The clouds whose points its steps use."""
+        """The clouds whose points its steps use as matrices."""
         return self.place.sources + self.pipeline.sources
 
     @cached_property
@@ -161,7 +161,7 @@ class Moment:
         return project(show, self.now(cloud), self.stages(cloud), self.params)
 
     def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
-        """Display coordinates (K, N, k) of a cloud at several progresses."""
+        """Display coordinates (K, N, k) of a cloud at K values of the progress."""
         at = [self.clouds[cloud].at(self.params, progress) for progress in way]
         widest = max(each.shape[-1] for each in at)
         return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)

@@ -35,9 +35,10 @@ Build = Callable[[Scene, Choices], Recipe]
 class State:
     """A state of a scene.
 
-    camera: its position, or its position and the point that it looks at; None is the scene's own. theme: ""
-    is the reader's. controls: the names of the visible ones, None for all. tour: the stop, from 1 on; 0 is
-    none.
+    camera    its position, or its position and the point that it looks at; None for the scene's default
+    theme     "" for the reader's theme
+    controls  the names of the visible controls; None for all
+    tour      the number of the stop, from 1 on; 0 for none
     """
 
     scene: Scene
@@ -53,7 +54,7 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A query as a dict; WrongValue for a name that occurs twice."""
+    """A query as a dict. Raises WrongValue for a name that occurs twice."""
     query: dict[str, str] = {}
     for name, text in pairs:
         if name in query:
@@ -68,7 +69,7 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
     """The state that a query describes; other values are the scene's defaults. Raises WrongValue.
 
-    build: returns the recipe for choices. tour: whether the page has the scene's tour; a figure by itself has
+    build: returns the recipe for choices. tour: whether the page has the scene's tour; an embedded figure has
     none.
     """
     choices = {c.name for c in scene.choices}
@@ -198,12 +199,12 @@ def _others(scene: Scene, choices: Choices) -> dict[str, str]:
 
 
 def _encoded(query: Mapping[str, str], safe: str = "") -> str:
-    """Text encoded as by URLSearchParams of browsers."""
+    """A query string with the encoding of URLSearchParams in browsers."""
     return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
 
 
 def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
-    """A parameter's value with five digits, or more if five would leave its range."""
+    """A parameter and its value with five digits, or with more if the rounded value would leave its range."""
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:
         return {}
@@ -211,9 +212,7 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
-    """Camera coordinates with four decimals, or all if four would bring it too near; nothing if no link may
-    have it.
-    """
+    """The camera with four decimals, or all if rounding would bring it too near; empty if links refuse it."""
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))
     found = next(filter(_is_camera, short), None)

@@ -1,4 +1,4 @@
-"""A recipe as plain data for `json.dumps`, with arrays in Plotly's format, and in half precision where exact.
+"""Serialise a recipe: plain data for `json.dumps`, arrays in Plotly's format, in half precision where exact.
 
 An array is `{dtype, shape, bdata}`: base64, little endian.
 """
@@ -22,7 +22,7 @@ UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | Softm
 
 
 def packed(value: Any) -> Any:
-    """Dataclasses as dicts of their fields, with their `kind` where several classes are possible.
+    """Convert dataclasses to dicts of their fields, with their `kind` where several classes are possible.
 
     Points and colour values are sent in single precision, which is enough for drawing; entries keep theirs.
     """
@@ -62,7 +62,7 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """The fields of a mark, its primitive, and numbers that the browser needs to draw it in the same way."""
+    """A mark as a dict: its fields, its primitive, and constants that the browser needs to draw the same."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
     del every["guide"]  # no longer needed: the view is framed
     if isinstance(mark, Stroke):
@@ -73,7 +73,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:
-    """An array as `{dtype, shape, bdata}`: base64, little endian, whole numbers in 32 bits, greyscale in 8.
+    """An array as `{dtype, shape, bdata}`: base64, little endian; integers have 32 bits, greyscale values 8.
 
     Numbers in single precision are sent in half precision if none changes, such as the weights of our films.
     """

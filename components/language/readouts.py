@@ -16,7 +16,7 @@ class Readout:
     label: str
 
     def check(self, scope: Scope) -> None:
-        """Refuse invalid fields. Raises WrongRecipe."""
+        """Validate the fields. Raises WrongRecipe."""
         raise NotImplementedError
 
 
@@ -94,8 +94,9 @@ class Largest(CloudReadout):
 
 @dataclass(frozen=True)
 class Count(CloudReadout):
-    """How many of a cloud's points a mark with this `only` shows, now or at a stage, and how many
-    there are.
+    """The number of points in a selection, now or at a stage, such as "12 of 200".
+
+    only: the selection, as in marks.
     """
 
     only: Counted | Highest
@@ -110,9 +111,7 @@ class Count(CloudReadout):
 
 @dataclass(frozen=True)
 class Lengths(CloudReadout):
-    """The lengths of the semi-axes of the ellipsoid that a cloud spans at its last stage, as in
-    `SemiAxes`.
-    """
+    """The lengths of the semi-axes of an ellipsoid, given by a cloud as in `SemiAxes`, at its last stage."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Accuracy(CloudReadout):
 class Letters(CloudReadout):
     """The labels of a cloud's points as a text beside the picture; a click follows a letter's point.
 
-    The points that a mark with this `only` shows, now or at a stage, are marked in it, as its label says.
+    only: the selection, now or at a stage, whose letters are highlighted; the readout's label names it.
     """
 
     only: Counted | Highest
@@ -167,7 +166,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class Zeros(CloudReadout):
-    """How many coordinates of a point are exactly 0 at a stage, on average over a cloud, and of how many."""
+    """The mean number of coordinates that are exactly 0 at a stage, over a cloud, such as "3.2 of 8"."""
 
     stage: int
 
@@ -193,8 +192,9 @@ class Patterns(CloudReadout):
 
 @dataclass(frozen=True)
 class Ranks(CloudReadout):
-    """The shares of a cloud's points in pieces of each rank after max(x, 0), the rank of the active neurons'
-    weights.
+    """The shares of a cloud's points in linear pieces of each rank of a layer max(Wx + b, 0).
+
+    The rank of a piece is that of the weights of its active neurons.
 
     before, basis: as in `Gated`.
     """
@@ -210,7 +210,7 @@ class Ranks(CloudReadout):
 
 @dataclass(frozen=True)
 class Pieces(CloudReadout):
-    """The number of arcs into which the signs after a step divide a circle around the origin, exactly.
+    """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of a radius around the origin.
 
     It does not depend on the points that are shown. before, basis: as in `Gated`, with n = 2.
     """

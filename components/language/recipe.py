@@ -1,4 +1,4 @@
-"""A recipe: the parameters, clouds, pipelines and views of one scene for one set of choices, as data.
+"""The recipe of a scene: its parameters, clouds, pipelines and views for one set of choices, as data.
 
 Scenes write recipes; `components.language.finish` checks and frames them before they are shown. Any program
 with a finished recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser.
@@ -66,9 +66,11 @@ COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # possible
 class Parameter:
     """A number that a slider moves. `scale="log"`: the slider is linear in log10 of the value.
 
-    symbol: the letter of the formula that can be dragged to change it; parameters of one letter change
-    together. quiet: it has no slider, and is changed in the figure. folded: its slider is folded away at the
-    start. vector: its group is one vector, whose components share a row of controls.
+    symbol   the letter of the formula that can be dragged to change it; parameters with the same letter
+             change together
+    quiet    it has no slider, and is changed in the figure
+    folded   its slider is folded away at first
+    vector   its group is one vector, whose components share a row of controls
     """
 
     name: str
@@ -87,15 +89,15 @@ class Parameter:
 
 
 def identity_zoom(dims: int) -> tuple[float, ...]:
-    """The zoom that changes nothing: scale 1, no offset along each axis."""
+    """The identity zoom: scale 1, no offset."""
     return (1.0,) + (0.0,) * dims
 
 
 @dataclass(frozen=True)
 class Wider:
-    """How a parameter zooms the axes of a view: at each of its increasing `stops`, linear between them.
+    """Zooms of a view's axes that follow a parameter, interpolated between its increasing values `stops`.
 
-    log: linear in the logarithm of the parameter. zooms: for each stop and stage, the scale of the axes
+    log: interpolated in the logarithm of the parameter. zooms: for each stop and stage, the scale of the axes
     relative to the usual ones, and the offset of their centre along each axis.
     """
 
@@ -105,7 +107,7 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
-        """The scale and offsets (stages, 1 + dims) at a value of the parameter."""
+        """The zooms (stages, 1 + dims) at a value of the parameter: scale and offsets for each stage."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
         if self.log:  # below the smallest value is a notch for 0
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
@@ -118,17 +120,21 @@ class Wider:
 class View:
     """A panel of marks with axes.
 
-    ranges: one (low, high) for each display axis. None: they are computed from what the view shows
-    (`components.language.framing`), and only the direction of `camera` is used. One view fills the figure,
-    two are side by side; of three the first is large. With `strip` the last is small: the second of two
-    narrow, the third of three low. rows: how many strips are stacked in it; a phone gives each of them room.
-    camera: its position, or its position and the point that it looks at, in units of the cube's side. axes:
-    titles of the axes, with tick labels; none: no tick labels. edge: a cloud as of a `Disc`; a button turns
-    the camera until that plane is seen edge-on. zooms: the scale of the axes at each stage, relative to
-    `ranges`, and the offset of their centre along each axis; none if they stay. reaching: whether the axes
-    also follow sliders that move points out, by `wider`; of several the widest counts. Otherwise such points
-    leave the picture, and everything else keeps its size. between: slider values at which the view is framed
-    as at slider ends, and also narrower if little is left.
+    ranges     one (low, high) for each display axis; None: computed from what the view shows, and only the
+               direction of `camera` is used (`components.language.framing`)
+    strip      make the last view small: the second of two narrow, the third of three low. Otherwise one view
+               fills the figure, two are side by side, and of three the first is large
+    rows       the number of strips that are stacked in this view; on a phone each gets its own room
+    camera     its position, or its position and the point that it looks at, in units of the cube's side
+    axes       titles of the axes; without them there are no tick labels either
+    edge       the name of a cloud that describes a plane, as for a `Disc`; a button turns the camera until
+               that plane is seen edge-on
+    zooms      for each stage, the scale of the axes relative to `ranges`, and the offset of their centre
+               along each axis; empty if the axes never change
+    reaching   whether the axes also follow sliders that move points out of the view; otherwise such points
+               leave the picture
+    wider      for `reaching`: the zooms that follow each slider; if several do, the widest counts
+    between    further values of sliders at which the axes are fitted, where they may also become narrower
     """
 
     name: str
@@ -148,10 +154,10 @@ class View:
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
-        """The view with its axes at a moment.
+        """The view with its axes at a progress, for the given parameters or the defaults.
 
-        Between two stages the axes widen in the first half of the way, or narrow in the second half.
-        Without parameters, as with the defaults.
+        Between two stages, axes that widen do so in the first half of the way, axes that narrow in the
+        second.
         """
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
@@ -168,7 +174,7 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """The view with axes scaled by a factor, and their centre moved along each axis; without zooms."""
+        """The view with its axes scaled by a factor and moved by an offset along each axis; without zooms."""
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
@@ -176,9 +182,7 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether, as the first of several views, it takes the whole width: its content is wider than
-        high.
-        """
+        """Whether its axes are so wide that, as the first of several views, it takes the whole width."""
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
@@ -189,8 +193,8 @@ class View:
 class Table:
     """Numbers of the followed point at every stage.
 
-    ideal: the cloud whose stages are points of the surfaces (the distance is that to this point, the image at
-    ε = 0). first: the name of stage 0, if not the usual one.
+    ideal: a cloud with the images for ε = 0, which lie on the surfaces; the column `distance` is the distance
+    to them. first: the name of stage 0, if it is not the usual one.
     """
 
     cloud: str
@@ -201,9 +205,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """A table of words and numbers that do not change. abouts: an explanation of each row, opened by
-    a click.
-    """
+    """A table of fixed words and numbers. abouts: an explanation of each row, which opens on a click."""
 
     title: str
     columns: Sequence[str]
@@ -213,11 +215,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Recipe:
-    r"""One scene for one set of choices, as plain data.
+    r"""The description of one scene for one set of choices: everything that a figure needs, as plain data.
 
-    formula: LaTeX. A piece in \class{stage-k}{…} is highlighted at stage k; a long formula may break at
-    \quad or \allowbreak.
-    clock: a parameter that can play by itself, such as the training step; it gets a second scrubber.
+    stages            the names of the stages
+    formula           LaTeX; a piece in \class{stage-k}{…} is highlighted at stage k, and a long formula may
+                      break at \quad or \allowbreak
+    progress, follow  the progress and the number of the followed point as the scene opens
+    clock             the name of a parameter that can play by itself, such as the training step; it gets a
+                      second scrubber
     """
 
     stages: Sequence[str]

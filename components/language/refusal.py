@@ -1,4 +1,4 @@
-"""Errors in recipes, in one line: the part, what is wrong, and what would be right."""
+"""Error messages for invalid recipes, in one line: the part, the error, and a correct value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_NAMES_SHOWN = 6  # names in a message, the most similar first
 
 
 class WrongRecipe(ValueError):
-    """A recipe that is invalid."""
+    """Raised for an invalid recipe."""
 
 
 def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
@@ -46,7 +46,7 @@ def check_finite(where: str, numbers: Iterable[float]) -> None:
 
 
 def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> None:
-    """Refuse anything but whole numbers from `low` to `count` − 1."""
+    """Refuse numbers that are not indices: integers from `low` to `count` − 1."""
     array = np.asarray(numbers)
     if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() >= count):
         refuse(
@@ -55,6 +55,6 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
 
 
 def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
-    """Refuse a sequence that does not have one entry for each of something."""
+    """Refuse a sequence that does not have `count` entries, one for each `of`."""
     if len(found) != count:
         refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

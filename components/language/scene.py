@@ -21,7 +21,7 @@ Choices = Mapping[str, Any]
 
 
 def closest_scene(slug: str) -> str | None:
-    """The scene whose slug is most like a misspelt one; None if none is similar."""
+    """The slug of the scene that is most similar to a misspelt one; None if none is."""
     return next(iter(get_close_matches(slug, scenes(), n=1)), None)
 
 
@@ -32,9 +32,7 @@ def did_you_mean(slug: str) -> str:
 
 
 class WrongValue(ValueError):
-    """A choice, parameter or state that the scene does not have; the message says which, and what is
-    allowed.
-    """
+    """Raised for a choice, parameter or state that a scene does not have; names what is allowed."""
 
     def __init__(self, parameter: str, error: str, allowed: Any) -> None:
         super().__init__(error)
@@ -55,7 +53,7 @@ def whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def short(name: str, text: str, longest: int) -> str:
-    """The text, if it is not too long and is Unicode text. Raises WrongValue."""
+    """The text itself, if it is valid Unicode and not too long. Raises WrongValue."""
     if len(text) > longest:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})
@@ -158,10 +156,10 @@ class Several:
 
 @dataclass(frozen=True)
 class Result:
-    """A result that was computed from other choices, such as a trained network: a text that names it, "" for
+    """A choice whose value names a result computed from other choices, such as a trained network; "" for
     none.
 
-    It has no control of its own. of: the names of those choices; in the browser, changing one drops the
+    It has no control. of: the names of those choices; in the browser, changing one of them removes the
     result.
     """
 
@@ -178,7 +176,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Picked:
-    """A whole number of a trained result, such as its seed, with a control where a click can set it too.
+    """A choice of one part of a trained result by its number, such as the seed; a click on a curve can set it
+    too.
 
     of: as in `Result`.
     """
@@ -206,9 +205,7 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """Data that a reader has opened: the choice that names it, its key in that choice, and the function that
-    parses it.
-    """
+    """Data that a reader has opened: the name of its choice, its key (the value), and its parser."""
 
     choice: str
     key: str
@@ -217,10 +214,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class Training:
-    """How a scene is trained: `task` returns what to train for some choices; `films`, the shipped films that
-    may fit.
+    """The training of a scene: `task` returns the model and data set for choices; `films` names shipped films
+    of such trainings.
 
-    The scene has the results `run`, the key of a stored film, and `net`, the weights of one network.
+    A scene with a training has two results: `run`, the key of a stored film, and `net`, the weights of a
+    network.
     """
 
     task: Callable[[Choices], tuple[Model, DataSet]]
@@ -235,8 +233,9 @@ def no_files(choices: Choices) -> Sequence[File | Stored]:
 class Scene:
     """The contents of a folder of scenes/. `package` is its Python name, whose last part is the slug.
 
-    `build`, a pure function, receives the choices; then a film, if the scene is trained; then the contents of
-    its `files`. The title and the lead are the first lines of `text.md` beside it.
+    `build` is a pure function that returns the recipe. It receives the choices; then a film, if the scene has
+    a training; then the contents of its `files`. The title and the lead are the first lines of `text.md`
+    beside it.
     """
 
     package: str
@@ -275,7 +274,7 @@ class Scene:
         return Path(__file__).parents[1] / "scenes" / self.slug / "text.md"
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Choices from the texts of a query, otherwise their defaults; WrongValue for an unknown name or
+        """Parse the choices of a query; others have their defaults. Raises WrongValue for an unknown name or
         value.
         """
         names = [c.name for c in self.choices]

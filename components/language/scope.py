@@ -1,4 +1,4 @@
-"""The names that one part of a recipe may refer to during validation: clouds, parameters and stages."""
+"""Validation of references: the clouds, parameters and stages that one part of a recipe may refer to."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from components.language.refusal import check_finite, check_indices, check_known
 from geometry import Affine
 from geometry.entries import Entries
 
-MAX_SEEN_POINTS = 512  # of a cloud used as a matrix, and of a hull: all are compared in each frame
+MAX_SEEN_POINTS = 512  # of a cloud used as a matrix, or with a hull, which are computed in each frame
 MAX_NEURONS = 52  # the browser keeps their signs in one number
 MAX_KEYS = 256  # each is compared with all others in each frame
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a mark or readout may refer to. Each method refuses an error in a line that begins with
-    `where`.
+    """The names that a mark or readout may refer to. Its methods raise WrongRecipe with messages that begin
+    with `where`.
 
-    stages: their number in the recipe. dims: of the view of a mark. clock: the ends of the parameter that
-    plays by itself, if there is one.
+    stages  the number of stages in the recipe
+    dims    the dimension of the mark's view
+    clock   the smallest and largest value of the recipe's clock, if it has one
     """
 
     where: str
@@ -41,7 +42,7 @@ class Scope:
         check_known(self.where, kind, name, names)
 
     def cloud(self, name: str) -> Cloud:
-        """The cloud with this name, or refuse it."""
+        """The cloud with this name; refuses an unknown name."""
         self.known("cloud", name, [c.name for c in self.clouds])
         return next(c for c in self.clouds if c.name == name)
 

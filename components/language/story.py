@@ -20,7 +20,7 @@ STATE_LINE = re.compile(r"^@ ?(.*)$", re.M)
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """Paragraphs, as HTML, and the state of the figure beside them."""
+    """Some paragraphs, as HTML, with the state of the figure beside them."""
 
     state: dict[str, str]
     html: str

@@ -1,13 +1,16 @@
-"""The text of a scene: Markdown → HTML, with formulas as MathML, its tour and its questions.
+"""The text of a scene (`text.md`): Markdown → HTML, with formulas as MathML, a tour and questions.
 
-It begins with `# title` and the lead, as plain text. `## A tour` contains a `### stop` for each stop, whose
-first line `@ progress=2 gamma1=1.5` is its state. Lines `? question`, `- answer`, `- * the right answer`
-after it ask the reader for a guess before the stop is shown. `## Questions` contains a `### question` each,
-with its answer below. `## Sources` contains keys of texts/sources.md, separated by commas. All other sections
-are prose. There, a line `@ stage=centre` above a paragraph names the stage that it explains, by its name, or
-by its number where names are not unique: `@ stage=centre | 3`. Stages that the recipe does not have are
-ignored. Details for few readers are folded away between the lines `<details>`, `<summary>title</summary>` and
-`</details>`.
+The file begins with `# title` and the lead, as plain text. These sections have a form:
+
+## A tour      a `### stop` for each stop. Its first line `@ progress=2 gamma1=1.5` is the stop's state. Lines
+               `? question`, `- answer`, `- * right answer` after it ask the reader before the stop is shown
+## Questions   a `### question` for each question, and its answer
+## Sources     keys of texts/sources.md, separated by commas
+
+All other sections are prose. There, a line `@ stage=centre` above a paragraph names the stage that it
+explains, or several: `@ stage=centre | 3` (by number where names are not unique). Stages that the recipe does
+not have are ignored. Details for few readers are folded away between the lines `<details>`,
+`<summary>title</summary>` and `</details>`.
 """
 
 from __future__ import annotations
@@ -64,15 +67,15 @@ class Text:
     sources: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
-        """The parts that the player shows one by one; all others are in the page."""
+        """The tour, which the player shows stop by stop; the other parts of the text are in the page."""
         return {"tour": [vars(stop) for stop in self.tour]}
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
 
-    An operator at the edge of such a piece gets the spacing of an infix operator; ⟨ and ⟩ are brackets; | and
-    ‖ are as high as a letter, and close to it.
+    An operator at the edge of such a piece gets the spacing of an infix operator; ⟨ and ⟩ become brackets; |
+    and ‖ become as high as a letter, without space.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
@@ -83,8 +86,8 @@ def mathml(latex: str, *, display: str = "inline") -> str:
 
 @lru_cache(MAX_CACHED_FORMULAS)
 def formula(latex: str) -> str:
-    r"""LaTeX → MathML of its `pieces`, between which a line may break; continued pieces have the
-    class `on`.
+    r"""LaTeX → MathML of its `pieces`, between which a line may break; pieces that continue a formula have
+    the class `on`.
     """
     found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
     return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
@@ -113,9 +116,9 @@ def markdown(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Markdown → HTML, in which a paragraph that names stages is a `div` with these stages.
+    """Markdown → HTML, in which a paragraph with a line `@ stage=…` becomes a `div` with these stages.
 
-    Raises ValueError for a line '@ …' that names none.
+    Raises ValueError for a line `@ …` that names no stage.
     """
     before, *rest = STAGE_PASSAGE.split(text)
     found = (
@@ -137,7 +140,7 @@ def _passage(named: str, words: str, after: str) -> str:
 
 
 def line(text: str) -> str:
-    """One line of Markdown → HTML without a paragraph."""
+    """One line of Markdown → HTML, without the `<p>` around it."""
     return _markdown().renderInline(text)
 
 
@@ -157,20 +160,22 @@ def _told(html: str) -> str:
 
 
 def _raised(told: str) -> str:
-    """A superscript, in Unicode digits if possible."""
+    """An exponent as plain text: Unicode superscripts for numbers, otherwise ^(…)."""
     if re.fullmatch("[−+0-9]+|′", told):
         return told.translate(SUPERSCRIPTS)
     return f"^{_one(told)}"
 
 
 def _one(told: str) -> str:
-    """Parenthesise a sum or quotient."""
+    """Parenthesise text that has an operator; a single symbol or root stays as it is."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
-    """Split Markdown at headings of a level: the text before the first, and (heading, body) pairs."""
+    """Split Markdown at headings that begin with `mark`: the text before the first, and (heading, body)
+    pairs.
+    """
     before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
 
@@ -196,7 +201,7 @@ def _stop(title: str, body: str) -> Stop:
 
 
 def _guess(body: str) -> tuple[str, list[str], str]:
-    """The question that a stop asks first ("" for none), its answers, and the text after it."""
+    """Parse the question of a stop: the question ("" for none), its answers, and the remaining text."""
     first, *lines = body.strip().split("\n")
     if not first.startswith("? "):
         return "", [], body

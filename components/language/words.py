@@ -1,7 +1,10 @@
 """Glossary: words and symbols, linked at their first use in a text.
 
-`texts/words.md` contains sections. Each entry is a `### name`, a line `@ id scene: fragments`, and its
-meaning. The optional scene shows it; texts are searched for the optional fragments.
+`texts/words.md` contains sections of entries. An entry has a heading `### name`, a line `@ id scene:
+fragments`, and its meaning.
+
+scene      (optional) a scene that shows it
+fragments  (optional) phrases of texts that are linked to it
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from components.language.text import line, markdown, parts
 WORDS_FILE = Path(__file__).parents[1] / "texts/words.md"
 HTML_TAG = re.compile(r"<[^>]+>")
 ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
-# Elements that are not searched (headings, summaries, links, formulas, tables); other tags. The rest is text.
+# Elements in which nothing is linked (headings, summaries, links, formulas, tables); other tags; the rest is
+# text.
 HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary)\b.*?</\2>|<[^>]+>)', re.S)
 
 
@@ -55,7 +59,7 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str) -> str:
-    """A text with links to `page`, the glossary, where each word is first used."""
+    """Link the first use of each word in a text to its entry in the glossary, whose address is `page`."""
     pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]
     for word in (word for some in sections().values() for word in some):

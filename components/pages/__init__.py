@@ -1,1 +1,1 @@
-"""The pages: their document, the gallery, a scene, and how a training is asked for and followed."""
+"""The pages of the explorer: home, scenes, story, glossary, guides; panels for trainings and files."""

@@ -1,7 +1,7 @@
-"""The explorer: a Dash application that serves its pages as HTML documents, and the page for each path.
+"""The explorer: a Dash application that serves complete HTML documents.
 
-A page is a tree of components, sent as text, so that text and picture are visible before any script runs.
-Dash renders only the part with callbacks, on scenes that can be trained (panel.py).
+A page is a tree of components that is sent as HTML, so that its text and picture are visible before any
+script runs. Dash renders only the panel with callbacks, on scenes that can be trained (panel.py).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from components.web.budget import Busy
 from components.web.routes import RouteFacts, declare, route
 from components.web.server import bundle, fresh, once
 
-# What Dash tells each page of its server, for its own developers.
+# Dash adds facts about its server to each page, which only its developers need.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
-# What the panel is made of: React, the elements of `dash.html`, and what runs them. Nothing else of Dash is
-# fetched. Its polyfill would slow parseInt, which Plotly's WebGL calls some thousand times a frame.
+# The scripts of the panel: React, the components of `dash.html`, and the renderer. Nothing else of Dash is
+# loaded. Its polyfill would slow parseInt, which Plotly's WebGL calls some thousand times a frame.
 NEEDED = re.compile(
     r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
 )
@@ -58,7 +58,7 @@ UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
 class Explorer(Dash):
-    """A Dash application that serves complete HTML documents instead of a page that scripts fill."""
+    """A Dash application that serves complete HTML documents, instead of a page that scripts fill."""
 
     def _config(self) -> dict[str, Any]:
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
@@ -74,7 +74,7 @@ class Explorer(Dash):
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
-        """The page at a path: 404 where there is none, 400 for a link with a wrong value."""
+        """The page at a path. Its status is 404 for an unknown path, 400 for a link with a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
             head = [front_preview("home", "", LEAD), module(place.asset("page/home.mjs"))]
@@ -125,7 +125,7 @@ class Explorer(Dash):
             return Markup(written(story.page(place, lambda scene, query: None, data)))
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
-        """Status and text of a scene page; without its picture if the server is too busy."""
+        """HTTP status and HTML of a scene page; without its picture if the server is too busy."""
         panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
@@ -152,7 +152,7 @@ class Explorer(Dash):
 def answer(
     status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
 ) -> Response:
-    """A page as a response. Its theme is that of the link, else the reader's last choice, from a cookie."""
+    """The response with a page. Its theme is that of the link, else that of the reader's cookie."""
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
@@ -162,7 +162,7 @@ def answer(
 
 
 def unkept(answer: Response) -> Response:
-    """Forbid caches to store a response that lacks its pictures."""
+    """Forbid caches to store a response, because it lacks its pictures."""
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
@@ -182,7 +182,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 
 
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
-    """The scripts of a scene, and preloads of what they request first."""
+    """The head of a scene page: its scripts, and preloads of the files that they request first."""
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
     entries += ["page/recordings"] if recordings.tree(scene) else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
@@ -208,9 +208,10 @@ def front_preview(name: str, path: str, lead: str) -> list[Any]:
 
 
 def discovery(scene: Scene, *, shown: bool) -> list[Any]:
-    """For the head of a scene's page: where its oEmbed is, and what networks show.
+    """The link to a scene's oEmbed description, and its link preview, for the head of its page.
 
-    shown: whether the page shows the state of its link; else its preview is that of the scene.
+    shown: whether the page shows the state of its link; otherwise the preview shows the scene's default
+    state.
     """
     query = request.query_string.decode("latin-1")
     here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")

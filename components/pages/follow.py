@@ -1,7 +1,7 @@
-"""How a page follows its training: it polls `/training/<ticket>`, and says what it has seen and wants.
+"""The route `/training/<ticket>`, which a page polls for news of its training.
 
-A lost request or answer is repeated: nothing is told only once. Dash's background callbacks would give up at
-the first lost answer, and poll as often when nothing is new.
+Each poll says what the page has and wants, so a lost request or answer can be repeated. Dash's background
+callbacks are not used: they give up at the first lost answer, and poll as often when nothing is new.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
-    """The answer to a page that follows a training, as JSON; "" if nothing is new. Raises Busy."""
+    """The news of a training as JSON; "" if there is none. Raises Busy."""
     try:
         text = queue.ask(ticket, **question)
     except store.StoreBusy:
@@ -56,14 +56,14 @@ def answer(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """Give the training up: its page is being left."""
+    """Give up a training, because its page is being left."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204
 
 
 def question() -> dict[str, Any]:
-    """The content of a poll: the step that it has `seen`, whether to `stop`, and the choices to `look` at."""
+    """Parse a poll: the step that the page has `seen`, whether to `stop`, and the choices to `look` at."""
     request.max_content_length = MAX_REQUEST_BYTES
     try:
         asked = request.get_json()

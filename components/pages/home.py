@@ -1,4 +1,4 @@
-"""The home page: a living LayerNorm and where to start; then the course, a card for each scene."""
+"""The home page: a live figure of LayerNorm, links to start with, and the course as cards of scenes."""
 
 from __future__ import annotations
 
@@ -39,14 +39,16 @@ SYMBOLS = {
 
 
 def hero() -> Scene:
-    """The scene that lives on the home page, in the state `front.HOME_STATE`."""
+    """The scene of the live figure on the home page; `front.HOME_STATE` is its state."""
     return scenes()["layernorm"]
 
 
 def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
-    """state: what the picture of the hero shows; None for none. data: where its player finds what it needs.
+    """The content of the home page.
 
-    end: what stands in the hero's element besides.
+    state  the state that the picture of the live figure shows; None for no picture
+    data   data attributes from which its player starts
+    end    further content of its element
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))
@@ -82,7 +84,7 @@ def _card(step: Step, place: Place) -> html.A:
 
 
 def _picture(scene: Scene, place: Place, theme: str) -> Any:
-    """In one theme; lazily, since a browser fetches nothing then of the theme that is not shown."""
+    """The picture of a card in one theme; lazy, so that browsers do not fetch that of the other theme."""
     sources = {
         "src": place.card(scene.slug, theme),
         "data-moving": place.card(scene.slug, theme, moving=True),

@@ -1,4 +1,4 @@
-"""A page is a tree of `dash.html` components. Dash shows such trees; here they become text."""
+"""Convert trees of `dash.html` components to HTML text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ VOID = {"br", "hr", "img", "input", "link", "meta", "source"}  # elements withou
 NAMES = {
     "className": "class",
     "htmlFor": "for",
-}  # React's → HTML's, where it is not the same in small letters
+}  # React's names of attributes → HTML's, if they differ in more than case
 DASHS_OWN = {"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_clicks"}
 
 
 @dataclass(frozen=True)
 class Element:
-    """An element that `dash.html` lacks, in the words of HTML: an input, a picture that is fetched late.
+    """An HTML element that `dash.html` lacks, such as an input or a lazily loaded picture.
 
-    Such an element stands in what is served; Dash itself cannot show it.
+    It can be converted to HTML text, but Dash itself cannot render it.
     """
 
     tag: str
@@ -30,20 +30,22 @@ class Element:
 
 
 def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> Any:
-    """An `Element`, in any tree: Dash's own annotations know only what Dash can show."""
+    """Create an `Element`, typed so that it fits into trees of Dash components."""
     return Element(tag, attributes, children)
 
 
 def attributes(**named: Any) -> dict[str, Any]:
-    """aria_label="…" as {"aria-label": "…"}, which is no word of Python. What is None is left out."""
+    """Attributes by names with underscores for hyphens: aria_label="…" → {"aria-label": "…"}; None is left
+    out.
+    """
     return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
 
 def written(tree: Any) -> str:
-    """A tree as HTML: components, elements, texts, numbers, None, and lists of these.
+    """Convert a tree to HTML text: components, elements, texts, numbers, None, and lists of these.
 
     Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for a component
-    that is not of `dash.html`, and for an attribute that is neither a text, a number nor a truth value.
+    that is not of `dash.html`, and for an attribute that is not a text, a number or a bool.
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))

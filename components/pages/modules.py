@@ -23,7 +23,7 @@ MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 @cache
 def version() -> str:
-    """A fingerprint of assets/, twelve characters, computed once."""
+    """A fingerprint of the folder assets/, of twelve characters; computed once."""
     digest = hashlib.sha256()
     for path in sorted(each for each in ASSETS.rglob("*") if each.is_file()):
         data = path.read_bytes()
@@ -37,7 +37,9 @@ def add_routes(server: Flask) -> None:
 
 
 def answer(known: str, name: str) -> Response:
-    """A file of assets/: immutable at the current version, revalidated at an older one."""
+    """The response with a file of assets/: immutable for the current version, to be revalidated for an older
+    one.
+    """
     response = served(name)
     if known == version():
         response.headers["Cache-Control"] = FOREVER
@@ -45,7 +47,7 @@ def answer(known: str, name: str) -> Response:
 
 
 def served(name: str) -> Response:
-    """A file of assets/, which browsers revalidate."""
+    """The response with a file of assets/, which browsers revalidate."""
     if not is_script(name):
         return send_from_directory(ASSETS, name)
     if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
@@ -54,9 +56,9 @@ def served(name: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/, a script without its comments and indentation.
+    """The text of a file of assets/; scripts are minified with rjsmin.
 
-    rjsmin takes the inner of two nested template literals for code: tests/assets/test_minified.py finds it.
+    rjsmin cannot handle nested template literals; tests/assets/test_minified.py finds them.
     """
     text = (ASSETS / name).read_text("utf-8")
     return jsmin(text) if is_script(name) else text
@@ -67,7 +69,7 @@ def is_script(name: str) -> bool:
 
 
 def modules(entry: str) -> dict[str, str]:
-    """Name → text of a module of assets/ and of all that it imports."""
+    """The source of a module of assets/ and of all modules that it imports, by name."""
     sources: dict[str, str] = {}
     wanted = [entry]
     while wanted:
@@ -79,7 +81,7 @@ def modules(entry: str) -> dict[str, str]:
 
 
 def ordered(entry: str) -> dict[str, str]:
-    """The same without modules that only types name, each after its imports, which have no cycles."""
+    """The same in order of execution: imports come first; without modules used only for types."""
     sources: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -95,15 +97,15 @@ def ordered(entry: str) -> dict[str, str]:
 
 @cache
 def names(entry: str) -> tuple[str, ...]:
-    """The names of a module and of all its imports, computed once."""
+    """The names of a module and of all modules that it imports; computed once."""
     return tuple(modules(entry))
 
 
 def renamed(name: str, code: str) -> str:
-    """A module's source with its imports renamed to normscape/room/module."""
+    """A module's source with its relative imports replaced by names such as "normscape/player/state"."""
     return MODULE.sub(lambda found: f'"normscape/{beside(name, found[1])}"', code)
 
 
 def beside(name: str, other: str) -> str:
-    """The path in assets/ of a relative import in a module."""
+    """Resolve a relative import of a module to a path in assets/."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

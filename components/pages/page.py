@@ -1,4 +1,4 @@
-"""The components of scene pages: text, figure, controls, tour."""
+"""The page of a scene: figure, controls, text, tour, questions, sources."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def scene_page(
 ) -> html.Main:
     """The page of a scene: its text, and the containers that the player fills: views, controls, readouts.
 
-    state: what its picture shows; None for no picture. told: the choices that can be made, as a recipe has
-    them, the scene's where nobody says. below: what stands below the controls.
+    state: the state that its picture shows; None for no picture. told: the choices on offer, as JSON data; by
+    default all of the scene. below: further content below the controls. end: further content of the scene's
+    element.
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
-    spread = [  # the figure, which stays visible while the text scrolls
+    spread = [  # the figure stays visible while the text scrolls
         notice(),
         _head(scene),
         stage(scene, state),
@@ -71,19 +72,19 @@ def scene_page(
 
 
 def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
-    """The data attributes from which a player starts; None is left out."""
+    """The data attributes from which the player of a scene starts; None is left out."""
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """The data attributes of a figure that is not the scene of its page: its state and its controls."""
+    """Data attributes of an embedded figure, whose state is not in the page's address: state and controls."""
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The data attributes of a figure that gets no player until a script of the page sets its slug."""
+    """Data attributes of a figure that gets a player only when a script of the page sets its slug."""
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
 
@@ -113,7 +114,9 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """Texts whose letters are points, laid out as the player will; the player adds the marking."""
+    """The texts whose letters are points (`Letters`), laid out as the player does; the player highlights
+    letters.
+    """
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
@@ -134,10 +137,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """What there is to choose and to move, by name, and what of it is folded away, which is nothing where a
-    link names its controls: the controls themselves come with the player.
+    """Placeholders of the controls of choices and sliders, with their labels; the player replaces them.
 
-    told: the choices that can be made, as a recipe has them.
+    Some are folded away at first, but none if the link names the controls. told: the choices on offer, as
+    JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]
@@ -171,13 +174,13 @@ def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]
 
 
 def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
-    """The controls that are collapsed at first."""
+    """The controls that are folded away at first."""
     parts = [html.Summary("More settings"), *_controls(choices, sliders)]
     return html.Details(parts, className="more", hidden=not choices and not sliders)
 
 
 def offers(state: State, name: str) -> bool:
-    """Whether the page has a control of this name."""
+    """Whether the figure shows the control of this name."""
     return state.controls is None or name in state.controls
 
 
@@ -192,7 +195,11 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def text(scene: Scene, told: str, place: Place) -> html.Article:
-    """The tour, each of whose stops is a link, what is `told`, the questions, and the way on."""
+    """The text of a scene: the tour with a link for each stop, the prose, questions, sources, and next
+    scenes.
+
+    told: the prose as HTML.
+    """
     found = scene.text
     stops = [html.Li(_stop(k, stop)) for k, stop in enumerate(found.tour, start=1)]
     asked = [
@@ -212,20 +219,20 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
 
 
 def prose(html: str, place: Place) -> str:
-    """A text whose headings can be linked to, and what paragraphs after the first section are about; with
-    links to the page of words.
-    """
+    """Add link targets (`anchored`) and links to the glossary to the HTML of a text."""
     return linked(anchored(html), place.page("words"))
 
 
 def anchored(html: str) -> str:
-    """HTML with an `id` for headings and, after the first section, for paragraphs that open in bold."""
+    """HTML with an `id` for each heading and, after the first section, for each paragraph that begins in
+    bold.
+    """
     first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))
     return first + LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:
-    """A stop of the tour: a link, and its text for print and for readers without scripts."""
+    """A stop of the tour: its link, and its text for print and for readers without scripts."""
     asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
     told = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
     words = html.Div(told, className="words-of-stop")
@@ -245,7 +252,7 @@ def cited(scene: Scene) -> html.Section | None:
 
 
 def onwards(scene: Scene, place: Place) -> html.Nav:
-    """Links to the previous and the next scene, with the sentence that leads on."""
+    """Links to the previous and the next scene, with the sentence that leads to the next."""
     before, after = course.beside(scene.slug)
     parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
     if after:

@@ -24,7 +24,7 @@ from components.training.worker import ChildWorker
 from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # limit of an upload, for the page
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, TOLD = "data-asked", "data-told"  # of the panel: the request of the page, the answer
 WRONG = "Training has not started: see the messages at the fields."
@@ -42,7 +42,7 @@ class Panel:
         return scene.training is not None and self.trains
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
-        """The collapsed panel: fields, buttons that Dash takes over, a container for files of runs."""
+        """The collapsed panel: number fields, buttons (rendered by Dash), a container for files of runs."""
         if scene.training is None:
             return None
         if not self.trains:
@@ -106,7 +106,7 @@ def _field(number: jobs.Number) -> html.Div:
 
 
 def _trains() -> bool:
-    """Whether trainings are possible: with Redis the workers have torch, else this process needs it."""
+    """Whether trainings are possible: with Redis the workers need torch, otherwise this process does."""
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
@@ -130,7 +130,7 @@ def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
 
 
 def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
-    """The reason for a refusal, or a ticket."""
+    """(reason for a refusal, None), or (None, ticket)."""
     if wrong:
         return WRONG, None
     try:

@@ -1,7 +1,8 @@
 """Uploaded recordings of a model's norms: their panel on the scene `model`, and their routes.
 
-An upload is measured and reduced at once. Only the result is kept, as long as runs are, under a random key:
-only its uploader and those who have the link can see or delete it. Two uploads of one file get two keys.
+An upload is analysed and reduced at once. Only the result is stored, as long as trained runs are, under a
+random key: only its uploader and people who have the link can see or delete it. Two uploads of one file get
+two keys.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # of an upload, for the page
+MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # limit of an upload, for the page
 NORMS = 200  # in an uploaded recording; the command line has no such limit
 WAIT = 5  # seconds until a retry; the largest file takes ten
 WORDS = 200  # characters of an error message, which may quote the file
@@ -44,7 +45,7 @@ def add_routes(server: Flask) -> None:
 
 
 def tree(scene: Scene) -> html.Section | None:
-    """The container in which the page's script offers to open a file and to save tables."""
+    """The container in which the page's script puts buttons to open a file and to save tables."""
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
@@ -53,7 +54,7 @@ def tree(scene: Scene) -> html.Section | None:
 
 
 def opened() -> Response:
-    """Measure and store the uploaded recording; respond with the choices that show it."""
+    """Analyse and store the uploaded recording; respond with the choices that show it."""
     from_own_page("recording")
     request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)
@@ -82,15 +83,15 @@ def measured(data: bytes) -> Digest:
 
 
 def kept(found: Digest, *, client: str) -> str:
-    """Store a digest; its key. Raises StoreUnavailable."""
+    """Store a digest, and return its key. Raises StoreUnavailable."""
     return runs.keep(secrets.token_hex(16), to_file(found), client=client)
 
 
 def deleted(name: str) -> Response:
-    """Delete a recording; whoever has its link may."""
+    """Delete a recording; everyone who has its link may do so."""
     from_own_page("recording")
     with work():
-        _found(name)  # what is no recording stays
+        _found(name)  # refuses keys of trained runs
         try:
             runs.forget(name)
         except store.StoreUnavailable:

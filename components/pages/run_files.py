@@ -1,4 +1,4 @@
-"""The routes of trained runs: download and upload of their files; one network as text for a link."""
+"""Routes for files of trained runs: download, upload, and one network as text for a link."""
 
 from __future__ import annotations
 
@@ -64,19 +64,21 @@ def network(run: str) -> Response:
 
 
 def opened(slug: str) -> Response:
-    """Store the uploaded film; respond with the choices that show it: its own, else those of the query."""
+    """Store the uploaded film; respond with the choices that show it: those saved in it, else those of the
+    query.
+    """
     scene = find(slug)
     if scene.training is None:
         raise WrongValue("slug", "this scene shows no runs", trainable())
     from_own_page("film")
     request.max_content_length = MAX_UPLOAD_BYTES
-    data = body(cache=False)  # however slowly it is sent
+    data = body(cache=False)  # read before the lock, because a client may send slowly
     with work():
         return jsonify(choices=_kept(scene, data))
 
 
 def _kept(scene: Scene, data: bytes) -> dict[str, str]:
-    """Store the film; the choices that show it."""
+    """Store the film, and return the choices that show it."""
     film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     best = film.best()
@@ -98,7 +100,7 @@ def _read(data: bytes) -> Film:
 
 
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
-    """The film with the scene's own data instead of its own, after its recipe could be built."""
+    """The film with the scene's data set instead of the uploaded one, if its recipe can be built."""
     assert scene.training is not None
     chosen = scene.choose(texts)
     network, data = scene.training.task(chosen)
@@ -108,7 +110,7 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
-    """The choices for which a film was trained, if it was saved here."""
+    """The choices for which a film was trained, if they are saved in it."""
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:
         raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)

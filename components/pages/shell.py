@@ -1,4 +1,4 @@
-"""The document of every page: its head, and the header with the way to all scenes."""
+"""The parts that all pages share: the HTML document, its head, and the header with the menu."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as i
 
 @dataclass(frozen=True)
 class Place:
-    """The location of a page, from which links to other pages are relative: `root` leads to them.
+    """The location of a page, which makes links to other pages relative: `root` leads to the site's root.
 
-    static: they are files in a folder, and no server of ours is there.
+    static: the pages are files in a folder, without a Normscape server.
     """
 
     root: str
@@ -52,7 +52,7 @@ class Place:
         return f"{self.root}{slug}/" if self.static else f"{self.root}{slug}"
 
     def page(self, name: str) -> str:
-        """A page that is no scene."""
+        """The relative address of a page that is not a scene."""
         return f"{self.root}{name}/" if self.static else f"{self.root}{name}"
 
     def card(self, slug: str, theme: str, *, moving: bool = False) -> str:
@@ -62,11 +62,13 @@ class Place:
         return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
 
     def asset(self, name: str) -> str:
-        """The address of an asset; a server's has the version in it, because browsers keep it forever."""
+        """The address of a file of assets/; on a server it contains the version, because browsers keep it
+        forever.
+        """
         return f"{self.root}assets/{name if self.static else f'{version()}/{name}'}"
 
     def styles(self, *names: str) -> list[Any]:
-        """Links to the theme and to style sheets of assets/."""
+        """Links to the style sheet of the theme and to style sheets of assets/."""
         sheets = [f"{self.root}theme.css", *map(self.asset, names)]
         return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
@@ -83,8 +85,8 @@ def document(
 ) -> str:
     """An HTML document.
 
-    kind: classes for styles. asked: the theme of a figure by itself; None where it is the reader's. scheme:
-    light or dark, where it is known already; else it is the system's until a script says otherwise.
+    kind: CSS classes of the body. asked: the theme of an embedded figure; None: the reader's theme. scheme:
+    light or dark, if the server knows it; otherwise the system's, until a script changes it.
     """
     known = scheme if scheme in THEMES else None
     about = [element("meta", {"name": "description", "content": lead})] if lead else []
@@ -173,7 +175,7 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
 
 
 def _menu(place: Place) -> list[Any]:
-    """All scenes by chapter, then the other pages."""
+    """The menu: all scenes by chapter, then the other pages."""
     chapters = [
         html.Section(
             [
@@ -191,7 +193,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
-    """A section of the menu: links to pages, whose titles are given by name."""
+    """A section of the menu: links to pages. pages: titles by name."""
     links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
     return html.Section([html.P(heading), html.Ul(links)])
 
@@ -205,14 +207,14 @@ def to(
     tour: bool = False,
     **others: Any,
 ) -> html.A:
-    """A link to a scene, which shows whether it was visited. name: what it is called, if not as it reads."""
+    """A link to a scene, which shows whether it was visited. name: its accessible name, if not its text."""
     told = attributes(data_to=scene.slug, aria_label=name)
     href = place.scene(scene.slug) + ("?tour=1" if tour else "")
     return html.A(content or scene.title, href=href, title=name, **told, **others)
 
 
 def _here(place: Place, slug: str) -> Any:
-    """The chapter of a scene, and the steps to both sides of it."""
+    """For the header: the chapter of a scene, and links to the previous and next scene."""
     step = course.step_of(slug)
     if step is None:
         return None

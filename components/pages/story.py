@@ -1,4 +1,4 @@
-"""The story as a page: text, and beside it figures that live where they are read (assets/page/story.mjs)."""
+"""The page of the story: its text, with figures that become live as readers reach them (page/story.mjs)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ Shown = Callable[[Scene, dict[str, str]], State | None]
 def page(
     place: Place, shown: Shown, data: Data, *, end: End = lambda scene: None, alone: bool = False
 ) -> html.Main:
-    """shown: the state of a figure; None for no picture. data: where its player finds what it needs.
+    """The content of the story's page.
 
-    end: what stands in a figure's element besides. alone: there are no scenes to link to.
+    shown  returns the state that the picture of a figure shows; None for no picture
+    data   returns the data attributes from which a figure's player starts
+    end    returns further content of a figure's element
+    alone  whether there are no pages of scenes to link to
     """
     told = story()
     parts = [_part(part, None if alone else place, shown, data, end) for part in told.parts]

@@ -1,1 +1,1 @@
-"""Scenes outside of the explorer: embeds, files of every kind, and the static site."""
+"""Scenes outside of the explorer: embeds, exported files, the static site; and their commands."""

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for what takes long on the command line."""
+"""A progress bar on stderr for long commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 30  # characters
 
 
 def over(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items one by one, with a bar of how many are done. A log gets its end alone."""
+    """Iterate over items and show a progress bar; outside of a terminal only its last state."""
     for done, item in enumerate(items):
         if sys.stderr.isatty():
             _show(done, len(items), what)

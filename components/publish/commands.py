@@ -1,6 +1,7 @@
 """The commands `export`, `site`, `story`, `record`, `report`, `model`, `convert` and `certify`.
 
-Modules that write pages are imported when a command runs: importing Dash takes as long as all else together.
+Modules that write pages are imported only when a command runs, because importing Dash takes as long as
+everything else together.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from learning.safetensors import FileError
 FAILURES = (WrongValue, CommandFailed, FileError, StoreUnavailable, OSError)
 MAX_FILM_SECONDS = 120.0
 MAX_FRAME_RATE = 60  # frames a second
-MAX_PIXEL_RATIO = 4.0  # pixels for one of CSS
+MAX_PIXEL_RATIO = 4.0  # pixels for each CSS pixel
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:

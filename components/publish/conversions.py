@@ -1,4 +1,4 @@
-"""The commands `convert` and `certify`: fold a model's norms into their neighbours, and prove it."""
+"""The commands `convert` and `certify`: fold a model's norms into neighbouring layers; compare two models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.publish.subcommand import MODEL_HELP, CommandFailed, command, ne
 PURPOSE = "to convert a model"
 TEXT = "the text that both models read (default: a short one that comes with Normscape)"
 
-MAX_TEXT_CHARACTERS = 200_000  # that are read of a text: many more than a certificate needs
+MAX_TEXT_CHARACTERS = 200_000  # read from a text: many more than a certificate needs
 
 
 def add(commands: Any) -> None:
@@ -63,7 +63,7 @@ def _convert(asked: argparse.Namespace) -> None:
     text = _text(asked.text)
     conversion = needing_torch("learning.convert.conversion", PURPOSE)
     page = needing_torch("learning.convert.page", PURPOSE)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops it lets it clean up
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stops like Ctrl+C, so that it cleans up
     try:
         made = conversion.convert(
             asked.model, asked.out, text=text, strict=asked.strict, partly=asked.partly, norms=asked.norms

@@ -1,4 +1,4 @@
-"""Embeds: a figure alone, without Dash, for an iframe in another page; and oEmbed.
+"""Embeds: pages with only a figure, for an iframe in another page; and oEmbed.
 
 `/embed/<slug>` takes the query of a scene's link, without a tour, and `autoplay=0|1`.
 """
@@ -31,14 +31,14 @@ from components.web.routes import RouteFacts, route
 from components.web.security import EMBED
 from components.web.server import UnknownScene, bundle, find, fresh, once
 
-WIDTH = 720  # maximum pixels of an iframe, unless the host says less
+WIDTH = 720  # width of an iframe in pixels, if the host allows it
 SWITCH = ("0", "1")
 ABOVE = Place("../")  # the site's root, seen from an embed
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The figure that is shown: its state, without a tour, and whether it plays by itself."""
+    """What an embed shows: the state of its figure, and whether it plays by itself."""
 
     state: State
     autoplay: bool = False
@@ -70,7 +70,7 @@ def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
 
 
 def embed(slug: str) -> Response:
-    """The page of an embed; for a wrong query an error page, or JSON if the client prefers it."""
+    """The response with an embed; for a wrong query an error page, or JSON if the client prefers it."""
     try:
         scene, asked = find(slug), once(request.args)
         key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
@@ -138,11 +138,11 @@ def oembed() -> Response | tuple[Response, int]:
 
 
 def _shown(url: str) -> Shown | None:
-    """The figure of a link to this server, to a scene page or an embed."""
+    """The figure that a URL shows, if it leads to a scene page or embed of this server."""
     here = urlsplit(request.url_root)
     try:
         there = urlsplit(url)
-    except ValueError:  # half an IPv6 address
+    except ValueError:  # such as half an IPv6 address
         return None
     path = there.path.removeprefix(here.path)
     slug = path.removeprefix("embed/").strip("/")
@@ -157,7 +157,7 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The maximum pixels that the host allows; infinite if it does not say."""
+    """The maximum in pixels that the host allows for `name`; infinite if it gives none."""
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
         raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
@@ -165,7 +165,7 @@ def _most(asked: Mapping[str, str], name: str) -> int:
 
 
 def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
-    """The preview as thumbnail, if it fits the maximum size of the host, as oEmbed demands."""
+    """The thumbnail fields of oEmbed, if the preview fits the host's maximum size; otherwise empty."""
     if most[0] < preview.WIDTH or most[1] < preview.HEIGHT:
         return {}
     return {"thumbnail_url": url, "thumbnail_width": preview.WIDTH, "thumbnail_height": preview.HEIGHT}

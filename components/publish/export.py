@@ -29,8 +29,8 @@ from components.web.server import contents, find
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 EXPORT_SUFFIXES = (".html", ".svg", *PICTURES, *FILMS)
 NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
-MOVING = 0.7  # of a leg's time; the rest is a pause at the stage
-FASTEST_GIF = 50  # frames a second; browsers show faster ones at 10
+MOVING = 0.7  # share of the time between two stages; the rest is a pause at the stage
+FASTEST_GIF = 50  # frames a second; browsers slow faster GIFs down to 10
 
 
 def export(
@@ -42,10 +42,10 @@ def export(
     assets: Path | None = None,
     alive: Sequence[str] = (),
 ) -> None:
-    """Write a scene in a state (`query`, as in a link) to a file, whose kind is its suffix.
+    """Write a scene in the state of a `query` to a file; its suffix decides the format.
 
-    alive: the choices that can be made in a page.
-    Raises WrongValue, UnknownScene, Missing, NoBrowser, OSError.
+    alive: names of choices on offer in an exported page. Raises WrongValue, UnknownScene, Missing, NoBrowser,
+    OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
@@ -67,7 +67,7 @@ def export(
 
 
 def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
-    """A self-contained page, or one that refers to a folder shared by several."""
+    """A self-contained page or, with a folder `assets`, one that shares the files in it with other pages."""
     recipes = inlined(scene, state, alive) if alive else None
     if assets is None:
         return single_file(scene, state, recipes=recipes)
@@ -78,7 +78,9 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
 
 
 def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
-    """By `key`: the state's recipe, and those of all values of the choices `alive` together."""
+    """The recipes for a page, by `key`: that of the state, and those of all combinations of the choices
+    `alive`.
+    """
     wanted = [_values(scene, state, name) for name in alive]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
         raise WrongValue("choice", f"that page would hold {count} recipes, at most {TOGETHER} fit", TOGETHER)
@@ -92,7 +94,9 @@ def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
 
 
 def _values(scene: Scene, state: State, name: str) -> list[Any]:
-    """The values of a choice that can be listed, the state's own first."""
+    """The values of a choice, that of the state first. Raises WrongValue for a choice without a list of
+    values.
+    """
     known = {c.name: c for c in scene.choices}
     fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
     free = [n for n, choice in known.items() if len(values(choice)) > 1 and n not in fixed]
@@ -115,7 +119,7 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 
 
 def run(t: float, last: int) -> float:
-    """Progress at a time from 0 to 1: leg by leg, with a pause at each stage, as the player plays it."""
+    """Progress at a time t from 0 to 1: eased from stage to stage, with a pause at each, as in the player."""
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0
     eased = 4 * part**3 if part < 0.5 else 1 - (2 - 2 * part) ** 3 / 2
@@ -162,7 +166,7 @@ async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], floa
 
 
 async def _mp4(out: Path, pictures: AsyncIterator[bytes], look: Look) -> None:
-    """Write H.264 that every player reads (even sides, 4:2:0), frame by frame."""
+    """Write H.264 that every player can decode (even sides, 4:2:0), frame by frame."""
     import imageio_ffmpeg
 
     first = _opened(await anext(pictures))

@@ -1,4 +1,4 @@
-"""A GIF from PNG frames, by ffmpeg: one palette for the clip, made smaller in steps until the file fits."""
+"""Write a GIF from PNG frames with ffmpeg: one palette, reduced in steps until the file is small enough."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pathlib import Path
 from components.publish.studio import Look
 
 MAX_BYTES = 3_000_000
-LOOK = Look(width=800, height=533, scale=1.0, fps=15)  # the default of a GIF, before it is made smaller
+LOOK = Look(width=800, height=533, scale=1.0, fps=15)  # default of a GIF before it is reduced
 SIZE = {"width", "height", "scale"}
-WIDTHS = (1.0, 0.8, 0.6)  # of the frames' width
+WIDTHS = (1.0, 0.8, 0.6)  # relative to the frames
 EVERY = (1, 2, 3)  # keep each frame, one of two, one of three
 
 
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
-    """Write the frames, as PNG beside `out` first, with the largest width and frame rate that fit.
+    """Write a GIF with the largest width and frame rate for which it has at most MAX_BYTES.
 
-    What the look fixes is kept, whatever the file's size.
+    Sizes and rates in `look.fixed` are kept, even if the file is then larger. The frames are first written as
+    PNG files beside `out`.
     """
     count = 0
     async for png in frames:
@@ -37,7 +38,7 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 
 
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
-    """Delays are whole hundredths of a second; ffmpeg makes them unequal, which keeps the speed."""
+    """Encode with ffmpeg, which rounds delays to hundredths of a second so that the mean is right."""
     from imageio_ffmpeg import get_ffmpeg_exe
 
     size = "" if width == 1 else f",scale=round(iw*{width}):-1:flags=lanczos"

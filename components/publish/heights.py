@@ -1,8 +1,9 @@
-"""Pixels that an embedded figure takes at a width, for hosts that ask before there is a browser (oEmbed).
+"""The height of an embedded figure at a given width, for hosts that need it before a browser loads it
+(oEmbed).
 
-The parts are those of assets/page/embed.css: views as high as the width lets them be, the scrubber, the line
-below; and `ABOVE`, the formula and the text under the views, whose lines only a browser breaks: measured in
-Chromium, as the figures open.
+It is the sum of the parts in assets/page/embed.css: the views, whose height follows from the width, the
+scrubber, the line below, and `ABOVE`: the formula and the text under the views, measured in Chromium because
+only a browser knows their line breaks.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from components.language.marks import Replay
 from components.language.recipe import Recipe
 
 NARROW, WIDE = 480, 700  # pixels: the last width of one column, and of three views side by side
-SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22  # narrow or not; what each has besides
-FOLDED, LINE, ROW = 23, 28, 63  # the line with folded controls, without; a row of controls
-COLUMN = 256  # pixels of a control, at least
-# Slug → pixels at any width, or up to the width of each pair
+# pixels: scrubber if narrow or not, and in addition its clock and marks of events
+SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22
+# pixels: the last line with folded controls, the same without, a row of controls
+FOLDED, LINE, ROW = 23, 28, 63
+COLUMN = 256  # pixels: smallest width of a control
+# Slug → pixels at any width, or pairs (largest width, pixels)
 ABOVE: dict[str, int | list[tuple[float, int]]] = {
     "layernorm": 0,
     "rmsnorm": 70,
@@ -52,12 +55,12 @@ ONE_FORMULA = 66  # pixels: a formula with a fraction and a root, for a scene th
 
 
 def height(state: State, width: int) -> int:
-    """Pixels that the figure of a state takes at a width; rows of controls that are named are estimated."""
+    """The height in pixels of a state's figure at a width; rows of controls are estimated."""
     return round(views(len(state.recipe.views), width) + above(state.scene.slug, width) + below(state, width))
 
 
 def views(count: int, width: int) -> float:
-    """`--tall`, the height of so many views."""
+    """The height of `count` views, `--tall` in the style sheet."""
     if width <= NARROW:
         return (0.85 if count == 1 else 1.7) * width + (40 if count > 2 else 0)
     if count > 2 and width > WIDE:
@@ -71,7 +74,7 @@ def above(slug: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The scrubber, and the line that ends the figure, with its controls."""
+    """The height of the scrubber and of the last line of the figure, with its controls."""
     names = state.controls
     if names is None:
         return scrubber(state.recipe, width) + FOLDED

@@ -1,4 +1,6 @@
-"""Documents without Dash: a figure as a page, linked to the assets beside it or with everything inside."""
+"""Pages with only a figure: with links to the server's files, self-contained, or with a shared folder of
+files.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,16 @@ from components.pages.shell import Place, document, script
 from components.web.server import contents, library_code, sheet
 
 STYLES = ("page/style.css", "page/embed.css")
-SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # in a folder that figures share
+SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # files in the folder that exported pages share
 
 
 def page(title: str, head: Any, body: Any, *, asked: str = "auto", kind: str = "embed") -> str:
-    """The document of a figure by itself. asked: its theme. kind: classes for styles."""
+    """The HTML document of a single figure. asked: its theme. kind: CSS classes of the body."""
     return document(title, head, body, asked=asked, kind=kind, scheme=asked)
 
 
 def linked(place: Place) -> list[Any]:
-    """The head of a page beside the assets."""
+    """Links to style sheets and the theme's script, for the head of a page."""
     return [*place.styles(*STYLES), script(place.asset("page/theme.js"))]
 
 
@@ -46,10 +48,10 @@ def body(
     tag: Callable[..., Component] = html.Main,
     folded: bool = True,
 ) -> Component:
-    """The scene's element with the parts that the player fills, and its picture from the first.
+    """The scene's element: the parts that the player fills, and the still picture.
 
-    told: the choices that can be made in it, as a recipe has them. tag: what it is in its page. folded: its
-    controls are, until a hand opens them or its link names some.
+    told: the choices on offer, as JSON data. end: further content. tag: the kind of element. folded: fold the
+    controls away until the reader opens them, unless the link names controls.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     chosen, moved, *more = controls(state, told)
@@ -74,22 +76,22 @@ def _controls(parts: list[Any], folded: bool, named: bool) -> Component:
 
 
 def data_block(recipes: Mapping[str, Any]) -> Any:
-    """Recipes, or their files, by `key`, as a block of data in the page."""
+    """A script element with JSON data: recipes by `key`, or the names of their files."""
     data = inside(json.dumps(recipes, separators=(",", ":")))
     return element("script", {"type": "application/json", "class": "recipes"}, Markup(data))
 
 
 def inside(code: str) -> str:
-    """Code or JSON that can stand in a script element: nothing in it ends the element."""
+    """Escape code or JSON for a script element, so that nothing in it ends the element."""
     return re.sub(r"<(?=/script|!--)", r"\\u003c", code, flags=re.IGNORECASE)
 
 
 def single_file(
     scene: Scene, state: State, *, kind: str = "embed", recipes: Mapping[str, Any] | None = None
 ) -> str:
-    """One HTML document with everything inside: it needs no server, and no network.
+    """A self-contained HTML document, which needs no server and no network.
 
-    recipes: by `key`, of the choices that can be made in it; without them none can.
+    recipes: the recipes of choices on offer, by `key`; None: no choices are on offer.
     """
     styles = [element("style", {}, Markup(each)) for each in (sheet(fonts.inside), *map(asset, STYLES))]
     code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
@@ -99,7 +101,7 @@ def single_file(
 
 
 def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
-    """The same, with what figures have in common (`common`) in a folder, given as a relative link."""
+    """The same, with the `common` files of several pages in a folder, given as a relative link."""
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
     code = element("script", {"src": f"{folder}/player.js"})
     alone = _alone(scene, state, recipes, plotly=f"{folder}/plotly.js")
@@ -108,7 +110,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 
 
 def common() -> dict[str, str]:
-    """File name → text of what `beside` shares."""
+    """The files that pages of `beside` share: text by file name."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
     return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 
@@ -116,7 +118,7 @@ def common() -> dict[str, str]:
 def _alone(
     scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
-    """The scene with its recipes in it: of its state alone, where there are no others."""
+    """The scene's element with recipes as data; by default only the recipe of its state."""
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
     data = facts(scene, **figure(state), plotly=plotly)
@@ -126,13 +128,16 @@ def _alone(
 
 
 def figure(state: State) -> dict[str, str | None]:
-    """The data of a figure by itself: its state; apart, the controls: its link to the scene has all."""
+    """Data attributes of an embedded figure: its state, and separately its visible controls.
+
+    They are separate because its link to the scene's page shows all controls.
+    """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}
 
 
 def player() -> str:
-    """All modules of the player as one classic script, for a page from a disk (assets/page/boot.js)."""
+    """All modules of the player in one classic script, for pages opened from a disk (assets/page/boot.js)."""
     texts = json.dumps(
         {f"normscape/{name}": renamed(name, code) for name, code in modules("page/embed").items()}
     )

@@ -15,7 +15,7 @@ from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 LINES = "take each line of the text as an example of its own, such as a protein or a reaction"
-EFFECT_TOKENS = 2048  # that a model reads once for each norm
+EFFECT_TOKENS = 2048  # tokens that a model reads once for each norm
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 
@@ -84,7 +84,7 @@ def _record(asked: argparse.Namespace) -> None:
 
 
 def _words(path: Path) -> str:
-    """The text of a file."""
+    """Read a text file. Raises CommandFailed if it is too large."""
     if path.stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MB: cut it, only its beginning is read"
@@ -115,7 +115,7 @@ def _report(asked: argparse.Namespace) -> None:
 
 
 def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, Any]:
-    """What each norm's centring does to the predictions of the model that was asked for, if any."""
+    """The effect of each norm's centring on the predictions of `asked.model`; empty without a model."""
     if asked.model is None:
         return {}
     predictions = needing_torch("learning.convert.predictions", "to run a model").predictions

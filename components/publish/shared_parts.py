@@ -1,6 +1,6 @@
-"""Recipes of one scene that refer to the parts which they have in common with its default recipe.
+"""Compress the recipes of a scene: parts that occur in its default recipe are replaced by references.
 
-A part is written as `{"$same": path}`, its path in the default recipe; assets/player/source.mjs restores it.
+A reference is `{"$same": path}`, with the path in the default recipe; assets/player/source.mjs resolves it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 SAME = "$same"
-SHORTEST = 100  # characters of a part's JSON that is worth a reference
+SHORTEST = 100  # characters of JSON: shorter parts are not replaced
 
 Path = tuple[str | int, ...]
 
@@ -19,7 +19,7 @@ compact = partial(json.dumps, separators=(",", ":"))
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """The paths of a recipe's long parts, by their JSON; of equal parts, that of the first."""
+    """The paths of all long parts of a recipe, by their JSON; of equal parts, the path of the first."""
     found: dict[str, Path] = {}
     for text, path in _walk(value, ()):
         found.setdefault(text, path)
@@ -43,7 +43,7 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def referring(value: Any, known: Mapping[str, Path]) -> Any:
-    """A recipe with references in place of the parts that are known, the largest first."""
+    """Replace known parts of a recipe by references; the largest possible parts are replaced."""
     text = compact(value)
     if len(text) < SHORTEST:
         return value

@@ -37,22 +37,24 @@ from components.web.stills import undressed
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
 ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
-FIRST = ("page/theme.js", "page/watch.js")  # scripts before the first paint
+FIRST = ("page/theme.js", "page/watch.js")  # scripts that run before the first paint
 OWN = (*FIRST, "page/style.css")
-GZIP_LEVEL = 6  # of 9: 9 takes longer and saves 0.4 % of what is mostly base64
-TOGETHER = 64  # recipes of a scene's choices in all combinations; of the other choices, one at a time
-SUBSETS = 5  # options of which any may be ticked
-MAX_EXPORTED_VALUES = 32  # whole numbers that all get a recipe, such as the seeds of a training
+GZIP_LEVEL = 6  # of 9: level 9 takes longer and saves 0.4 %, since most of it is base64
+# largest number of combinations of choices that are all written; other choices are varied one at a time
+TOGETHER = 64
+SUBSETS = 5  # a choice of several options with at most so many gets recipes for all subsets
+MAX_EXPORTED_VALUES = 32  # a whole number with at most so many values gets a recipe for each, such as a seed
 SEED_DEFAULT_BOUND, EXPORTED_SEEDS = (
     10,
     4,
-)  # a default below the first is that of a seed: any other will do, a few are enough
+)  # a default below the first bound means a seed, of which a few values are enough
 
 
 def write(folder: Path, url: str = "") -> str:
     """Write the site into a folder; returns a line with its size. Raises OSError.
 
-    url: where the folder will stand. Pictures for previews need it, for networks follow whole addresses only.
+    url: the future address of the folder, needed for link previews, because social networks follow only
+    absolute URLs.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     _shared(folder, ENTRIES)
@@ -84,7 +86,7 @@ def write_story(folder: Path) -> str:
 
 
 def _shared(folder: Path, entries: Sequence[str]) -> None:
-    """Write scripts, styles, typefaces, and the drawing library."""
+    """Write the files that all pages share: scripts, styles, fonts, and the drawing library."""
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
@@ -104,7 +106,7 @@ def _previews(folder: Path) -> None:
 
 
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
-    """The link preview of a page that is not a scene. name: in `front_pages`. url: of the site."""
+    """The link preview of a page that is not a scene. name: its name in `front_pages`. url: of the site."""
     return _preview(name, path, front_pages()[name].title, lead, url)
 
 
@@ -117,7 +119,7 @@ def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]
 def _recipe(folder: Path, slug: str, text: str) -> str:
     """Write a recipe as a gzip file; returns its name. The same text gives the same bytes.
 
-    The page inflates it by itself (assets/player/source.mjs), so any file server will do.
+    The page inflates it by itself (assets/player/source.mjs), so any file server can serve it.
     """
     name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json.gz"
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +138,7 @@ def _put(path: Path, text: str) -> None:
 
 
 def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
-    """A scene's page, the pictures of its card, and a file for each recipe: their names by `key`."""
+    """Write a scene: its page, the pictures of its card, its recipes. Returns the recipe files by `key`."""
     for moves in (False, True):
         picture = undressed(scene.slug, moves)
         for scheme in theme.THEMES:
@@ -151,17 +153,18 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
     for chosen, recipe in made:
         whole = recipe | {"choices": choices}
         files[key(scene, chosen)] = _recipe(folder, scene.slug, compact(referring(whole, known)))
-        known = known or parts(whole)  # the first has the defaults
+        known = known or parts(whole)  # the first recipe is that of the defaults
     _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, url))
     return files
 
 
-# --- which choices there are
+# --- choices
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices as a page has them that opens with the first of those made: only values that were made,
-    nothing to type or to compute.
+    """The choices on offer in a page, as JSON data: only values for which a recipe is in `made`.
+
+    The page opens with the first of these. Text fields and results of trainings are left out.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -198,7 +201,11 @@ def values(choice: Any) -> Sequence[Any]:
 
 
 def variants(scene: Scene) -> Iterator[dict[str, Any]]:
-    """The choices to write, each once: the tour's, small ones in all combinations, others one by one."""
+    """The combinations of choices for which recipes are written, without duplicates.
+
+    They are the defaults, those of the tour, all combinations of choices with few values, and each value of
+    each other choice with the defaults.
+    """
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
     seen: set[str] = set()
@@ -228,7 +235,7 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Each choice alone, with each value of the other choice under which it is shown."""
+    """Each value of each choice, with each value of the choice on which its visibility depends (`when`)."""
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
             [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]
@@ -265,7 +272,7 @@ def front(recipe: str, url: str = "") -> str:
 def scene_page(
     scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]], url: str = ""
 ) -> str:
-    """choices: those that have recipes. url: of the site, where it is known."""
+    """The HTML of a scene's page. choices: those that have recipes. url: of the site, if known."""
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
     main = page.scene_page(
@@ -286,7 +293,7 @@ def scene_page(
 def _page(
     title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
 ) -> str:
-    """A page; `FIRST` knows the theme, as no server does, and tells of modules that are blocked."""
+    """The HTML of a page. Its scripts `FIRST` set the theme, and report if modules are blocked."""
     first = [element("script", {"src": place.asset(name)}) for name in FIRST]
     reader = [] if alone else [module(place.asset("page/reader.mjs"))]
     head = [*first, *reader, *place.styles("page/style.css"), more]

@@ -1,6 +1,6 @@
-"""One Chromium, kept open, that shows an exported page: pictures of it at any moment.
+"""Screenshots of an exported page: one Chromium stays open and shows the figure at any moment.
 
-The browser is driven by choreographer, which Kaleido brings; BROWSER_PATH names another than the system's.
+choreographer, which Kaleido installs, controls the browser; BROWSER_PATH selects one other than the system's.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 from components.publish.subcommand import CommandFailed
 
-PATIENCE = 60.0  # seconds until a page is ready; software WebGL on a busy machine
+PATIENCE = 60.0  # seconds until a page is ready, enough for software WebGL on a busy machine
 INCH = 96  # CSS pixels
-LAID_OUT = 800  # CSS pixels; a narrower picture is one of this width made smaller
+LAID_OUT = 800  # CSS pixels; narrower pictures are laid out at this width and scaled down
 MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
@@ -33,10 +33,10 @@ class NoBrowser(CommandFailed):
 
 @dataclass(frozen=True)
 class Look:
-    """How large and how long.
+    """Size, duration and motion of a picture or film.
 
-    turn: a parameter that moves, from, to; without it the progress runs. fixed: the names of the fields that
-    were asked for, so that a GIF keeps them.
+    turn: a parameter that moves, its first and last value; None: the progress moves. fixed: names of fields
+    that the caller has set, which a GIF must keep.
     """
 
     width: int = 960
@@ -50,7 +50,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page in the browser; width and height are those of the picture, the page is `zoom` times as large."""
+    """A page that is open in the browser, `zoom` times as large as the picture of width × height."""
 
     tab: Any
     width: int
@@ -58,7 +58,7 @@ class Sheet:
     zoom: float
 
     async def run(self, code: str) -> Any:
-        """The awaited value of a JavaScript expression."""
+        """Evaluate a JavaScript expression in the page, await it, and return its value."""
         asked = {"expression": code, "awaitPromise": True, "returnByValue": True}
         answer = (await self.tab.send_command("Runtime.evaluate", asked))["result"]
         if "exceptionDetails" in answer:
@@ -68,7 +68,7 @@ class Sheet:
         return answer["result"].get("value")
 
     async def moment(self, moved: dict[str, float], progress: float) -> None:
-        """Show a state, and wait until it is on the screen."""
+        """Show parameters and progress, and wait until they are on the screen."""
         await self.run(
             "(async () => { const [player] = normscape.players; player.pressed = true;"
             f"for (const [name, value] of Object.entries({json.dumps(moved)})) player.set(name, value);"
@@ -92,7 +92,7 @@ class Sheet:
 
 @asynccontextmanager
 async def showing(page: Path, width: int, height: int, scale: float) -> AsyncIterator[Sheet]:
-    """A browser with an exported page open, its figure ready and settled."""
+    """Open an exported page in a browser, and wait until its figure is ready and at rest."""
     from choreographer import Browser
     from choreographer.errors import BrowserFailedError, ChromeNotFoundError
 

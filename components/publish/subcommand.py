@@ -1,4 +1,4 @@
-"""A subcommand of the command line, with its help."""
+"""Helper for subcommands of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class CommandFailed(RuntimeError):
 
 
 def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.ArgumentParser:
-    """Add a subcommand, whose help has the summary and the examples."""
+    """Add a subcommand whose help contains the summary and the examples."""
     lines = "\n".join(f"  {example}" for example in examples)
     return commands.add_parser(
         name,

@@ -1,1 +1,1 @@
-"""What answers: the routes beside Dash, what a client may cost, headers, the server itself."""
+"""The web server: HTTP routes beside those of Dash, rate limits, security headers, pictures."""

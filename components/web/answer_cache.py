@@ -1,4 +1,6 @@
-"""Cache of answers, each computed within the budget of the client who asks first; the others wait for it."""
+"""Cache of responses. Each is computed within the budget of the first client; simultaneous clients wait for
+it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ MAX_CACHE_BYTES = 64 * 2**20  # of a process
 
 
 def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
-    """A function that memoises bytes by key; the least recently used are dropped first."""
+    """Create a cache: a function that memoises bytes by key, and drops the least recently used first."""
 
     @cached(LRUCache(max_bytes, len), key=lambda key, compute: key, condition=Condition())
     def cached_answer(key: Hashable, compute: Callable[[], bytes]) -> bytes:
@@ -25,7 +27,7 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
 
 
 def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
-    """The cached or newly computed answer; with key None it is not cached. free: not charged."""
+    """Return a cached or new response body; with key None it is not cached. free: charge no client."""
 
     def computed() -> bytes:
         with nullcontext() if free else budget.work():

@@ -25,12 +25,12 @@ from components.web.routes import current_facts
 
 BURST, REFILL = 20.0, 0.25  # seconds of one processor
 QUEUE_LENGTH, WORKERS = 6, 2  # threads that wait or work; threads that work
-PLACE_PRICE = 0.5  # seconds that a place in the queue counts, until its work is done and charged
+PLACE_PRICE = 0.5  # seconds that a place in the queue counts as owed, until its work is charged
 GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a second
-TRAINING_PRICE = 0.5  # seconds for a training, which others compute
-MAX_CLIENTS = 10_000  # clients that are remembered
-STORE_RETRY_SECONDS = 60  # until a store that is full, or away, is worth another try
-HOUSEHOLD_BITS = 64  # of an IPv6 address; the others are the household's own to choose
+TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
+MAX_CLIENTS = 10_000  # clients whose debts are remembered
+STORE_RETRY_SECONDS = 60  # until a retry when the store is full or cannot be reached
+HOUSEHOLD_BITS = 64  # of an IPv6 address: a household may choose the other bits freely
 UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
 
 
@@ -72,7 +72,7 @@ class Budget:
                 raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
             self.waiting[place] = client
             if len(self.waiting) + len(self.working) > QUEUE_LENGTH:
-                del self.waiting[max(reversed(self.waiting), key=self._share)]  # of equals the newest goes
+                del self.waiting[max(reversed(self.waiting), key=self._share)]  # the newest among equals
             self._start_next()
             self.change.wait_for(lambda: place not in self.waiting)
             if place not in self.working:
@@ -87,7 +87,9 @@ class Budget:
                 self._start_next()
 
     def _share(self, place: object) -> float:
-        """The priority of a place, smaller first: what its client owes, with the places it holds."""
+        """The priority of a place, smallest first: the debt of its client, with PLACE_PRICE for each of its
+        places.
+        """
         clients = [*self.waiting.values(), *self.working.values()]
         client = self.waiting[place]
         return self.owed(client) + PLACE_PRICE * clients.count(client)

@@ -1,4 +1,4 @@
-"""Behind a proxy: at a path that is not the root, with the client's address, scheme and host as it says."""
+"""Operation behind a reverse proxy: below a path prefix, and with the client's address, scheme and host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.settings import Settings, WrongSetting
 
 
 def stand_behind(server: Flask, setting: Settings) -> None:
-    """Serve at the prefix, whether a proxy strips it or not; believe as many proxies as the settings say."""
+    """Serve below the prefix, whether a proxy strips it or not; trust as many proxies as the settings say."""
     inner: Any = server.wsgi_app
     application = inner
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")

@@ -1,4 +1,4 @@
-"""Facts of the HTTP routes, declared where a route is registered: a route without them is an error."""
+"""Registration of HTTP routes with facts for caches and rate limits; a route without facts is an error."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 from flask import Blueprint, Flask, current_app, request
 from flask.sansio.app import App
 
-# A key of a run or recording, or a training's ticket: no log shows it, and no cache keeps what it leads to.
+# A key of a run or recording, or the ticket of a training: masked in logs, and its responses are not cached.
 SECRET = re.compile("[0-9a-f]{16,}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RouteFacts:
-    """What caches and guards must know of a route.
+    """Facts about a route, for caches and rate limits.
 
-    cacheable: its answer is the same for all who ask the same with the same cookies; a cache may give it to
-    them for some seconds, unless it says `no-store` or the address has a secret;
-    cross_origin: pages of any origin may read it, without credentials, as figures in sandboxed frames do;
-    costly: it computes within its client's budget.
+    cacheable     the response is the same for all clients with the same request and cookies: a shared cache
+    may keep
+                  it for some seconds, unless it says `no-store` or the address contains a key
+    cross_origin  pages of any origin may read it, without credentials, as figures in sandboxed frames do
+    costly        its computation is charged to the client's budget
     """
 
     cacheable: bool
@@ -33,7 +34,7 @@ UNROUTED = RouteFacts(cacheable=False, cross_origin=False, costly=False)
 
 
 class UndeclaredRoute(RuntimeError):
-    """A route without facts."""
+    """Raised for a route without facts."""
 
 
 def route(
@@ -53,7 +54,7 @@ def route(
 
 
 def declare(server: App, endpoint: str, facts: RouteFacts) -> None:
-    """Declare the facts of a route that is registered elsewhere, by Dash for example."""
+    """Declare the facts of a route that other code has registered, such as Dash."""
     server.extensions.setdefault("route_facts", {})[endpoint] = facts
 
 
@@ -65,6 +66,6 @@ def check(server: Flask) -> None:
 
 
 def current_facts() -> RouteFacts:
-    """The facts of the route of this request; UNROUTED where no route takes it."""
+    """The facts of the current request's route; UNROUTED if no route matches."""
     facts: dict[str, RouteFacts] = current_app.extensions["route_facts"]
     return facts.get(request.endpoint or "", UNROUTED)

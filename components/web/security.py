@@ -17,15 +17,15 @@ from components.settings import Settings
 from components.web.routes import SECRET, check, current_facts
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
-CACHE_SECONDS = 5  # in nginx: a changed file is seen soon
+CACHE_SECONDS = 5  # in nginx; short, so that a changed file appears soon
 BYTES = "application/octet-stream"  # forms of other sites cannot send this content type
 HEALTH = "/healthz"  # monitoring may use any host name here
-EMBED = "embed"  # the endpoint that any site may show in a frame
+EMBED = "embed"  # the endpoint that all sites may show in a frame
 CALLBACKS = "/_dash-update-component"
 MALFORMED = (LookupError, TypeError, AttributeError, ValueError, RecursionError, DashException)
-DOCUMENTS = ("text/html", "image/svg+xml")  # what a browser shows as a page, and may run scripts in
+DOCUMENTS = ("text/html", "image/svg+xml")  # shown by browsers as pages, in which scripts may run
 
-# Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline, or made from text.
+# Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline or created from text.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self'",
@@ -68,14 +68,15 @@ def secure(app: Dash, setting: Settings) -> None:
 
 
 def headers(answer: Response) -> Response:
-    """Security headers, and for how many seconds nginx may cache the response for everyone.
+    """Add security headers, and X-Accel-Expires: for how many seconds nginx may cache the response.
 
-    Only documents need those that a browser applies to a page and to all it fetches. A page may be framed by
-    its own site, an embed by anyone.
+    Headers that apply to a whole page are added to documents only. Pages may be framed by their own site,
+    embeds by every site.
     """
     facts = current_facts()
     answer.headers["X-Content-Type-Options"] = "nosniff"
-    answer.headers.setdefault("Cache-Control", "private, no-cache")  # it may name the host, or a cookie
+    # it may depend on the host name or a cookie
+    answer.headers.setdefault("Cache-Control", "private, no-cache")
     if answer.mimetype in DOCUMENTS:
         anywhere = request.endpoint == EMBED
         policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
@@ -94,7 +95,7 @@ def headers(answer: Response) -> Response:
 
 
 def known(hosts: tuple[str, ...]) -> None:
-    """Refuse a host name that is not ours, to which links would lead. The health check may use any."""
+    """Refuse requests for unknown host names, which would appear in links; the health check may use any."""
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server has another name", list(hosts))
 
@@ -102,7 +103,8 @@ def known(hosts: tuple[str, ...]) -> None:
 def from_own_page(what: str) -> None:
     """Refuse a POST that could come from another site (CSRF). Raises WrongValue.
 
-    A form cannot send this content type, and for a script of another site the browser asks first, in vain.
+    A form cannot send the required content type, and before a script of another site sends it, the browser
+    makes a preflight request, which is refused.
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)

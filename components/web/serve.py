@@ -1,7 +1,8 @@
-"""The web server: Waitress, one process of threads. nginx stands before it on a network (`nginx.conf`).
+"""The web server Waitress: one process with several threads. On the internet nginx is in front
+(`nginx.conf`).
 
-Waitress reads a request to its end and sends an answer at the client's pace in one loop: a thread is taken
-only while the application computes.
+Waitress reads whole requests and sends responses at the client's pace in an event loop; a thread is used only
+while the application computes.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ from components.web.routes import SECRET
 from components.web.security import MAX_BODY_BYTES
 from learning.parts import MAX_UPLOAD_BYTES
 
-MAX_CONNECTIONS, FILES_PER_CONNECTION = 2_000, 3  # a socket, a body, an answer
+MAX_CONNECTIONS, FILES_PER_CONNECTION = 2_000, 3  # files of a connection: socket, request body, response
 STOP_SECONDS, HALF_SENT_SECONDS = 8, 0.5  # for requests under way, and those half received; Docker allows 10
 LOOP_SECONDS, TRIM_SECONDS = 1, 30
-SWITCH_SECONDS = 0.0005  # Python's 0.005 would let computing threads hold up the loop after each socket
+SWITCH_SECONDS = 0.0005  # with Python's 0.005, computing threads would delay the event loop at each socket
 WAITRESS: dict[str, Any] = {
-    "threads": 16,  # budget.QUEUE_LENGTH of them may compute or wait; the others answer what costs nothing
+    "threads": 16,  # budget.QUEUE_LENGTH of them may compute or wait; the others are for cheap requests
     "channel_timeout": 30,  # seconds without a byte
     "cleanup_interval": 5,
     "max_request_header_size": 32 * 2**10,
-    "max_request_body_size": MAX_UPLOAD_BYTES + 4 * MAX_BODY_BYTES,  # the application names its own bounds
-    "outbuf_high_watermark": 256 * 2**20,  # bytes that a client may leave unread: with more, a thread waits
+    "max_request_body_size": MAX_UPLOAD_BYTES + 4 * MAX_BODY_BYTES,  # routes have smaller limits of their own
+    # unread bytes of a response, beyond which its thread waits for the client
+    "outbuf_high_watermark": 256 * 2**20,
     "asyncore_use_poll": True,
-    "clear_untrusted_proxy_headers": False,  # TRUSTED_PROXIES says whom the application believes
+    "clear_untrusted_proxy_headers": False,  # components/web/proxy.py evaluates these headers
     "ident": None,
 }
 ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt
@@ -43,11 +45,11 @@ Sockets = dict[int, Any]
 
 
 def listen(application: Any, host: str, port: int) -> Sockets:
-    """Start to listen; the sockets of the server. Raises OSError, ValueError."""
-    # One heap for all threads: glibc keeps for each what it has had at its worst, 200 MB after some uploads.
+    """Start to listen; returns the server's sockets. Raises OSError, ValueError."""
+    # One heap for all threads: with one for each, glibc keeps the peak of each, 200 MB after some uploads.
     _glibc("mallopt", ARENA_MAX, 1)
     sys.setswitchinterval(SWITCH_SECONDS)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # requests may wait
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # no warning when requests wait
     sockets: Sockets = {}
     limit = _connection_limit()
     create_server(application, map=sockets, host=host, port=port, connection_limit=limit, **WAITRESS)
@@ -55,7 +57,7 @@ def listen(application: Any, host: str, port: int) -> Sockets:
 
 
 def run(sockets: Sockets) -> None:
-    """Answer requests until SIGTERM or Ctrl+C; then finish those under way."""
+    """Serve until SIGTERM or Ctrl+C; then finish the requests under way."""
     stopping, next_trim = threading.Event(), 0.0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -90,7 +92,7 @@ def _connection_limit() -> int:
 
 
 def give_back() -> None:
-    """Return free memory inside the heap to the system; glibc by itself returns only its end."""
+    """Return free memory of the heap to the system; by itself glibc returns only that at the heap's end."""
     _glibc("malloc_trim", 0)
 
 

@@ -1,7 +1,6 @@
-"""The HTTP routes beside Dash: recipes, still pictures, the drawing library, health. All are GET.
+"""HTTP routes beside those of Dash: recipes, still pictures, the drawing library, health. All are GET.
 
-What takes the processor for long is made in its turn (`budget`), and what many ask for is cached
-(`answer_cache`).
+Expensive responses are computed within the client's `budget`, and cached (`answer_cache`).
 """
 
 from __future__ import annotations
@@ -31,10 +30,11 @@ from components.web.security import HEALTH
 from learning import shipped
 
 LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
-PACKED = LIGHT.with_name(f"{LIGHT.name}.br")  # by Brotli at its best, which takes seconds (package.json)
+# compressed with the best quality of Brotli by `npm run pack`, which takes seconds
+PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
-GZIP = 4  # of 9: 6 takes twice as long and saves nothing of what is mostly base64
-BROTLI = 5  # of 11: a fifth less than 4, for some milliseconds a recipe; more saves nothing before 11
+GZIP = 4  # level, of 9: 6 takes twice as long and saves nothing, since most of it is base64
+BROTLI = 5  # quality, of 11: a fifth smaller than 4, for some milliseconds a recipe; 6 to 10 save no more
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -52,7 +52,7 @@ def add_routes(server: Flask) -> None:
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
-    """Register what figures request, and the error responses for wrong values and unknown scenes."""
+    """Register the routes for figures, and the error responses for wrong values and unknown scenes."""
     facts = RouteFacts(cacheable=True, cross_origin=True, costly=True)
     route(routes, "/recipe/<slug>", "recipe", recipe, facts)
     route(routes, "/still/<slug>.svg", "still", lambda slug: picture("still", slug, stills.SVG), facts)
@@ -97,19 +97,22 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 
 
 def picture(kind: str, slug: str, mime_type: str) -> Response:
-    """A picture of a scene, drawn on the server; its query is that of a link."""
+    """The response with a picture of a scene, drawn on the server; the query is that of a link."""
     return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
 
 def preview(name: str) -> Response:
-    """The link preview, a PNG: of a scene in any state, or of a page that is not a scene."""
+    """The response with a link preview, a PNG of a scene in any state or of another page."""
     page = front_pages().get(name)
     return picture(name, page.slug, stills.PNG) if page else picture("preview", name, stills.PNG)
 
 
 def once(query) -> dict[str, str]:
-    """The query of this request as a mapping. Raises WrongValue for a name that is given twice, and for bytes
-    that are not UTF-8: Werkzeug would pass them on as the text %FF."""
+    """The query of a request as a dict.
+
+    Raises WrongValue for a name that occurs twice, and for bytes that are not UTF-8, which Werkzeug would
+    pass on as the text %FF.
+    """
     try:
         unquote_to_bytes(request.query_string).decode()
     except UnicodeDecodeError:
@@ -128,7 +131,7 @@ def fresh(text: str | bytes, mime_type: str) -> Response:
 
 
 def sheet(address: Callable[[str], str] = fonts.beside) -> str:
-    """The colours and the typefaces. address: of a typeface's file, by its name."""
+    """The style sheet of colours and fonts. address: maps the name of a font file to its URL."""
     return theme.css() + fonts.css(address)
 
 
@@ -137,7 +140,7 @@ def library_code() -> str:
 
 
 def full_bundle_notice() -> str:
-    """One line if the full Plotly bundle is used, with how to get the small one; empty otherwise."""
+    """A line that says how to get the small Plotly bundle, if the full one is used; empty otherwise."""
     if LIGHT.exists():
         return ""
     size = FULL.stat().st_size / 1e6
@@ -149,13 +152,13 @@ def full_bundle_notice() -> str:
 
 @cache
 def bundle() -> tuple[str, bytes]:
-    """The Plotly bundle: its name, with a fingerprint, and its code; the small one if npm has fetched it."""
+    """The Plotly bundle: file name with a fingerprint, and code; the small one if npm has fetched it."""
     code = library_code().encode()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code
 
 
 def library(name: str) -> Response | tuple[Response, int]:
-    """The response with the Plotly bundle, or a typeface."""
+    """The response with the Plotly bundle or a font."""
     known, code = bundle()
     if name in fonts.files():
         answer = Response(fonts.files()[name], mimetype="font/woff2")

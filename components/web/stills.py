@@ -1,7 +1,8 @@
 """Still pictures: SVG of scenes in any state, cards of the gallery, PNG previews for networks.
 
-Those that all visitors ask for first, without a state of their own, are drawn once a version and kept as
-files: `python -m components.web.stills` draws them for an image, the server its cards before it listens.
+Pictures of default states, which all visitors request first, are drawn once per version and kept as files:
+`python -m components.web.stills` draws them for a Docker image, and the server draws the cards before it
+listens.
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ from components.web.answer_cache import made
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
-IMAGE_FOLDER = ROOT / "cards"  # of a container's image; elsewhere pictures are in the cache folder
+IMAGE_FOLDER = ROOT / "cards"  # in a Docker image; elsewhere they are in the cache folder
 SVG, PNG = "image/svg+xml", "image/png"
 CARDS = {"theme": list(THEMES), "moving": ["1"]}
 Wanted = tuple[str, Scene, dict[str, str]]  # kind, scene, query
 
 
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The picture that a query asks for, drawn unless it is kept. Raises WrongValue, Busy.
+    """The picture for a query, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
 
-    kind: "still", of any state; "card", for the home page, in a theme, at rest or `moving=1`; "preview", a
-    PNG of any state; or the name of a front page, for its preview.
+    kind: "still", any state; "card", for the home page, in a theme, still or `moving=1`; "preview", a PNG of
+    any state; or the name of a page in `front_pages`, for its preview.
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     if not query or dict(query) in [
         {"theme": look} for look in THEMES
-    ]:  # the gallery: an <img> cannot ask again
+    ]:  # cards of the gallery: not charged, because an <img> does not retry
         return made(key, lambda: kept(kind, scene, query), free=True)
     return made(key, lambda: draw(kind, scene, query))
 
 
 def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The file of a picture, which is drawn and written first if it is missing and the folder is writable."""
+    """The picture from its file; if there is none, it is drawn, and written if the folder is writable."""
     path = folder() / version() / "-".join((kind, scene.slug, *query.values()))
     with suppress(OSError):
         return path.read_bytes()
@@ -97,19 +98,19 @@ def draw_card(scene: Scene, query: Mapping[str, str]) -> bytes:
 
 @lru_cache(maxsize=1)
 def undressed(slug: str, moving: bool) -> str:
-    """A card in the theme "auto", which others follow at once: they have the same shapes."""
+    """A card in the theme "auto", from which those of other themes are made; kept for the next theme."""
     state = state_of(scenes()[slug], {}, tour=False)
     return (card.moving if moving else card.card)(state.recipe, state)
 
 
 def cards() -> Iterator[Wanted]:
-    """The cards of all scenes; those of one recipe in a row."""
+    """The cards of all scenes in all themes, grouped by scene."""
     for scene, look in product(scenes().values(), theme.THEMES):
         yield "card", scene, {"theme": look}
 
 
 def previews() -> Iterator[Wanted]:
-    """The previews of scenes as they open, and of front pages."""
+    """The previews of scenes in their default states, and of other pages."""
     for scene in scenes().values():
         yield "preview", scene, {}
     for name, page in front_pages().items():

@@ -31,17 +31,46 @@ def convert(
     partly: bool = False,
     norms: Sequence[str] = (),
 ) -> Certificate:
-    """Fold a checkpoint's norms into neighbouring layers where that is exact; write the result, certified.
+    """Fold a checkpoint's norms into neighbouring layers where that is exact; write and certify the result.
 
-    model    a name on the hub, a folder, or a GGUF file
-    out      the folder to write; it must not exist
-    text     the text that both models read for the certificate; by default a short one that comes with us
-    strict   replace LayerNorms that need no centring any more by `torch.nn.RMSNorm`; the written `load.py`
-             loads such a folder
-    partly   write the model even if half of its norms or more cannot be folded
-    norms    name patterns such as "h.1.*": measure the cost of dropping the centring of these norms only
+    γ and β go into the layers that read the norm's output; the mean is removed in the layers that write its
+    input. The folder is written only if the certificate passes (docs/convert.md).
 
-    The folder is written only if the certificate is passed. Raises NotConverted.
+    Parameters
+    ----------
+    model : str or Path
+        A name on the Hugging Face hub, a folder, or a GGUF file.
+    out : str or Path
+        The folder to write; it must not exist.
+    text : str, optional
+        The text that both models read for the certificate; by default a short text that comes with Normscape.
+    strict : bool
+        Replace each LayerNorm that needs no centring any more by `torch.nn.RMSNorm`. The file `load.py` in
+        the folder loads such a model.
+    partly : bool
+        Write the model even if half of its norms or more cannot be folded.
+    norms : sequence of str
+        Patterns of names, such as "h.1.*": measure only for these norms what dropping their centring would
+        cost; by default for all.
+
+    Returns
+    -------
+    Certificate
+        It has passed; `certificate.json` and `certificate.txt` in the folder contain it.
+
+    Raises
+    ------
+    NotConverted
+        If the model cannot be read, traced or folded, or the folder exists. `Refused`, a subclass, if the
+        certificate is refused.
+
+    Examples
+    --------
+    >>> from transformers import ViTConfig, ViTModel
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "image_size": 8, "patch_size": 4}
+    >>> ViTModel(ViTConfig(num_hidden_layers=1, num_attention_heads=1, **sizes)).save_pretrained("vit")
+    >>> convert("vit", "vit-folded").passed
+    True
     """
     with replacing(Path(out)) as folder:
         source = Checkpoint(str(model))
@@ -69,7 +98,37 @@ def convert(
 
 
 def certify(original: str | Path, converted: str | Path, *, text: str | None = None) -> Certificate:
-    """Certify that two checkpoints, however they were made, are the same model. Raises NotConverted."""
+    """Certify that two checkpoints, however they were made, are the same model up to rounding.
+
+    Their outputs are compared in float64, float32 and bfloat16 with what rounding alone changes.
+
+    Parameters
+    ----------
+    original, converted : str or Path
+        Names on the Hugging Face hub, folders, or GGUF files.
+    text : str, optional
+        The text that both models read; by default a short text that comes with Normscape.
+
+    Returns
+    -------
+    Certificate
+        Its `passed` says whether the models agree; `reason` says why not.
+
+    Raises
+    ------
+    NotConverted
+        If one of the models cannot be read or run.
+
+    Examples
+    --------
+    >>> from transformers import ViTConfig, ViTModel
+    >>> sizes = {"hidden_size": 8, "intermediate_size": 8, "image_size": 8, "patch_size": 4}
+    >>> for name in ("one", "other"):
+    ...     config = ViTConfig(num_hidden_layers=1, num_attention_heads=1, **sizes)
+    ...     ViTModel(config).save_pretrained(name)
+    >>> certify("one", "one").passed, certify("one", "other").passed
+    (True, False)
+    """
     one, other = Checkpoint(str(original)), Checkpoint(str(converted))
     read = samples(one, _text(text))
     return compared(one, other, read, about=_about(text, read))

@@ -1,13 +1,13 @@
 """Framing: computes the ranges of a view's axes from what the view shows, for all scenes.
 
-A view without `ranges` is framed when its recipe is finished (`components.language.finish`). Everything
-visible as the scene opens is wholly inside the picture, and centred. The axes leave room for the other stages
-and the ends of the sliders as long as the sphere or circle (without one: what is visible at first) keeps
-`MIN_SPHERE_FRACTION` of the smaller side of the panel. A 2D view that is much wider than high gets axes as
-wide as the whole figure (`View.wide`). A stage of a 3D view, or of a `reaching` 2D view, that needs more room
-is seen from farther away, and a small one from nearer: its axes are wider or narrower, around the centre of
-what it shows (`View.zooms`). The same happens where a slider moves something out of a `reaching` view
-(`View.wider`). Guides do not count.
+A view without `ranges` is framed when its recipe is finished (`components.language.finish`). Everything that
+is visible as the scene opens is wholly inside the picture, and centred. The axes also leave room for the
+other stages and the ends of the sliders, but only so much that the sphere or circle (without one: the points
+visible at first) takes at least `MIN_SPHERE_FRACTION` of the smaller side of the panel. A 2D view that is
+much wider than high gets axes as wide as the whole figure (`View.wide`). In 3D views and `reaching` 2D views,
+the axes widen for a stage that needs more room, and narrow for a small one, around the centre of the stage's
+points (`View.zooms`). In `reaching` views they also widen when a slider moves points out (`View.wider`).
+Guides do not count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ranges of axes as a scene opens: they hold what is visible at first, with room for what comes later."""
+"""The ranges of the axes as a scene opens: around the points visible at first, with room for later ones."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _on_paper(points: Array, center: Array, half: float) -> Array:
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of a box of a given half side with which points are centred on the paper."""
+    """The centre (3,) of the box, with a given half side, that shows points centred on the paper."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -82,14 +82,14 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of a box in which points take a given fraction of the paper; 1 for a single point."""
+    """Half the side of the box in which points take a given fraction of the paper; 1 for a single point."""
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE
 
 
 def _half_needed(points: Array, center: Array) -> float:
-    """Half the side of a box around a centre with which points stay within the first frame."""
+    """Half the side of the smallest box around a centre in which points take at most MAX_FIRST_FRACTION."""
     off = points - center
     far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]
     return float(far.max(initial=0)) / EYE_DISTANCE

@@ -1,6 +1,4 @@
-"""The extent of a view: a few points that stand for everything that it shows at first, later, and of its
-sphere.
-"""
+"""The extent of a view: a few points that stand for all that it shows at first, later, or on a sphere."""
 
 from __future__ import annotations
 
@@ -19,14 +17,14 @@ Array = np.ndarray
 
 SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that the framing keeps large
 MIN_VISIBLE_OPACITY = 0.1  # fainter spheres are not kept large
-DIRECTION_COUNT = 200  # directions; the farthest point in each stands for all points
+DIRECTION_COUNT = 200  # the farthest point in each direction stands for all points
 DIRECTION_INDICES = np.arange(DIRECTION_COUNT)
 POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thread and the processor's cache
 
 
 class ViewExtent:
-    """A small set of points that decides the ranges of a view: visible at first, at any time, or on its
-    sphere.
+    """Small sets of points that decide the ranges of a view: of all points visible at first, of those visible
+    later, and of its spheres.
     """
 
     def __init__(self, shown: ShownPoints, view: View) -> None:
@@ -55,7 +53,9 @@ class ViewExtent:
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """Points, their trails, and the sphere or circle, at a stage with other slider values."""
+        """The points that must stay within the axes when sliders move: of marks that move axes, and of
+        spheres.
+        """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)
 
@@ -69,9 +69,7 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """Points visible at the other stages, and, unless axes follow the sliders, at the ends of each
-        slider.
-        """
+        """Points visible at each stage and, unless the axes follow sliders, at both ends of each slider."""
         defaults = self.recipe.defaults
         for progress in self._moments():
             yield self._points(defaults, progress)
@@ -90,7 +88,7 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of points that the marks show, each array once."""
+        """The arrays of points that the marks show, without duplicates."""
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 
@@ -100,22 +98,23 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """Points of marks. whole: of every mark, otherwise of those that enclose others; labels: also of
-        labels.
+        """The visible points of marks that count for the axes (`Mark.in_frame`).
+
+        whole: also of marks that count only as the scene opens and at stages; labels: also of labels.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The points of a sphere or circle at the first of these moments; none for other marks."""
+        """The points of a sphere or circle at the first moment when it is visible; none for other marks."""
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
         return self._farthest(self._arrays([mark], self.recipe.defaults, next(moments, 0.0)))
 
     def _farthest(self, arrays: Sequence[Array]) -> Array:
-        """Of many points those that are farthest in some direction; few points are all kept."""
+        """Reduce points to the farthest in each of DIRECTION_COUNT directions; few points are all kept."""
         if sum(map(len, arrays)) <= DIRECTION_COUNT:
             return np.vstack([np.empty((0, self.dims)), *arrays])
         found = [
@@ -135,7 +134,9 @@ def _is_sphere(mark: Mark) -> bool:
 
 
 def _farthest_points(points: Array) -> tuple[Array, Array]:
-    """(directions,) how far points reach in each direction, and (directions, k) the points that do."""
+    """For each direction: the largest projection of points (directions,), and the point that has it
+    (directions, k).
+    """
     directions, found = _directions(points.shape[1]), []
     for start in range(0, len(points), POINTS_PER_PRODUCT):
         along = directions @ points[start : start + POINTS_PER_PRODUCT].T

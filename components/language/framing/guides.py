@@ -17,11 +17,13 @@ Array = np.ndarray
 MAX_LABEL_RADIUS = 0.89  # of half the panel's side: labels at the ends of guides
 MAX_GUIDE_RADIUS = 0.95  # of half the panel's side: the ends of guides
 SHORTENING_STEPS = 40
-MAX_FACTOR_PER_STEP = 1.4  # per step: perspective distorts guides that are much too long
+MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
 
 
 class GuideShortener:
-    """Shortens the guides of a recipe's views, and those of `clouds` that only guides show."""
+    """Shortens the guides of a recipe's views: those with a radius of their own, and clouds shown only by
+    guides.
+    """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
         self.recipe, self.clouds = recipe, clouds

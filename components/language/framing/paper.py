@@ -1,4 +1,4 @@
-"""The picture plane: the positions of a view's points on paper, and where the camera must stand."""
+"""Projection onto the picture plane (paper): positions of points, and the camera for which they fit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field
 
 
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
-    """The camera position in a direction, in units of the box's side, at the distance for which views are
-    framed.
-    """
+    """The position of a camera in this direction, in units of the box's side, at the standard distance."""
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())
 
@@ -50,17 +48,18 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 
 
 def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """The centre of points in a plane, and the width of axes of which they take a given fraction."""
+    """For points in a plane: the centre and width of axes of which they take a given fraction."""
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """The target and the distance of a camera for which points in space take a given fraction of the paper.
+    """For points in space: the target and distance of a camera for which they take a given fraction of the
+    paper.
 
-    The points are in camera coordinates (right, up, towards it). A point a to the right and c nearer is seen
-    at a/(distance − c)/tan. So it is inside if distance ≥ ±a/(fraction · tan) + c, which is linear: the least
-    distance is reached where points touch both sides.
+    The points are in camera coordinates (right, up, towards it). A point a to the right and c nearer appears
+    at a/(distance − c)/tan on the paper. It is within the fraction if distance ≥ ±a/(fraction · tan) + c.
+    This is linear, so at the smallest distance points touch both sides.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2

@@ -1,4 +1,4 @@
-"""The points that the marks of a recipe show, cached: only what has moved is computed again."""
+"""Cache of the points that the marks of a recipe show: only points that have moved are computed again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class _SharedMoment(Moment):
-    """A moment in which display coordinates used by several marks are computed once."""
+    """A moment whose display coordinates are cached, since several marks may use the same."""
 
     memory: ShownPoints
 
@@ -36,9 +36,9 @@ class ShownPoints:
         self._memory: dict[tuple[Any, ...], tuple[Sequence[object], Any]] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        """The points of a mark without gaps; of a trail its corners, stage by stage.
+        """The points of a mark, without gaps; for a trail, its points at each stage.
 
-        For a mark that selects points by a property, all points from which it selects.
+        For a mark that selects points by a property, all points of its cloud.
         """
         moved: Iterable[float | None] = params.values()
         if mark.own_points:
@@ -87,7 +87,7 @@ class ShownPoints:
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """Points without gaps, of those with the given numbers."""
+    """The finite points, of all or of those with the given indices."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]
@@ -101,5 +101,5 @@ def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ..
 
 
 def _divisors(row: Row) -> list[Row]:
-    """The rows by which a row is divided, one after another."""
+    """The row that divides a row (`Row.over`), the row that divides that one, and so on."""
     return [row.over, *_divisors(row.over)] if row.over else []

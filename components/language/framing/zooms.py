@@ -1,6 +1,6 @@
-"""How the axes of a view zoom and move at stages (`View.zooms`) and with sliders (`View.wider`).
+"""Zooms of a view's axes at stages (`View.zooms`) and at the ends of sliders (`View.wider`).
 
-A row of zooms is the scale of the axes, and the offset of their centre along each axis.
+A zoom is a scale of the axes, and an offset of their centre along each axis.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from components.language.recipe import Parameter, View, Wider, identity_zoom
 
 Array = np.ndarray
 Zoom = tuple[float, Array]  # the scale of the axes, and the offset of their centre in display coordinates
-ZoomRow = tuple[float, ...]  # the same as numbers in a recipe
+ZoomRow = tuple[float, ...]  # the same as a row of numbers, as recipes have it: (scale, offset, offset …)
 
-MAX_STAGE_RADIUS = 0.95  # of half the panel's side: points farther out at a stage zoom its axes
+MAX_STAGE_RADIUS = 0.95  # of half the panel's side: the axes zoom out at a stage with points farther out
 MIN_STAGE_FRACTION = 0.52  # of the picture: the axes zoom in on a stage that fills less
-# of the picture that points fill which a slider has moved out, with what surrounds them
+# fraction of the picture that points take after a slider has moved them out and the axes have followed
 MOVED_FRACTION = 0.82
-DECIMALS = 3  # decimals of a zoom
+DECIMALS = 3  # of the numbers of a zoom
 
 
 def stage_zooms(
     shown: ShownPoints, views: Sequence[View], framed: Collection[str]
 ) -> list[tuple[ZoomRow, ...]]:
-    """For each view, a zoom for each stage; none if its axes stay.
+    """For each view, one zoom per stage; an empty tuple for every view if none needs any zoom.
 
-    Axes widen so that all of a stage is visible; in framed views they also narrow, so that a small stage is
-    large. The views share their scales.
+    Axes widen so that a stage is wholly visible; in `framed` views they also narrow, so that a small stage
+    appears large. All views have the same scale at a stage.
     """
     stages = range(len(shown.recipe.stages))
     view_zooms = [
@@ -62,7 +62,7 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """For each slider whose ends move points out of a view, how its axes follow."""
+    """How the axes follow each slider whose ends move points out of the view."""
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
 
@@ -93,7 +93,7 @@ def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
 
 
 def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
-    """The zoom at a stage; None if the axes stay."""
+    """The zoom at a stage; None if its points fit the axes. nearer: whether to zoom in on small stages."""
     points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
     if not len(points):
         return None
@@ -110,7 +110,7 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom, relative to the usual one, at which points that would leave the axes stay inside."""
+    """The zoom, relative to the usual one, with which the `held` points stay within the axes."""
     if not held:
         return identity_zoom(view.dims)
     (scale, *offset), points = usual, np.concatenate(held)
@@ -135,8 +135,8 @@ def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Ar
 
 
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
-    """The zoom at which points are centred and take a fraction of the picture, or less, so that spheres stay
-    within theirs.
+    """The zoom that centres points and scales them to `fraction` of the picture, or to less, so that spheres
+    take at most MIN_SPHERE_FRACTION of it.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

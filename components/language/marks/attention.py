@@ -14,15 +14,15 @@ from geometry.arrows import with_heads
 from geometry.plane import facing
 from geometry.softmax import softmax
 
-ROUNDING = 1e-9  # tolerance of a count
+ROUNDING = 1e-9  # so that 1/low is not rounded down to the number below it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Average(Stroke):
     """Lines from the followed point, if no query can select it, to the points that average to it.
 
-    The weights are the most even ones. Only points with weights in `span`, low ≤ p < high, are joined; there
-    is room for 1/low of them, the largest possible number.
+    Of all possible weights, the most even ones count. Lines lead only to points with weights p in `span`,
+    low ≤ p < high; the array has room for 1/low lines, the largest possible number.
     """
 
     span: tuple[float, float]
@@ -71,9 +71,9 @@ class BestQuery(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(Stroke):
-    """The line (in 3D the rim of a disc) of points with the same score as the highest key, so that no key is
-    beyond it.
+    """The supporting line of a query: the points with the same score as its highest key; in 3D a rim.
 
+    No key lies beyond it.
     query: a row; without it, a query that selects the followed point, if there is one.
     """
 
@@ -92,7 +92,7 @@ class Support(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class SupportDisc(Mark):
-    """The disc of a `Support` in 3D."""
+    """The disc of the supporting plane in 3D, whose rim is a `Support`."""
 
     query: Row | None
     radius: float
@@ -185,9 +185,7 @@ def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
-    """The centre and the edge of a supporting line or plane, in display coordinates; if there is none, only
-    the centre.
-    """
+    """Display coordinates of a supporting line's or plane's centre, followed by its edge, if there is one."""
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
     if mark.query is None:
         found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)

@@ -21,7 +21,7 @@ class Follow:
     """A click follows the point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """Any mark can have it."""
+        """Nothing to check: every mark can have it."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,13 @@ class Carry:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click sets the clock to the beginning of the point's span, and plays it to its end.
+    """A click plays the clock from the beginning to the end of the point's span.
 
-    For each of the cloud's points: spans (N, 2), values of the clock; follow (N,), the point of the scene to
-    follow; progress (N,), the progress to show. −1 in these leaves the value unchanged.
+    For each of the cloud's points:
+
+    spans     (N, 2) the first and last value of the clock
+    follow    (N,) the number of the point to follow, or −1 to keep it
+    progress  (N,) the progress to show, or −1 to keep it
     """
 
     spans: Array

@@ -23,8 +23,8 @@ DASHES = {
     "longdashdot": (15, 5, 3, 5),
 }
 GLYPHS = ("circle", "square", "ring")
-# When a mark counts for the ranges of axes: at every moment; only as the scene opens and at stages; as
-# labels, only at stages; or never
+# When a mark counts for the ranges of the axes: always; only as the scene opens and at stages (whole); only
+# at stages (labels); or never
 InFrame = Literal["always", "whole", "labels", "never"]
 
 
@@ -52,10 +52,11 @@ class Color:
 class Mark:
     """The base class of all marks.
 
-    role: the mathematical role, which decides the colour. fade: opacity at each stage, linear between them,
-    times `opacity`. guide: it surrounds the subject, like an axis or a plane, and need not fit into the
-    picture. hint: what the reader can do with it, such as "click to see it"; added to its title in a live
-    figure, never in a picture, a film or on paper.
+    role   its mathematical role, which decides the colour
+    fade   the opacity at each stage, interpolated linearly and multiplied by `opacity`
+    guide  whether it surrounds the subject, like an axis or a plane, and need not fit into the picture
+    hint   an instruction such as "click to see it", which is added to its title in a live figure, but not in
+           a picture, a film or on paper
     """
 
     cloud: str
@@ -73,10 +74,10 @@ class Mark:
     # the number of coordinates of the points that rows use; None: as many as the cloud has
     space: ClassVar[int | None] = None
 
-    # What of it counts for the ranges of a view's axes (`components.language.framing`).
+    # How it counts for the ranges of a view's axes (`components.language.framing`).
     in_frame: ClassVar[InFrame] = "whole"
-    spherical: ClassVar[bool] = False  # in the role of a sphere or circle it keeps its share of the panel
-    moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it if a slider moves it out
+    spherical: ClassVar[bool] = False  # if its role is a sphere or circle, it keeps its share of the panel
+    moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
     own_points: ClassVar[bool] = False  # it shows only points of its own cloud
     keeps_way: ClassVar[bool] = False  # it also shows their earlier stages
     own_size: ClassVar[bool] = False  # as a guide, it is shortened itself, not its cloud
@@ -95,7 +96,7 @@ class Mark:
         return self.opacity * float(np.interp(progress, range(len(self.fade)), self.fade))
 
     def check(self, scope: Scope) -> None:
-        """Refuse invalid fields. Raises WrongRecipe."""
+        """Validate the fields. Raises WrongRecipe."""
         cloud, wanted = scope.cloud(self.cloud), scope.dims if self.flat is None else self.flat
         scope.known("role", self.role, ROLES)
         if len(self.rows) != wanted:
@@ -114,7 +115,7 @@ class Mark:
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows by which it selects points."""
+        """The rows whose values decide which points it shows (`Highest`)."""
         return ()
 
     def has_heads(self) -> bool:
@@ -122,11 +123,13 @@ class Mark:
         return False
 
     def shortened(self, factor: float) -> Mark:
-        """A guide with an `own_size`, shortened by a factor."""
+        """This guide, shortened by a factor; only for marks with an `own_size`."""
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
-        """Whether each point of a guide can move towards the origin on its own."""
+        """Whether its lines run along rays from the origin, so that each of its points can be pulled in
+        separately.
+        """
         return False
 
 
@@ -174,10 +177,10 @@ class Clickable(Mark):
 
 
 def color_of(mark: Mark) -> Color | None:
-    """The colour scale and numbers of a mark's points, if they do not all have the colour of its role."""
+    """The colour scale and values of a mark's points; None if the mark has the colour of its role."""
     return mark.color if isinstance(mark, Colored) else None
 
 
 def hand_of(mark: Mark) -> Hand | None:
-    """What a click on a mark, or a drag, does."""
+    """The mark's response to a click or drag; None if it has none."""
     return mark.hand if isinstance(mark, Clickable) else None

@@ -19,12 +19,12 @@ class Followed:
     """Only the followed point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """Any mark can have it."""
+        """Nothing to check: it fits every cloud."""
 
 
 @dataclass(frozen=True)
 class Highest:
-    """The point with the largest current value of a row; the first of several."""
+    """The point with the largest current value of a row; if several have it, the first."""
 
     row: Row
 
@@ -58,7 +58,7 @@ class Selectable:
 
 @dataclass(frozen=True)
 class Unselectable:
-    """The points that no query selects: convex combinations of the others, and copies, in any dimension."""
+    """The points that, as keys, no query selects: convex combinations of the others, and copies."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -66,12 +66,13 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points of one fate after max(x, 0): "apart" (no other point of their sphere has their image),
-    "shared" (some have), or "collapsed" (their whole piece has one image).
+    """The points with one fate under a layer max(Wx + b, 0) on a circle or sphere.
 
-    before: the index of the Affine before it in the cloud's pipeline; basis (n, d): an orthonormal basis of
-    the space in which the points lie there, on a circle or a sphere around the origin. of: another cloud with
-    as many points, whose fates count.
+    fate    "apart": no other point of the sphere has the same image; "shared": some have; "collapsed": all
+            points of its linear piece have the same image
+    before  the index of the layer's Affine in the cloud's pipeline
+    basis   (n, d) an orthonormal basis of the space of the circle or sphere on which the points lie before it
+    of      another cloud with as many points, whose fates are used instead
     """
 
     fate: str
@@ -87,7 +88,8 @@ class Gated:
 
 
 One = Sequence[int] | Followed | Highest | None  # selections of known size; None: all points
-Counted = OnHull | Inside | Selectable | Unselectable | Gated  # selections whose size changes with the moment
+# selections by a current property, whose size changes
+Counted = OnHull | Inside | Selectable | Unselectable | Gated
 Only = One | Counted
 
 
@@ -100,7 +102,7 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The row by which a selection chooses its highest point."""
+    """The row of a selection `Highest`; empty for other selections."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
@@ -144,7 +146,7 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """The selected ones of all points; where their number changes with the moment, the others become gaps."""
+    """Select points. For selections whose size changes, the other points become gaps (NaN) instead."""
     shown = indices(only, cloud, at)
     if not isinstance(only, Counted):
         return every[shown]

@@ -136,9 +136,9 @@ class Trail(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Way(Stroke):
-    """The path of points as a parameter runs: their positions at its `stops`, with everything else unchanged.
+    """The path of points as one parameter changes: their positions at its values `stops`.
 
-    whole: the whole path; otherwise up to their current position.
+    whole: the whole path, otherwise only up to the current value.
     """
 
     parameter: str
@@ -162,7 +162,7 @@ class Way(Stroke):
         stops = np.asarray(self.stops)
         if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
             scope.refuse(f"its stops are {stops}", "take finite numbers that increase")
-        # The browser sends the points of all stops through the pipeline at once.
+        # The browser computes the pipeline for the points of all stops at once.
         if cloud.pipeline.mixes:
             wrong = f"in the pipeline of {cloud.name!r} a point depends on others"
             scope.refuse(
@@ -178,18 +178,14 @@ class Way(Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """The paths through the points shown of the first corner (K, N, k), the second, and so on, with a gap
-    after each.
-    """
+    """Polylines through K positions of each shown point, with a gap after each. corners: (K, N, k)."""
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
 class SemiAxes(Stroke):
-    """The semi-axes of the ellipsoid that the cloud spans: its centre, then the images of orthonormal
-    radii.
-    """
+    """The semi-axes of an ellipsoid. The cloud contains its centre, then the images of orthonormal radii."""
 
     def points(self, at: Moment) -> Array:
         return project(self.rows, diameters(at.now(self.cloud)), params=at.params)
