@@ -35,7 +35,7 @@ NUMERAL_RADIUS = 1.18  # distance of the numerals from the centre of the unit sp
 
 
 def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
-    film = fewer(film)
+    film = thinned(film)
     view, shown = sphere(film)
     what = choices["beside"]
     beside, more = depths(accuracy_rows) if what == "depth" else curves(film, 0, what, shown=1)
@@ -50,7 +50,7 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
     )
 
 
-def fewer(film: Film) -> Film:
+def thinned(film: Film) -> Film:
     """The film with few enough checkpoints for a recipe."""
     kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
     parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}

@@ -172,7 +172,7 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
     return mean, (mean, curve, now)
 
 
-def apart(heights: Mapping[int, float], least: float) -> dict[int, float]:
+def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
     """Heights of labels, moved up so that any two are at least `least` apart."""
     moved: dict[int, float] = {}
     for name, height in sorted(heights.items(), key=lambda each: each[1]):
@@ -180,7 +180,7 @@ def apart(heights: Mapping[int, float], least: float) -> dict[int, float]:
     return moved
 
 
-def of(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
+def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
     """The row of the table for these numbers of heads and iterations."""
     return next(
         row
@@ -195,19 +195,19 @@ def against_iterations(
     """Graph of the error against iterations: the vectors shown, and the blocks of all seeds."""
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
-        ends = [[k, log10(np.median(of(table, h, k)["errors"]))] for k in ITERATIONS]
+        ends = [[k, log10(np.median(table_row(table, h, k)["errors"]))] for k in ITERATIONS]
         own = h == heads
         title = "blocks, by iterations in training" if own else ""
         look: dict[str, Any] = {"size": 3.5 if own else 2, "opacity": 1 if own else 0.6, "dash": "dash"}
         role = "series-1" if own else "trail"
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
-    heights = {h: log10(np.median(of(table, h, ITERATIONS[-1])["errors"])) for h in HEADS}
-    for h, height in apart(heights, LABEL_SPACING).items():
+    heights = {h: log10(np.median(table_row(table, h, ITERATIONS[-1])["errors"])) for h in HEADS}
+    for h, height in spaced(heights, LABEL_SPACING).items():
         name = np.array([[9.5, height]])
         label = f"H = {h}" if h == heads else str(h)
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
-    seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in of(table, heads, k)["errors"]])
-    numbers = np.array([k for k in ITERATIONS for _ in of(table, heads, k)["errors"]])
+    seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in table_row(table, heads, k)["errors"]])
+    numbers = np.array([k for k in ITERATIONS for _ in table_row(table, heads, k)["errors"]])
     look = {"size": 5, "hand": Choose("iterations", numbers), "hint": "click to open"}
     parts.append(draw("seeds", Points, "series-1", FLAT, seeds, "five seeds each", **look))
     lines, layers = split(*parts)
@@ -221,7 +221,7 @@ def against_iterations(
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of the error against the factors on scale and mean, with the values of the sliders."""
-    row = of(found, int(choices["heads"]), last)
+    row = table_row(found, int(choices["heads"]), last)
     learned = clouds.segments(
         np.array([[[s * log10(SPREAD), MIN_LOG_ERROR], [s * log10(SPREAD), MAX_LOG_ERROR]] for s in (-1, 1)])
     )
@@ -254,7 +254,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 def facts(found: Rows) -> Facts:
     """Table of median errors: rows are the vectors of the training, columns those of the use."""
-    chips = [row for row in found if "learned" in row]
+    by_training = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",
         "uneven": "uneven",
@@ -263,7 +263,8 @@ def facts(found: Rows) -> Facts:
         "all": "all four",
     }
     lines = [
-        [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)] for row in chips
+        [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)]
+        for row in by_training
     ]
     title = "Median error of 5 seeds, 4 heads, 4 iterations: trained on (rows), used on (columns)"
     return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)
