@@ -242,6 +242,28 @@ def test_a_figure_whose_buffers_are_gone_goes_on_the_public_way(page):
     assert len(reports()) == 1 and '"buffers"' in reports()[0]
 
 
+READS = """() => {
+  const { prototype } = WebGLRenderingContext, { readPixels } = prototype;
+  window.reads = 0;
+  prototype.readPixels = function (...all) { window.reads += 1; readPixels.apply(this, all); };
+}"""
+
+
+def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(page):
+    """The page would wait in each frame for the picture of what can be picked."""
+    visit(page, "/depth?progress=0")
+    rest(page)
+    frames(page, 10)  # longer than Plotly looks for changes at rest: WHILE in assets/painter/plotly/pulse.mjs
+    page.evaluate(READS)
+    first = player(page, "p.panels[0].ranges")
+    for progress in (1.5, 2.5, 3.5, 4.5):
+        move(page, {}, progress)
+    page.evaluate("new Promise((done) => setTimeout(done, 20))")
+    assert player(page, "p.panels[0].ranges") != first and page.evaluate("reads") == 0
+    let_go(page, 4)
+    page.wait_for_function("() => reads > 0")
+
+
 @pytest.mark.parametrize("path", [f"/layernorm?{SPACE}", "/layernorm?n=60&d=2"])
 def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
     visit(page, f"{path}&progress=2")

@@ -30,17 +30,34 @@ export async function within(build, change) {
 
 /** Draw at once, without Plotly's work for axes and ticks (ours are hidden), hover (hidden while things move)
  * and canvas size (which we set): that would force a page layout every frame. Also without its check that
- * cached buffers are alive, which would wait until all earlier drawing is done. @param {Plotly} glplot */
-export function redraw(glplot) {
-  const { onrender, autoResize, gl, axes } = glplot;
-  const known = gl && axes && "autoResize" in glplot;
-  if (!known) report("redraw", "a drawing has no context, axes or size of its own");
+ * cached buffers are alive, which would wait until all earlier drawing is done. @param {Plotly} glplot
+ * @param {boolean} [moving] whether another frame comes soon; until then nobody picks points */
+export function redraw(glplot, moving = false) {
+  const { onrender, autoResize, gl, axes, objects } = glplot;
+  const known = gl && axes && objects && "autoResize" in glplot;
+  if (!known) report("redraw", "a drawing has no context, axes, objects or size of its own");
   if (!known || !wanted("redraw")) return glplot.redraw();
   Object.assign(glplot, { onrender: null, autoResize: false });
   axes.enable = false;
   gl.isBuffer = () => true;
-  glplot.redraw();
+  if (moving) unpicked(objects, () => glplot.redraw());
+  else glplot.redraw();
   delete gl.isBuffer;
   axes.enable = true;
   Object.assign(glplot, { onrender, autoResize });
+}
+
+/** Draw without the picture of what the pointer can pick. When axes have changed, Plotly draws that again and
+ * soon after reads it back, for which the page waits. @param {Plotly[]} objects @param {() => void} draw */
+function unpicked(objects, draw) {
+  const { setTimeout } = window;
+  const own = objects.map(({ drawPick }) => drawPick);
+  for (const object of objects) object.drawPick = null;
+  window.setTimeout = /** @type {typeof setTimeout} */ (() => 0);
+  try {
+    draw();
+  } finally {
+    window.setTimeout = setTimeout;
+    objects.forEach((object, k) => Object.assign(object, { drawPick: own[k] }));
+  }
 }

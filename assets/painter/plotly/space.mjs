@@ -222,7 +222,7 @@ export class Space {
       );
       // crowds disperse while points move
       if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0;
-      this.redraw();
+      redraw(this.scene.glplot, true);
     });
   }
 
