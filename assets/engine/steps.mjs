@@ -59,9 +59,8 @@ function product(x, n, groups) {
   const m = groups.length;
   const y = scratch(n * m, x);
   for (let g = 0; g < m; g++) {
-    const [first, second, ...others] = groups[g];
-    if (second === undefined) for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
-    else for (let i = 0, at = 0, to = g; i < n; i++, at += d, to += m) y[to] = x[at + first] * x[at + second];
+    const [first, ...others] = groups[g];
+    for (let i = 0; i < n; i++) y[i * m + g] = x[i * d + first];
     for (const j of others) for (let i = 0; i < n; i++) y[i * m + g] *= x[i * d + j];
   }
   return y;
