@@ -1,8 +1,9 @@
 // @ts-check
-/** The state of a player in the page's address. */
+/** Write the player's state into the page's address. */
 
-/** Announce the state (the event `normscape:state`), and on the scene's own page put it into the address.
- * @param {import("./player.mjs").Player} player @param {boolean} push whether as a new step of the history */
+/** Announce the state with the event `normscape:state`, and on the scene's own page write it into the
+ * address. @param {import("./player.mjs").Player} player @param {boolean} push whether as a new step of the
+ * history */
 export function writeAddress(player, push) {
   const { root, query, path } = player;
   root.dispatchEvent(new CustomEvent("normscape:state", { detail: query, bubbles: true }));

@@ -1,6 +1,6 @@
 // @ts-check
-/** The camera that all 3D panels of a scene share: it flies where it is sent, and follows the panel that the
- * reader turns. */
+/** The camera that all 3D panels of a scene share. It flies to places, and follows the panel that the reader
+ * turns. */
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
@@ -10,14 +10,14 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./link.mjs").State["camera"]} Place null is the scene's own
  *
- * @typedef {object} Scene what the player lends
+ * @typedef {object} Scene the parts of the player that the camera uses
  * @property {import("./state.mjs").State} state
  * @property {() => Panel[]} panels
  * @property {() => void} draw schedules a frame
  * @property {() => void} rest called when the reader has turned the camera
  */
 
-const SAME_PLACE = 1e-4; // scene units: a click turns nothing
+const SAME_PLACE = 1e-4; // in scene units; a click moves the camera less than this
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Camera {
@@ -34,7 +34,7 @@ export class Camera {
     return this.#flight;
   }
 
-  /** End the flight where it is. */
+  /** Stop the flight where it is. */
   halt() {
     this.#flight = null;
   }
@@ -53,7 +53,7 @@ export class Camera {
     draw();
   }
 
-  /** Fly to where the plane of a view is seen edge on, on this side of it. @param {Panel} panel */
+  /** Fly to where the plane of a view is seen edge-on, on the same side of it. @param {Panel} panel */
   flyEdgeOn(panel) {
     const { view, ranges } = panel;
     const sides = ranges.map(([low, high]) => high - low);
@@ -65,7 +65,7 @@ export class Camera {
     if (eye) this.fly({ eye: eye.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
 
-  /** Go on with the flight. @param {number} ms since the last frame */
+  /** Continue the flight. @param {number} ms since the last frame */
   advance(ms) {
     if (!this.#flight) return;
     this.#flight.done += ms;
@@ -88,7 +88,7 @@ export class Camera {
     rest();
   }
 
-  /** At rest, take over where Plotly has left the camera of the panel that was turned. */
+  /** At rest, adopt the camera that Plotly has in the panel that was turned. */
   settle() {
     const { state, panels } = this.#scene;
     const panel = this.#turnedPanel;

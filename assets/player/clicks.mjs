@@ -1,12 +1,12 @@
 // @ts-check
-/** What a click on a point does. */
+/** The actions of a click on a point. */
 
 import { unpack } from "../engine/engine.mjs";
 import { writeAddress } from "./address.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
-/** A click follows the point and opens what it stands for, or does what the mark says instead.
+/** Handle a click on a point: follow it and open what it stands for, or do what the mark's `hand` says.
  * @param {Player} player @param {import("../engine/recipe.d.ts").Mark} mark @param {number} point */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
@@ -15,8 +15,8 @@ export function click(player, { hand }, point) {
   openFollowed(player);
 }
 
-/** Show what happens around a point: follow it, go to the stage where it happens, and run the clock through
- * it. @param {Player} player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point */
+/** Follow a point, go to the stage where something happens to it, and run the clock through that span.
+ * @param {Player} player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];
@@ -26,7 +26,7 @@ export function replay(player, { spans, follow, progress }, point) {
   player.runThrough(from, to);
 }
 
-/** Open the page of what the followed point stands for, if there is one, with the state that its link names.
+/** Open the page that the followed point stands for, if there is one, with the state in its link.
  * @param {Player} player */
 export function openFollowed(player) {
   const hands = player.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));

@@ -1,34 +1,35 @@
 // @ts-check
-/** The run of a scene's clock, through all of its way or a part of it. */
+/** The run of a scene's clock, over all of its range or a part of it. */
 
 import { clockAfter } from "./motion.mjs";
 
-const PART_SPEED = 3; // times as fast as all of its way the clock runs through a part of it
+const PART_SPEED = 3; // speed through a part of the range, relative to the usual
 
 /** @typedef {{min: number, max: number}} Span */
 
 export class ClockRun {
   running = false;
-  /** @type {Span | null} a part of the clock's way that is played, else all of it */ #span = null;
+  /** the part of the clock's range that is played; null means all @type {Span | null} a part of the clock's
+   * way that is played, else all of it */ #span = null;
 
-  /** Whether only a part of the way is played. */
+  /** Whether only a part of the range is played. */
   get partial() {
     return this.#span !== null;
   }
 
-  /** Through a part of the way. @param {Span} span */
+  /** Run through a part of the range. @param {Span} span */
   start(span) {
     this.#span = span;
     this.running = true;
   }
 
-  /** Through all of the way, or stand still. */
+  /** Run through the whole range, or stop. */
   toggle() {
     this.#span = null;
     this.running = !this.running;
   }
 
-  /** Where the clock is when time has passed; it stops at the end, unless it begins again. @param {Span} all
+  /** The clock's value after some time; the run stops at the end, unless it loops. @param {Span} all
    * @param {number} at @param {number} ms @param {boolean} loop */
   advance(all, at, ms, loop) {
     const span = this.#span ?? all;

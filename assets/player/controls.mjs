@@ -1,14 +1,14 @@
 // @ts-check
-/** Sliders and choices: native elements that tell the player what the hand does. */
+/** Sliders and choices: native form elements that report what the reader does. */
 
 import { unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
 
-const LOG_STEP = 0.05; // of a log slider, in powers of ten
+const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
-/** A log slider runs over log10; one notch below its least value stands for exactly 0.
- * @param {import("../engine/engine.mjs").Parameter} p */
+/** The slider's range of a parameter: a logarithmic one runs over log10, and one step below its smallest
+ * value stands for exactly 0. @param {import("../engine/engine.mjs").Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
@@ -24,7 +24,7 @@ export const fromTrack = (p, at) => {
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
-/** One slider with label, number entry and reset (double click).
+/** A slider with label, number field and reset (double click).
  * @param {import("../engine/engine.mjs").Parameter} p the parameter @param {(value: number) => void} set
  * @returns {{element: HTMLElement, show: (value: number) => void}} */
 export function slider(p, set) {
@@ -47,7 +47,7 @@ export function slider(p, set) {
   });
   const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
-  let shown = NaN; // nothing yet
+  let shown = NaN; // nothing shown yet
   const judge = (/** @type {boolean} */ fine) => {
     entry.setAttribute("aria-invalid", String(!fine));
     hint.textContent = fine
@@ -90,7 +90,7 @@ export function slider(p, set) {
   };
 }
 
-/** The sliders of a recipe, in their groups. @param {HTMLElement} part
+/** The sliders of a recipe, in groups. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
  * @returns {(params: Record<string, number>) => void} shows the values */
 export function sliders(part, recipe, set) {
@@ -111,12 +111,12 @@ export function sliders(part, recipe, set) {
   };
 }
 
-/** Where the sliders of a parameter's group stand: below one another under its name, or in a row beside it.
+/** The container for the sliders of a parameter's group: a column under the group's name, or a row beside it.
  * @param {import("../engine/engine.mjs").Parameter} p */
 const group = ({ group: name, vector }) =>
   h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
-/** The largest number of a choice that a click on the picture can set, such as the last seed.
+/** The largest value of a choice that a click on the figure can set, such as the last seed.
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
 const clicked = ({ views }, name) =>
   views
@@ -135,12 +135,12 @@ const clicked = ({ views }, name) =>
 /** @type {WeakMap<Element, {definition: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
-/** @type {WeakMap<HTMLElement, (name: string, value: string) => void>} for each part, who takes its choices
- * now: a part outlives a player that is closed */
+/** The callback of each container that receives its choices, since a container outlives a closed player.
+ * @type {WeakMap<HTMLElement, (name: string, value: string) => void>} */
 const choosers = new WeakMap();
 
-/** The choices of a scene as native controls. One whose definition has not changed stays the same element: a
- * list that is open stays open. @param {HTMLElement} part
+/** The choices of a scene as native controls. A control with an unchanged definition keeps its element, so
+ * that an open list stays open. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose
  */
 export function choices(part, recipe, choose) {
@@ -167,14 +167,14 @@ export function choices(part, recipe, choose) {
   });
 }
 
-/** Show the present choices in the lists; what was typed elsewhere stays, to be mended.
+/** Show the present choices in lists and check boxes; text that was typed elsewhere stays, to be corrected.
  * @param {HTMLElement} root @param {Record<string, string>} chosen */
 export function showLists(root, chosen) {
   for (const list of root.querySelectorAll(".controls select"))
     if (list instanceof HTMLSelectElement) list.value = chosen[list.id.replace("choice-", "")];
 }
 
-/** A choice with its label. @param {Choice} choice @param {(value: string) => void} choose
+/** A choice's control with its label. @param {Choice} choice @param {(value: string) => void} choose
  * @returns {Control} */
 function control(choice, choose) {
   if (choice.kind === "several") return several(choice, choose);
@@ -198,7 +198,8 @@ function control(choice, choose) {
   };
 }
 
-/** The field of a choice: a list, a line, a number, or lines. @param {Choice} choice @param {string} id */
+/** The form field of a choice: a list, a line, a number, or several lines. @param {Choice} choice
+ * @param {string} id */
 function entry({ kind, options, min, max }, id) {
   if (kind === "one")
     return h(
@@ -211,8 +212,8 @@ function entry({ kind, options, min, max }, id) {
   return h("textarea", { id, rows: 4 });
 }
 
-/** Check boxes for any of some options. @param {Choice} choice @param {(words: string) => void} choose
- * @returns {Control} */
+/** Check boxes for a choice of several options. @param {Choice} choice
+ * @param {(words: string) => void} choose @returns {Control} */
 function several(choice, choose) {
   const boxes = Object.entries(choice.options).map(([word, label]) => ({
     word,

@@ -1,5 +1,5 @@
 // @ts-check
-/** The present state of a scene in plain words, for those who do not see the figure, or want it in words. */
+/** The present state of a scene in words, for screen readers and for everyone who wants it in words. */
 
 import { h, readable } from "../dom.mjs";
 import { cloudOf } from "../engine/engine.mjs";
@@ -12,8 +12,8 @@ const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The words of a label's HTML, without its tags. Nothing is parsed as a document: a name of a reader's file
- * may hold anything. @param {string} html */
+/** The text of a label's HTML, without tags. Nothing is parsed as a document, because names in readers' files
+ * may contain anything. @param {string} html */
 export const plain = (html) =>
   html
     .replace(TAG, "")
@@ -22,7 +22,7 @@ export const plain = (html) =>
     )
     .trim();
 
-/** Sentences: what and where; what differs from the defaults; the followed point; the readouts; the camera.
+/** The sentences: scene and stage; differences from the defaults; the followed point; readouts; the camera.
  * @param {import("./player.mjs").Player} player @returns {string[]} */
 function sentences(player) {
   const { recipe } = player;
@@ -36,7 +36,7 @@ function sentences(player) {
   ].filter(Boolean);
 }
 
-/** How many points of the first view share a place, at rest. @param {import("./player.mjs").Player} player */
+/** How many points of the first view coincide, at rest. @param {import("./player.mjs").Player} player */
 function together({ crowds, recipe }) {
   const counts = crowds?.[0]?.map(({ count }) => count) ?? [];
   const [most] = counts;
@@ -65,9 +65,9 @@ const SIDES = [
 ];
 const ABOVE_DEGREES = 80;
 const HIGH_DEGREES = 40;
-const LEVEL_DEGREES = 10; // degrees above or below
+const LEVEL_DEGREES = 10; // degrees of elevation above or below
 
-/** Where a camera stands: the third axis is up, and in front the first points to the right.
+/** The camera's position in words: the third axis is up, and in front the first axis points to the right.
  * @param {{eye: number[], center: number[]}} camera */
 export function side({ eye, center }) {
   const [x, y, z] = eye.map((e, i) => e - center[i]);
@@ -79,8 +79,8 @@ export function side({ eye, center }) {
   return steep < LEVEL_DEGREES ? around : `${around}, ${steep > HIGH_DEGREES ? "high" : "slightly"} ${word}`;
 }
 
-/** A readout; of a share, how many points that are. @param {import("../engine/engine.mjs").Readout} r
- * @param {import("./player.mjs").Player} player */
+/** A readout in words; for a share also the number of points.
+ * @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
   const of = r.kind === "accuracy" && r.classes.shape[0];
@@ -105,7 +105,7 @@ function moved({ recipe, usual, params }) {
     (c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]),
   );
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
-  // offered here or not
+  // whether their controls are offered or not
   const words = [
     ...chosen.map(
       (c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`,
@@ -129,7 +129,7 @@ function followed({ recipe, at, followed }) {
 /** @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** The state for those who hear it: told at rest, each sentence by itself, and only where it is another.
+/** The state for screen readers: announced at rest, sentence by sentence, and only sentences that changed.
  * @param {import("./player.mjs").Player} player @returns {() => void} to be called at rest */
 export function description(player) {
   const id = `state-${player.slug}`;

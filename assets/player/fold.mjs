@@ -1,11 +1,11 @@
 // @ts-check
-/** Choices and sliders on the page: a few are open at the start, the others are folded away. */
+/** Choices and sliders on the page: a few are visible at first, the others are folded away. */
 
 import { choices, sliders } from "./controls.mjs";
 
-/** Fills the parts. What is folded away unfolds when something there, from a link or a stop of the tour, is
- * not as the scene has it. @param {import("./player.mjs").Player} player @returns {(() => void)[]} to be
- * called when the state has changed */
+/** Fill the containers of controls. The folded part opens when a control in it differs from its default,
+ * because of a link or a stop of the tour. @param {import("./player.mjs").Player} player
+ * @returns {(() => void)[]} to be called when the state has changed */
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
@@ -33,8 +33,9 @@ export function controls(player) {
   return [...shows, ...folded, unfolds(more, player, own)];
 }
 
-/** @param {HTMLDetailsElement} more @param {import("./player.mjs").Player} player
- * @param {import("../engine/engine.mjs").Recipe} foldedPart what is folded away */
+/** Open the folded part when one of its controls differs from the default. @param {HTMLDetailsElement} more
+ * @param {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} foldedPart
+ * what is folded away */
 function unfolds(more, player, foldedPart) {
   const chosen = foldedPart.choices
     .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))

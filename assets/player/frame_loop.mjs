@@ -1,6 +1,6 @@
 // @ts-check
-/** The loop of frames: while something moves, time passes for the state and each panel paints it. At rest the
- * figure settles: Plotly draws it for good, its description and the page's address follow. */
+/** The animation loop: while something moves, it advances the state and paints each panel. At rest the figure
+ * settles: it is drawn by Plotly, and its description and the page's address are updated. */
 
 import { writeAddress } from "./address.mjs";
 import { MAX_FRAME_MS } from "./motion.mjs";
@@ -16,7 +16,7 @@ export class FrameLoop {
   #state;
   #camera;
   #request = 0;
-  #lastFrame = 0; // when it was drawn, in milliseconds; 0 at rest
+  #lastFrame = 0; // time of the last frame in milliseconds; 0 at rest
   #restTimer = 0;
   /** Whether the first panel shows the recipe. */ living = false;
   /** @type {(() => void)[]} show the state in parts of the page, at each frame */ shows = [];
@@ -36,12 +36,12 @@ export class FrameLoop {
     });
   }
 
-  /** The number of the frame that is requested; 0 for none. */
+  /** The id of the requested animation frame; 0 if there is none. */
   get request() {
     return this.#request;
   }
 
-  /** Draw a frame soon. */
+  /** Request a frame. */
   schedule() {
     this.#request ||= requestAnimationFrame((time) => this.#tick(time));
   }
@@ -67,18 +67,19 @@ export class FrameLoop {
     else this.rest();
   }
 
-  /** At the end of a run, show a plane that parts points edge on, unless the reader has turned the camera. */
+  /** At the end of a run, turn the camera so that a separating plane is seen edge-on, unless the reader
+   * turned it. */
   #seeEdgeOn() {
     const panel = this.#player.panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);
   }
 
-  /** Show the state in the parts of the page. */
+  /** Update the parts of the page that show the state. */
   show() {
     for (const show of [...this.shows, ...this.listeners]) show();
   }
 
-  /** Settle after a moment, if then nothing moves and the reader holds nothing. */
+  /** Settle after a moment, unless something moves or the reader holds something. */
   rest() {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;
@@ -86,7 +87,7 @@ export class FrameLoop {
       if (!this.#request && !this.#moving && !this.#player.pressed) this.settle();
     };
     this.#restTimer = window.setTimeout(
-      () => requestAnimationFrame(settle), // a slow frame is no rest
+      () => requestAnimationFrame(settle), // a slow frame does not count as rest
       this.#state.growing ? TRAINING_REST_MS : REST_MS,
     );
   }
@@ -99,7 +100,7 @@ export class FrameLoop {
     const frame = this.#state.frame(true);
     const crowds = (this.crowds = this.#state.crowds);
     this.#camera.settle();
-    if (!this.#state.growing) this.describe(); // what changes by itself is not read out
+    if (!this.#state.growing) this.describe(); // changes during a training are not announced
     await Promise.all(player.panels.map((panel, v) => panel.settle(frame[v], crowds[v])));
     writeAddress(player, false);
   }

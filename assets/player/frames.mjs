@@ -1,5 +1,5 @@
 // @ts-check
-/** What every mark of every view shows at a moment, and the texts of its points for hovering. Pure. */
+/** The contents of a frame: what every mark of every view shows at a moment, and hover texts. Pure. */
 
 import { cloudOf } from "../engine/engine.mjs";
 import { follows } from "../engine/hands.mjs";
@@ -26,8 +26,8 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** What is told of each point under the pointer: its label, or where it is. @param {string} name
- * @param {Moment} moment */
+/** The hover text of each point: its label, or its coordinates. @param {string} name @param {Moment} moment
+ */
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);

@@ -1,5 +1,6 @@
 // @ts-check
-/** What the reader holds with the pointer, or is typing: until it is let go, no new recipe replaces it. */
+/** Whether the reader holds something with the pointer, or is typing: until release no new recipe is shown.
+ */
 
 const DRAGGABLE = ".figure, .formula, input[type=range]";
 const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
@@ -7,7 +8,7 @@ const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
 export class Grip {
   #held = false;
   #typing = false;
-  /** @type {(() => void)[]} who waits until both hands are free */ #waiting = [];
+  /** @type {(() => void)[]} callbacks that wait for release */ #waiting = [];
 
   /** @param {HTMLElement} root of a player @param {AbortSignal} signal aborts when the player goes */
   constructor(root, signal) {
@@ -49,10 +50,10 @@ export class Grip {
     this.#held = held;
     this.#typing = typing;
     if (this.#busy) return;
-    for (const go of this.#waiting.splice(0)) setTimeout(go); // whoever hears of the same release comes first
+    for (const go of this.#waiting.splice(0)) setTimeout(go); // after the handlers of the same event
   }
 
-  /** Until nothing is held or typed. */
+  /** Wait until nothing is held or typed. */
   async free() {
     while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined)));
   }

@@ -1,6 +1,6 @@
 // @ts-check
-/** What a training adds to a player: a recipe of the same shape that grows while it is shown. What the hand
- * points at stands still. */
+/** Show a training in progress: recipes of the same structure that grow while they are shown. Nothing changes
+ * while the reader presses on something. */
 
 import { explain } from "./mount.mjs";
 
@@ -8,11 +8,11 @@ import { explain } from "./mount.mjs";
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {{state: import("./state.mjs").State, panels: () => Panel[], count: () => void, draw: () => void}}
- *   Shown what a player lends: its state; its panels, none before they are ready; to show the numbers of the
- *   recipe anew; to draw a frame
+ *   Shown the parts of the player that are used here: its state; its panels, [] until they are ready; count
+ *   fills in the recipe's numbers; draw requests a frame
  */
 
-/** What the legend of a view says, and of which marks. @param {Panel["view"]} view */
+/** The legend's entries of a view, as text to compare. @param {Panel["view"]} view */
 const names = ({ layers }) =>
   JSON.stringify(
     layers.flatMap(({ title, color, role }, l) => (title || color?.title ? [[l, title, color, role]] : [])),
@@ -28,18 +28,19 @@ export class Growth {
     this.#shown = shown;
   }
 
-  /** From now on choices are offered to a training first, which says whether it takes them; null: no more.
-   * @param {((changed: Record<string, string>) => boolean) | null} turn */
+  /** Register a callback that is offered each change of choices first, and tells whether the training takes
+   * it; null removes it. @param {((changed: Record<string, string>) => boolean) | null} turn */
   follow(turn) {
     this.#turn = turn;
   }
 
-  /** Whether the next news will have these choices. @param {Record<string, string>} changed */
+  /** Offer changed choices to the training: whether its next recipe will have them.
+   * @param {Record<string, string>} changed */
   takes(changed) {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));
   }
 
-  /** What there is by now. @param {Recipe} recipe */
+  /** Show the recipe of the training so far. @param {Recipe} recipe */
   show(recipe) {
     const { state } = this.#shown;
     const panels = this.#shown.panels();
@@ -67,8 +68,8 @@ export class Growth {
     this.#shown.draw();
   }
 
-  /** Plotly finds what a click hits among what has settled: the flat views do, and nothing grows until the
-   * hand lets go. */
+  /** Settle the 2D views, since Plotly finds clicked points only in settled figures; nothing grows until
+   * release. */
   hold() {
     if (!this.#shown.state.growing) return;
     this.#held = true;

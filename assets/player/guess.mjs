@@ -1,9 +1,9 @@
 // @ts-check
-/** Predict, then see: a stop of the tour may ask a question first. */
+/** Questions of the tour: readers predict the answer before they see it. */
 
 import { h } from "../dom.mjs";
 
-/** The question of a stop with a button for each answer.
+/** The question of a stop, with a button for each answer.
  * @param {{question: string, answers: string[], right: number}} stop @param {(answer: number) => void} guess
  */
 export function question({ question, answers }, guess) {
@@ -13,7 +13,7 @@ export function question({ question, answers }, guess) {
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 
-/** Whether a guess was right; without one, the answer.
+/** Whether an answer was right; without one (null), the right answer.
  * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
   const word = answer === null ? "The answer" : answer === right ? "Right" : "No. The answer is";

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Handles: points of a 2D view that the hand drags. Where the pointer is sets the parameters that the
- * mark's `Turn` or `Drag` names: its angle around the origin in degrees, or its x and y. Their sliders are
- * the way of the keyboard. Of a mark with `Carry` any point can be taken, by the figure itself.
+ * Handles: points of a 2D view that can be dragged. The pointer sets the parameters of the mark's `Turn` (its
+ * angle around the origin, in degrees) or `Drag` (x and y); the keyboard uses their sliders. Any point of a
+ * mark with `Carry` can be dragged, on the figure itself.
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
@@ -13,7 +13,7 @@ import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 
-const HANDLE_RADIUS_PX = 14; // pixels from a point: still on it
+const HANDLE_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
 /** @param {Player} player @returns {() => void} puts every handle where its point is now */
 export function handles(player) {
@@ -34,10 +34,11 @@ export function handles(player) {
   return show;
 }
 
-/** What listens to the figures, until they get another recipe. @type {WeakMap<Panel, AbortController>} */
+/** Abort controllers of the panels' listeners, used until a panel gets another recipe.
+ * @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
-/** Take the handles off, before the panels get another recipe. @param {Panel[]} panels */
+/** Remove the handles, before the panels get another recipe. @param {Panel[]} panels */
 export function release(panels) {
   for (const panel of panels) {
     panel.plotted = () => {};
@@ -56,7 +57,7 @@ function handle(player, panel, layer) {
     style: `color: var(--${layer.role})`,
   });
   element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    event.preventDefault(); // no selection of text
+    event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
   });
   element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
@@ -85,8 +86,8 @@ function handle(player, panel, layer) {
   };
 }
 
-/** Take hold of the nearest point of a mark, follow it, and carry it. @param {Player} player
- * @param {Panel} panel @param {Mark} layer */
+/** Drag points of a mark: the nearest one is followed and moved. @param {Player} player @param {Panel} panel
+ * @param {Mark} layer */
 function carried(player, panel, layer) {
   const life = listening.get(panel) ?? new AbortController();
   const { gd } = panel;
@@ -152,10 +153,11 @@ function carried(player, panel, layer) {
 const names = (hand) =>
   hand?.kind === "drag" ? [hand.x, hand.y] : hand?.kind === "turn" ? [hand.angle] : [];
 
-/** The same angle, from `least` on. @param {number} angle @param {number} least */
+/** The same angle, plus full turns until it is at least `least`. @param {number} angle @param {number} least
+ */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);
 
-/** The nearest value that a slider has. @param {number} value
+/** The nearest value on the slider's grid. @param {number} value
  * @param {{min: number, max: number, step: number}} parameter */
 function fitting(value, { min, max, step }) {
   const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);

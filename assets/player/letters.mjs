@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A text beside the picture: the labels of a cloud's points in a row, those of a kind marked, one followed.
+ * A text beside the figure: the labels of a cloud's points in a row, with some marked and one followed.
  *
  * @typedef {import("../engine/recipe.d.ts").LettersReadout} Letters
  * @typedef {import("../engine/recipe.d.ts").CountReadout} Count
@@ -12,14 +12,14 @@ import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
-/** The points that a readout marks, now or at its stage. @param {Letters | Count} r
+/** The points that a readout marks, at the present moment or at its stage. @param {Letters | Count} r
  * @param {import("../engine/engine.mjs").Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
 }
 
-/** The texts of a recipe, under the picture. A click follows a letter, the arrow keys the one beside it.
+/** The texts of a recipe, under the figure. A click follows a letter; arrow keys follow its neighbours.
  * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each
  * shows the player's state */
 export function letters(stage, recipe, player) {

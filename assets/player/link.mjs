@@ -1,12 +1,10 @@
 // @ts-check
 /**
- * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query; and what
- * makes a teacher's link: `controls`, the names of those that are shown (0 for none), and `tour`, the stop to
- * open at. Only what differs from the defaults is written. Reading collects what is wrong in words; nothing
- * is clamped.
+ * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query. A
+ * teacher's link also has `controls`, the names of visible controls (0 for none), and `tour`, the stop to
+ * open. Only differences from the defaults are written. Reading reports errors in words; nothing is clamped.
  *
- * components/language/link.py is the same in Python: both refuse the same, and write the same to the
- * character.
+ * components/language/link.py is the same in Python: both accept the same queries, and write identical ones.
  *
  * @typedef {{choices: Record<string, string>, params: Record<string, number>, progress: number, camera: {eye:
  *   number[], center: number[]} | null, follow: number, theme: string, controls: string[] | null, tour:
@@ -17,10 +15,10 @@ import { cloudOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
-/** Choices, and everything else, of a query, and what is wrong with it. @param {string} search
+/** Split a query into choices, everything else, and errors. @param {string} search
  * @param {Record<string, string | number>} choices the defaults, by name */
 export function split(search, choices) {
-  // without a prototype: "constructor" and "__proto__" are names like any other
+  // without a prototype: "constructor" and "__proto__" are ordinary names here
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));
   const rest = /** @type {Record<string, string>} */ (Object.create(null));
   const query = new URLSearchParams(search);
@@ -30,13 +28,13 @@ export function split(search, choices) {
 }
 
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
-const MAX_CAMERA_DISTANCE = 100; // of the camera, in scene units
-const MIN_CAMERA_DISTANCE = 1e-3; // of its eye to what it looks at
+const MAX_CAMERA_DISTANCE = 100; // in scene units
+const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at
 
 /** @param {string} text @returns {number} NaN unless the text is a plain number */
 const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
-/** The state that the rest of a query asks for, over the recipe's own, and what was wrong with it.
+/** The state that a query asks for, with the recipe's defaults, and errors.
  * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
@@ -84,13 +82,13 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/** Choices as a link has them. @param {Record<string, string | number>} chosen
+/** Choices as texts for a link. @param {Record<string, string | number>} chosen
  * @returns {Record<string, string>} */
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/** What is wrong with texts that are too long for a link, as the server says it; "" if nothing is. Such a
- * question would not reach it. @param {Record<string, string>} changed
+/** The server's error message for texts that are too long for a link; "" if there are none. Checked here
+ * because such a request would not reach the server. @param {Record<string, string>} changed
  * @param {{name: string, longest?: number}[]} choices @returns {string} */
 export function tooLong(changed, choices) {
   for (const { name, longest } of choices) {
@@ -101,7 +99,7 @@ export function tooLong(changed, choices) {
   return "";
 }
 
-/** A value a parameter can have; ε may also be exactly 0 where its slider ends there.
+/** Whether a parameter can have a value; ε can also be exactly 0 where its slider ends there.
  * @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
 export const within = (parameter, x) =>
   (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
@@ -109,17 +107,17 @@ export const within = (parameter, x) =>
 /** @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>} */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may have; that of a result stands for what computes it.
+/** The names that `controls` may contain; a result stands for the controls that compute it.
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/** How many points there are to follow. @param {import("../engine/engine.mjs").Recipe} recipe
- * @returns {number} */
+/** How many points can be followed. @param {import("../engine/engine.mjs").Recipe} recipe @returns {number}
+ */
 export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
-/** "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text
+/** Parse a camera: "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text
  * @returns {State["camera"]} */
 function parseCamera(text) {
   const numbers = text.split(",").map(number);
@@ -138,12 +136,12 @@ function isCamera(numbers) {
   );
 }
 
-/** The query of a state, with its ?; "" where nothing differs from the defaults. @param {State} state
+/** The query of a state, with "?"; "" if nothing differs from the defaults. @param {State} state
  * @param {Record<string, string | number>} choices the defaults
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
-  /** Five digits, unless they are a value that cannot be: those of the largest may be more than it.
+  /** Add a parameter with five significant digits, or all digits if rounding would leave its range.
    * @param {string} name @param {number} x @param {number} usual @param {(x: number) => boolean} fits */
   const put = (name, x, usual, fits) => {
     const few = Number(x.toPrecision(5));
@@ -165,16 +163,17 @@ export function write(state, choices, recipe) {
   return text && `?${text}`;
 }
 
-/** Four decimals, or all where the eye would be too near with four; nothing if no link may have it.
- * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
+/** The camera's numbers with four decimals, or all if the eye would be too near with four; undefined for a
+ * camera that links cannot have. @param {{eye: number[], center: number[]}} camera
+ * @returns {number[] | undefined} */
 function seen({ eye, center }) {
   const all = [...eye, ...center];
   const few = all.map((v) => Number(v.toFixed(4)));
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
 
-/** What of a state can be kept with another recipe: what the hand has not moved follows the new scene.
- * @param {State} state @param {import("../engine/engine.mjs").Recipe} before
+/** The part of a state that is kept with another recipe; values that the reader has not set follow the new
+ * recipe. @param {State} state @param {import("../engine/engine.mjs").Recipe} before
  * @param {import("../engine/engine.mjs").Recipe} recipe */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
@@ -191,7 +190,7 @@ export function kept(state, before, recipe) {
   };
 }
 
-/** Parameters, but those that the reader has set as they are, where the recipe can have them.
+/** Parameters, except those that the reader has set, if the recipe allows their present values.
  * @param {Record<string, number>} params @param {Record<string, number>} present @param {Set<string>} touched
  * what the reader has set @param {import("../engine/engine.mjs").Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {

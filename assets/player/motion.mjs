@@ -1,11 +1,10 @@
 // @ts-check
 /**
- * How things move by themselves: progress leg by leg, a clock, the camera in flight. Pure: times in, numbers
- * out.
+ * Automatic motion: progress from stage to stage, the clock, and camera flights. Pure: functions of time.
  *
- * While a run plays, points set out one after the other: each has a time of its own on the leg, and so a
- * progress of its own. At both ends of a leg, and wherever a hand takes it, all of them have the progress
- * that is shown.
+ * While a scene plays, points do not move all at once, but start one after the other: each has its own time
+ * within a leg, and so its own progress. At both ends of a leg, and whenever the reader takes over, all
+ * points have the displayed progress.
  *
  * @typedef {{from: number, to: number, done: number}} Leg of the progress, to a stage; done: its milliseconds
  *   so far
@@ -14,22 +13,22 @@
  * @typedef {{from: Camera, to: Camera, done: number}} Flight
  */
 
-// ms that one frame can take of a motion: who comes back to a hidden tab misses nothing
+// that one frame may advance: when a hidden tab returns, motion goes on where it was
 export const MAX_FRAME_MS = 250;
-export const FLIGHT_MS = 900; // milliseconds
-// of a leg: how much later than the first the last point sets out, and the first arrives than the last
+export const FLIGHT_MS = 900;
+// of a leg: how much later than the first point the last one starts
 export const SPREAD_SHARE = 0.25;
-export const CLOSING_MS = 180; // milliseconds, in which a run that is stopped brings its points together
+export const CLOSING_MS = 180; // in which the points of a stopped run catch up with each other
 const LEG_MS = 1000;
 const PAUSE_MS = 350;
-const RUN_MS = 12000; // milliseconds
-const MAX_OPENING_MS = 6000; // milliseconds: the longest that a scene's first run takes
-const STAGE_TOLERANCE = 1e-6; // of a stage: there already
+const RUN_MS = 12000;
+const MAX_OPENING_MS = 6000; // duration of a scene's first run, at most
+const STAGE_TOLERANCE = 1e-6; // in stages; nearer than this counts as reached
 
 /** @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
-/** The stage after a progress, or before it. @param {number} progress @param {number} by its sign tells which
+/** The stage after or before a progress. @param {number} progress @param {number} by its sign tells which
  * @param {number} last */
 export const stageBeside = (progress, by, last) =>
   Math.max(
@@ -40,17 +39,18 @@ export const stageBeside = (progress, by, last) =>
     ),
   );
 
-/** Where playing goes next, from the end to the beginning. @param {number} progress @param {number} last
+/** The next leg of playing; from the end back to the beginning. @param {number} progress @param {number} last
  * @returns {Leg} */
 export function nextLeg(progress, last) {
   const from = progress >= last ? 0 : progress;
   return { from, to: stageBeside(from, 1, last), done: 0 };
 }
 
-/** Milliseconds of the way. @param {Leg} leg */
+/** The duration of a leg in milliseconds. @param {Leg} leg */
 const way = ({ from, to }) => LEG_MS * Math.max(0.3, Math.min(2, Math.abs(to - from)));
 
-/** The progress on a leg; those who asked for no motion see a cut. @param {Leg} leg @param {boolean} cut */
+/** The progress on a leg, eased; a jump for readers who prefer reduced motion. @param {Leg} leg
+ * @param {boolean} cut */
 export function along(leg, cut) {
   const { from, to, done } = leg;
   if (cut) return done < PAUSE_MS * 2 ? from : to;
@@ -65,7 +65,7 @@ export function apart(leg, lag) {
   return (part) => from + (to - from) * ease(Math.max(0, Math.min(1, (t - lag * part) / (1 - lag))));
 }
 
-/** How much faster than usual a scene's first run is, through all stages and back to where the scene opens.
+/** The speed factor of a scene's first run, through all stages and back to where the scene opens.
  * @param {number} last @param {number} home the progress there */
 export const hurry = (last, home) =>
   Math.max(
@@ -74,25 +74,26 @@ export const hurry = (last, home) =>
       MAX_OPENING_MS,
   );
 
-/** Whether a leg is over, with the pause at its stage that playing makes. @param {Leg} leg
+/** Whether a leg is over, including the pause at its stage while playing. @param {Leg} leg
  * @param {boolean} playing */
 export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE_MS : 0);
 
-/** The value of a clock some milliseconds later. @param {{min: number, max: number}} clock
- * @param {number} value @param {number} ms */
+/** The clock's value after some milliseconds. @param {{min: number, max: number}} clock @param {number} value
+ * @param {number} ms */
 export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN_MS);
 
-/** Where the camera is in its flight. @param {Flight} flight @returns {Camera} */
+/** The camera on its flight. @param {Flight} flight @returns {Camera} */
 export function inFlight({ from, to, done }) {
   const f = ease(Math.min(1, done / FLIGHT_MS));
   return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
 }
 
-/** From a to b: the direction turns, the distance changes evenly. @param {number[]} a @param {number[]} b
- * @param {number} f */
+/** Interpolate from a to b: the direction rotates, the distance changes linearly. @param {number[]} a
+ * @param {number[]} b @param {number} f */
 function arc(a, b, f) {
   const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;
   const mixed = a.map((x, i) => x * (1 - f) + b[i] * f);
   const now = Math.hypot(...mixed);
-  return now > 1e-9 ? mixed.map((x) => (x * length) / now) : f < 0.5 ? a : b; // 0 has no direction
+  // the zero vector has no direction
+  return now > 1e-9 ? mixed.map((x) => (x * length) / now) : f < 0.5 ? a : b;
 }

@@ -1,6 +1,5 @@
 // @ts-check
-/** A recipe onto the page: the parts that the player's element has are filled, and a panel is opened for each
- * view. */
+/** Mount a recipe on the page: fill the parts of the player's element, and open a panel for each view. */
 
 import { h } from "../dom.mjs";
 import { scrubber } from "./scrubber.mjs";
@@ -17,20 +16,20 @@ import { tour } from "./tour.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
-const IDLE_TIMEOUT_MS = 300; // milliseconds at most
+const IDLE_TIMEOUT_MS = 300; // wait for an idle browser
 
 /** @typedef {import("./player.mjs").Player} Player */
 /**
  * @typedef {{picked: (layer: import("../engine/recipe.d.ts").Mark, point: number) => void, turned: (camera:
  * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
- * panels: (panels: Panel[]) => Panel[]}} Hand what a hand on a panel does: a click on a point, a turn of the
- * camera; to be told of the panels when they are made, and that there is something to move
+ * panels: (panels: Panel[]) => Panel[]}} Hand callbacks: for a click on a point, for a turn of the camera,
+ * when something can be moved, and with the panels when they are made
  */
 
-/** A colour of the theme, as an element has it. @param {Element} element @param {string} name */
+/** A theme colour, as an element has it. @param {Element} element @param {string} name */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Everything but the views. @param {Player} player
+/** Fill all parts but the views. @param {Player} player
  * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} host what the player does
  * itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has
  * changed */
@@ -69,11 +68,11 @@ export function fill(player, host) {
   return shows;
 }
 
-/** The numbers of a recipe, in their part. */
+/** Fill in the numbers of a recipe. */
 export const count = numbers;
 
-/** The piece of the formula that the present stage is. @param {HTMLElement} formula @param {number} progress
- */
+/** Highlight the part of the formula that belongs to the present stage. @param {HTMLElement} formula
+ * @param {number} progress */
 function mark(formula, progress) {
   const stage = `stage-${towards(progress)}`;
   if (formula.dataset.stage === stage) return;
@@ -82,8 +81,8 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** A panel for each view; those of the same kind are kept, with their cameras. Until the first one moves,
- * what stood there stays; the others follow it. @param {Player} player
+/** Open a panel for each view. Panels of the same kind are kept, with their cameras. The still picture stays
+ * until the first panel is drawn; the others follow. @param {Player} player
  * @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
@@ -102,7 +101,7 @@ export async function open(player, frame, listeners) {
   views.classList.toggle("waiting", Boolean(poster));
   const built = listeners.panels(recipe.views.map((view) => build(player, view, Plotly, listeners)));
   views.append(tabs(player));
-  if (poster) views.append(poster); // after the views, whose places go by their number
+  if (poster) views.append(poster); // after the views, since these are addressed by index
   try {
     for (const [v, panel] of built.entries()) {
       if (v && !panel.gd.clientWidth) {
@@ -123,7 +122,7 @@ export async function open(player, frame, listeners) {
   }
 }
 
-/** A panel that is not shown is drawn when it is, as a tab. @param {Player} player @param {Panel} panel
+/** Draw a hidden panel, such as a tab, when it becomes visible. @param {Player} player @param {Panel} panel
  * @param {number} v @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
@@ -131,14 +130,14 @@ async function late(player, panel, v, frame) {
   if (player.panels[v] === panel) panel.plotted();
 }
 
-/** A panel is drawn where its legend leaves it room. @param {Player} player @param {Panel} panel
- * @param {import("../painter/painter.mjs").Frame} frame */
+/** Draw a panel for the first time, after its legend has taken its room. @param {Player} player
+ * @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
 }
 
-/** Once an element has a size. @param {Element} element @param {() => void} act */
+/** Call a function once an element has a size. @param {Element} element @param {() => void} act */
 function whenSeen(element, act) {
   const watch = new ResizeObserver(() => {
     if (!element.clientWidth) return;
@@ -148,16 +147,17 @@ function whenSeen(element, act) {
   watch.observe(element);
 }
 
-/** Until what has just been drawn is on the screen, and the page has nothing better to do. */
+/** Wait until the last drawing is on the screen, and the browser is idle. */
 async function seen() {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE_TIMEOUT_MS }));
 }
 
-/** How the views of a recipe stand. @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The CSS classes for the layout of a recipe's views. @param {import("../engine/engine.mjs").Recipe} recipe
+ */
 const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
 
-/** The panels that there are, with new views. @param {Player} player
+/** Keep the present panels, and give them new views. @param {Player} player
  * @param {import("../painter/painter.mjs").Frame[]} frame */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
@@ -176,7 +176,7 @@ async function keep(player, frame) {
   );
 }
 
-/** A panel's legend, as its view is now. @param {Panel} panel */
+/** Rewrite a panel's legend. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
 /** @param {Player} player @param {import("../engine/engine.mjs").View} view
@@ -214,7 +214,7 @@ function build(player, view, Plotly, listeners) {
   return panel;
 }
 
-/** Without WebGL: a word, and the server's picture of the present state. @param {Player} player
+/** Without WebGL: show a notice, and the server's picture of the present state. @param {Player} player
  * @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
@@ -237,7 +237,7 @@ function still(player, views) {
   );
 }
 
-/** Where points have pictures, one stands in a corner of the first view. @param {Player} player
+/** If points have pictures, show one in a corner of the first view. @param {Player} player
  * @returns {(() => void)[]} as `fill` */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
@@ -255,7 +255,7 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** Which point of its cloud a layer shows as its so-manieth.
+/** The index in its cloud of the point that a layer shows at `index`.
  * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} index @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;

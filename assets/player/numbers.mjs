@@ -1,5 +1,5 @@
 // @ts-check
-/** Numbers beside the picture: a point at every stage, and how far two clouds lie apart. */
+/** Numbers beside the figure: the followed point at every stage, readouts, and tables. */
 
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
@@ -18,14 +18,16 @@ const TABLE_HEADS = {
   distance: "to the image at ε = 0",
 };
 
-/** Kinds of readouts that the progress does not change. */
+/** Readouts that do not depend on the progress. */
 const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
-const DISTANCE_TOLERANCE = 1e-6; // a distance between two ways to the same points: what is less is not theirs
+// a smaller distance between two ways of computing the same points is rounding
+const DISTANCE_TOLERANCE = 1e-6;
 
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
-/** Numbers in a text as people write them: 2e-05 is 2·10⁻⁵, -1 is −1, -0.00 is 0.00. @param {string} text */
+/** Typeset the numbers in a text: 2e-05 becomes 2·10⁻⁵, -1 becomes −1, -0.00 becomes 0.00.
+ * @param {string} text */
 export const typeset = (text) =>
   text
     .replace(
@@ -35,8 +37,8 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** In some digits after the point; none given: as many as fit. @param {number} x
- * @param {number | null} [digits] */
+/** A number with some decimals; by default as many as fit. @param {number} x @param {number | null} [digits]
+ */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -44,7 +46,7 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** A point of the recipe's own at every stage, as rows of texts.
+/** The rows of the recipe's table: the followed point at every stage, as texts.
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
  * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
@@ -142,8 +144,8 @@ export function numbers(part, recipe) {
 /** The readouts of a recipe that are numbers. @param {import("../engine/engine.mjs").Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/** The first number of a recipe, in a corner of its first view. @param {import("./player.mjs").Player} player
- * @returns {(() => void)[]} as `fill` in mount.mjs */
+/** The first readout of a recipe, in a corner of its first view.
+ * @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
 export function headline(player) {
   const place = player.need("views").querySelector(".headline");
   const label = h("span");
@@ -155,7 +157,7 @@ export function headline(player) {
   return [
     () => {
       const { recipe } = player;
-      const [r] = counting(recipe); // while a training goes on there are new ones
+      const [r] = counting(recipe); // a training in progress brings new ones
       if (r !== known) {
         known = r;
         label.textContent = r.label;
@@ -167,14 +169,14 @@ export function headline(player) {
   ];
 }
 
-/** What tells a readout, and finds it anew no oftener than it changes.
+/** A function that formats a readout; cached while it cannot change.
  * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
   return STAGE_READOUTS.includes(r.kind) ? ofStages(word) : word;
 }
 
-/** A word that only the stages decide, found anew when they change.
+/** Cache a text that depends on the stages only.
  * @param {(player: import("./player.mjs").Player) => string} word */
 function ofStages(word) {
   /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
@@ -222,9 +224,9 @@ export function readout(r, recipe, player) {
   return fixed(x, r.digits) + r.unit;
 }
 
-const KEY_TOLERANCE = 1e-6; // of the length of a key: what lies nearer is where it is
+const KEY_TOLERANCE = 1e-6; // in lengths of the key: a smaller distance is rounding
 
-/** Whether the key k of n can be selected, and by how much, or how much it gets at most.
+/** Whether key k of n can be selected, with its margin, or else its largest weight.
  * @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys @param {number} n
  * @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
@@ -251,7 +253,7 @@ function zeros(points, n) {
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/** The share of n points of each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n
+/** The share of points with each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n
  */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
@@ -262,7 +264,7 @@ function byRank({ ranks, highest }, n) {
 /** @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points there are of a kind.
+/** How many points a readout counts.
  * @param {import("../engine/recipe.d.ts").CountReadout | import("../engine/recipe.d.ts").LettersReadout} r
  * @param {import("./player.mjs").Player} player */
 function counted(r, player) {

@@ -1,11 +1,11 @@
 // @ts-check
-/** The first run of a scene: who comes for the first time, by a link that asks for nothing, is shown once
- * what there is to see. */
+/** The first visit of a scene: it plays once by itself, if its link asks for nothing. */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Plays it, where it is due; the first touch stops it. @param {import("./player.mjs").Player} player */
+/** Play the scene on a first visit; the reader's first action pauses it.
+ * @param {import("./player.mjs").Player} player */
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;
@@ -20,14 +20,14 @@ export function opening(player) {
   )
     return;
   player.begin();
-  if (!player.opening) return; // the reader was first
+  if (!player.opening) return; // the reader acted first
   const touched = new AbortController();
   const signal = AbortSignal.any([touched.signal, player.life]);
   for (const kind of READER_EVENTS)
     addEventListener(
       kind,
       (event) => {
-        // which stops it by itself
+        // pressing play pauses it anyway
         const own = event.target instanceof Element && event.target.closest(".play");
         if (player.opening && !own) player.pause();
         if (!player.opening || own) touched.abort();

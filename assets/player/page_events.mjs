@@ -1,5 +1,5 @@
 // @ts-check
-/** What happens on the page around a player: history, printing, the theme, and a pointer that lets go. */
+/** Events on the page that concern a player: history, printing, the theme, and presses of the pointer. */
 
 /**
  * @typedef {object} Listeners

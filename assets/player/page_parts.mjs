@@ -1,5 +1,6 @@
 // @ts-check
-/** The parts of the page that show a recipe: built anew for each, but for panels of the same kind. */
+/** The parts of the page that show a recipe. They are rebuilt for each recipe, except panels of the same
+ * kind. */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
@@ -30,7 +31,7 @@ export class PageParts {
     player.life.addEventListener("abort", () => this.closePanels());
   }
 
-  /** Make a recipe the present one; until `build` nothing is drawn.
+  /** Make a recipe the present one; nothing is drawn until `build`.
    * @param {import("./source.mjs").Answer} answer
    * @param {Parameters<import("./state.mjs").State["take"]>[2]} link */
   take({ choices, recipe }, link) {
@@ -82,7 +83,7 @@ export class PageParts {
     opening(player);
   }
 
-  /** Fill the numbers of the recipe into their part. */
+  /** Fill in the numbers of the recipe. */
   count() {
     const part = this.#player.part("numbers");
     this.#showNumbers = part ? count(part, this.#state.recipe) : () => {};

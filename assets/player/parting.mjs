@@ -1,26 +1,26 @@
 // @ts-check
-/** How far the points of a run are apart: the last is behind the first, and when the run has stopped they
- * come together where it is. */
+/** How far the points of a run are apart: the last lags behind the first; after the run stops, they catch up.
+ */
 
 import { progresses } from "../engine/engine.mjs";
 import { SPREAD_SHARE, CLOSING_MS, apart } from "./motion.mjs";
 
 export class Parting {
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
-  #lag = 0; // how much of its leg the last point is behind the first
+  #lag = 0; // the share of the leg by which the last point lags behind
 
   /** Whether points are apart. */
   get open() {
     return this.#leg !== null;
   }
 
-  /** All points are together at once. */
+  /** Bring all points together at once. */
   close() {
     this.#leg = null;
   }
 
-  /** Time passes. @param {import("./motion.mjs").Leg | null} leg that is under way @param {boolean} run
-   * whether it is one of a run @param {number} ms */
+  /** Advance the lag by some time. @param {import("./motion.mjs").Leg | null} leg that is under way
+   * @param {boolean} run whether it is one of a run @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };
@@ -31,7 +31,7 @@ export class Parting {
     }
   }
 
-  /** The progress of each point, where they are apart. @param {import("../engine/engine.mjs").Recipe} recipe
+  /** The progress of each point while points are apart. @param {import("../engine/engine.mjs").Recipe} recipe
    */
   progresses(recipe) {
     return this.#leg && progresses(recipe, apart(this.#leg, this.#lag));

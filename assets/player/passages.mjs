@@ -1,13 +1,13 @@
 // @ts-check
-/** The paragraphs of a text that name stages: lit while one of these is shown; a click goes there. */
+/** Paragraphs of the text that name stages: highlighted while one of these is shown; a click goes there. */
 
 import { h, unset } from "../dom.mjs";
 
-/** The stage that a progress is on its way to, or at. @param {number} progress */
+/** The stage towards which a progress moves, or at which it is. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
-/** Which stages a paragraph is about: by name, with or without the number at its end ("Linear" is "Linear 1",
- * "Linear 2" …), all that have it; or by number. @param {string} words with " | " between
+/** The stages that a paragraph is about: by name, where a name without its final number means all of that
+ * name ("Linear" means "Linear 1", "Linear 2" …); or by index. @param {string} words with " | " between
  * @param {string[]} stages */
 export function named(words, stages) {
   const asked = words.split(" | ");
@@ -16,7 +16,7 @@ export function named(words, stages) {
   return stages.flatMap((name, k) => (called(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
-/** The next of some stages, after the last the first. @param {number[]} stages @param {number} now */
+/** The next of some stages; after the last, the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
 /** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} shows
@@ -56,5 +56,5 @@ export function passages(part, player) {
   };
 }
 
-/** Whether a click was meant for a link, or marked words. @param {Element} target */
+/** Whether a click was meant for a link, or selects text. @param {Element} target */
 const elsewhere = (target) => Boolean(target.closest("a")) || getSelection()?.isCollapsed === false;

@@ -1,19 +1,21 @@
 // @ts-check
-/** A question that is asked over and over: soon again while there is news, more and more seldom while there
- * is none; and when no answer comes, again, with patience. Knows neither the page nor what it asks. */
+/** Poll a server: often while there is news, less and less often otherwise, with backoff while no answer
+ * comes. Knows neither the page nor the question. */
 
-// milliseconds between two questions; grows with each answer without news
+// milliseconds between two questions: after news; at most; growth with each answer without news; then the
+// same after lost answers
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 1.3;
 const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 8000;
-const RETRY_GROWTH = 2; // the same after questions that were not answered
-const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a question counts as not answered
+const RETRY_GROWTH = 2;
+const ANSWER_TIMEOUT_MS = 20_000; // after which a question counts as lost
 
-/** Milliseconds until the next question. @param {{empty: number, lost: number, after: number}} since the last
- * news, the last answer; seconds that the server has asked for @param {number} [chance] from 0 to 1: many
- * pages that have lost one server come back apart */
+/** The milliseconds until the next question. `empty` and `lost` count answers without news and lost ones,
+ * `after` is the server's Retry-After in seconds; a random factor spreads out pages that have lost a server
+ * at the same time. @param {{empty: number, lost: number, after: number}} since
+ * @param {number} [chance] from 0 to 1 */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
   return Math.max(
@@ -22,8 +24,8 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
   );
 }
 
-/** Ask until `heard` says that this was the end, or nobody listens any more. Each answer is heard once; what
- * was not answered whole is asked again. @param {string} url @param {() => object} question
+/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after an incomplete
+ * answer the question is repeated. @param {string} url @param {() => object} question
  * @param {(answer: any) => boolean} heard whether to go on; of null, that nothing is new
  * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
@@ -39,7 +41,8 @@ export async function poll(url, question, heard, { signal, sleep }) {
   }
 }
 
-/** One answer that cannot be shown is no end. @param {(answer: any) => boolean} heard @param {any} answer */
+/** Whether to go on; an answer that cannot be shown does not end the polling.
+ * @param {(answer: any) => boolean} heard @param {any} answer */
 function goesOn(heard, answer) {
   try {
     return heard(answer);
@@ -49,8 +52,8 @@ function goesOn(heard, answer) {
   }
 }
 
-/** One answer: null if nothing is new, undefined if there is none. @param {string} url @param {object} body
- * @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
+/** One answer: null if there is no news, undefined if the request failed. @param {string} url
+ * @param {object} body @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
 async function ask(url, body, signal) {
   try {
     const reply = await fetch(url, {

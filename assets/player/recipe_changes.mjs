@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Changes of recipe: by the page's link, by new choices, by a stop of the tour. They are made one after the
- * other; one that a later one overtakes is given up. None is shown while the reader holds something.
+ * Changes of the recipe: by the page's link, by new choices, or by a stop of the tour. They are made one
+ * after the other; a change that a later one overtakes is dropped. Nothing is shown while the reader holds
+ * something.
  */
 
 import { read, split, tooLong } from "./link.mjs";
@@ -11,7 +12,7 @@ import { ask } from "./source.mjs";
  * @typedef {import("./state.mjs").State} State
  * @typedef {import("./source.mjs").Answer} Answer
  *
- * @typedef {object} Scene what the player lends
+ * @typedef {object} Scene the parts of the player that are used here
  * @property {HTMLElement} root
  * @property {State} state
  * @property {import("./growth.mjs").Growth} growth
@@ -28,7 +29,7 @@ import { ask } from "./source.mjs";
  * @property {() => void} refused shows the present choices again
  */
 
-const SLOW_ANSWER_MS = 4000; // milliseconds
+const SLOW_ANSWER_MS = 4000; // after which a notice says that the figure is loading
 const LOADING_TEXT = "The figure is still loading.";
 const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
@@ -52,12 +53,12 @@ export class RecipeChanges {
     return this.#wanted;
   }
 
-  /** Whether the page's link is not yet shown, hence must not be overwritten. */
+  /** Whether the page's link is not shown yet, so that it must not be overwritten. */
   get following() {
     return this.#following;
   }
 
-  /** Run a change after those before it. @template T
+  /** Queue a change after those that are under way. @template T
    * @param {(stale: () => boolean) => Promise<T>} change `stale` tells whether a later one has overtaken it
    * @returns {Promise<T | undefined>} */
   #next(change) {
@@ -83,13 +84,13 @@ export class RecipeChanges {
     return done;
   }
 
-  /** The recipe for some choices. @param {Record<string, string>} choices */
+  /** Request the recipe for some choices. @param {Record<string, string>} choices */
   #ask(choices) {
     const { root, state } = this.#scene;
     return ask(root, choices, state.usual, this.#request.signal);
   }
 
-  /** Show the state of the page's link; where it cannot be followed, the scene's defaults. */
+  /** Show the state of the page's link, or the scene's defaults if that fails. */
   restore() {
     const { root, state, grip, life, notice, take, mount, openTour } = this.#scene;
     const { usual } = state;
@@ -127,8 +128,8 @@ export class RecipeChanges {
     });
   }
 
-  /** Show the recipe of new choices, with all that can be kept. @param {Record<string, string>} changed
-   * @returns {Promise<boolean>} whether the scene has them now */
+  /** Show the recipe of new choices, keeping as much of the state as possible.
+   * @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene has them now */
   async choose(changed) {
     const { state } = this.#scene;
     if (!state.known) return false;
@@ -137,8 +138,8 @@ export class RecipeChanges {
     return this.#change(changed);
   }
 
-  /** Show a stop of the tour, which fixes the whole state: what it does not name is as the scene has it, and
-   * what the reader sets before it has arrived is as the reader has it. @param {Record<string, string>} stop
+  /** Show a stop of the tour, which determines the whole state: values that it does not name get the scene's
+   * defaults, except those that the reader sets before it is shown. @param {Record<string, string>} stop
    * @param {boolean} linked whether the page's link asks for it */
   async visit(stop, linked) {
     const { state } = this.#scene;
@@ -152,7 +153,7 @@ export class RecipeChanges {
     await this.#change(Object.fromEntries(changed));
   }
 
-  /** Another recipe, and then the stop of the tour that is on its way.
+  /** Load another recipe, then show the stop of the tour that is waiting for it.
    * @param {Record<string, string>} changed @returns {Promise<boolean>} */
   async #change(changed) {
     const { state, growth, grip, notice, take, mount, write } = this.#scene;
@@ -192,7 +193,7 @@ export class RecipeChanges {
     return done ?? false;
   }
 
-  /** Say why a change is not made. What was typed stays, to be mended. @param {string} words */
+  /** Report why a change is refused. Typed text stays, to be corrected. @param {string} words */
   #refuse(words) {
     this.#scene.notice(words);
     this.#scene.refused();
@@ -205,7 +206,7 @@ export class RecipeChanges {
   }
 }
 
-/** The defaults of results that new choices invalidate. @param {Record<string, string>} changed
+/** Default values for results that new choices invalidate. @param {Record<string, string>} changed
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, string>} */
 function resultsReset(changed, recipe) {
   const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));

@@ -1,13 +1,13 @@
 // @ts-check
-/** The figure on paper and as a file. */
+/** Print the figure, and save it as a file. */
 
 import { h } from "../dom.mjs";
 import { collage } from "../painter/views.mjs";
 import { color } from "./mount.mjs";
 
-const PAPER_WIDTH = 660; // CSS pixels of a line on paper
+const PAPER_WIDTH = 660; // CSS pixels of the printed page's text width
 
-/** Prepare the views for printing, as they are on the screen but no wider than paper; or undo that.
+/** Prepare the views for printing, as on the screen but not wider than the paper; or undo that.
  * @param {import("./player.mjs").Player} player @param {boolean} on */
 export function print(player, on) {
   const { clientWidth: width, clientHeight: height, style } = player.need("views");
@@ -20,7 +20,7 @@ export function print(player, on) {
   for (const panel of player.panels) panel.print(on);
 }
 
-/** Download all views beside each other, as PNG; without WebGL the server's SVG.
+/** Download all views side by side as PNG; without WebGL, the server's SVG.
  * @param {import("./player.mjs").Player} player */
 export async function save(player) {
   const { panels, root, slug } = player;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The scrubber: progress through the stages, the clock where there is one, and the buttons of the figure. */
+/** The scrubber: the progress through the stages, the clock if there is one, and the figure's buttons. */
 
 import { clockOf, unpack } from "../engine/engine.mjs";
 import { h, unset, whole } from "../dom.mjs";
@@ -11,7 +11,7 @@ const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the
 const MIN_BUTTON_DISTANCE = 0.07; // of a replay button from the next, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
-/** Our own small drawings, 24 units wide. @type {Record<string, string>} */
+/** SVG paths of the icons, 24 units wide. @type {Record<string, string>} */
 const ICONS = {
   play: '<path d="M7 4v16l13-8z" fill="currentColor"/>',
   pause: '<path d="M7 5v14M17 5v14" stroke-width="4"/>',
@@ -30,7 +30,7 @@ const ICONS = {
 /** @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
-/** The scrubber: progress with the stages as stops, and the buttons. @param {HTMLElement} part
+/** The scrubber: a slider for progress with the stages as stops, and buttons. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
  * @returns {() => void} shows the player's state */
 export function scrubber(part, recipe, player) {
@@ -43,7 +43,7 @@ export function scrubber(part, recipe, player) {
     step: 0.001,
     "aria-label": "Progress through the stages",
   });
-  // also where it stands already
+  // also when it is there already
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
   range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -182,7 +182,7 @@ export function scrubber(part, recipe, player) {
   return show;
 }
 
-/** A button for each span of the clock that a click on the figure plays: the way of the keyboard.
+/** A button for each clock span that a click on the figure plays, for the keyboard.
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
 function replays(recipe, player) {
   const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
@@ -215,7 +215,7 @@ function replays(recipe, player) {
   return buttons;
 }
 
-/** The scrubber of a parameter that runs by itself. @param {import("../engine/engine.mjs").Parameter} p
+/** The scrubber of the clock's parameter. @param {import("../engine/engine.mjs").Parameter} p
  * @param {import("./player.mjs").Player} player
  * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
 function clockwork(p, player, button) {
@@ -249,7 +249,7 @@ function clockwork(p, player, button) {
       events,
     ),
     show() {
-      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // of a training it grows
+      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // it grows during a training
       const at = Number(player.params[p.name].toFixed(digits));
       const now = `${at} ${max}`;
       if (now !== shown) {

@@ -1,29 +1,29 @@
 // @ts-check
 /**
- * Where recipes come from: a server; files beside the page; the page itself; or whom its page names
- * (`supply`). A page without a server has a `script.recipes` in the scene: for each set of choices, as a
- * query of what differs from the defaults, the recipe or its file; a file refers to parts of that with the
- * defaults.
+ * Where recipes come from: a server, files beside the page, the page itself, or a function (`supply`). A page
+ * without a server has a `script.recipes` in the scene: for each set of choices, as a query of differences
+ * from the defaults, the recipe or its file. A file refers to parts of the default recipe instead of
+ * repeating them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?:
  *   string}} Answer neither recipe nor refused: no answer
  */
 
-const ANSWER_TIMEOUT_MS = 60_000; // milliseconds for an answer; the page says before that it waits
-const BUSY_STATUSES = [429, 503]; // the server asks to come again
+const ANSWER_TIMEOUT_MS = 60_000; // for an answer; the page says earlier that it is waiting
+const BUSY_STATUSES = [429, 503]; // HTTP statuses with which the server asks to retry
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
 /** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
 
-/** From now on a scene's recipes come from somebody else. @param {HTMLElement} root
+/** Take a scene's recipes from a function. @param {HTMLElement} root
  * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that
  * are no defaults, as a query */
 export function supply(root, give) {
   others.set(root, give);
 }
 
-/** The recipe for some choices, or what was wrong with them, in words. @param {HTMLElement} root
+/** The recipe for some choices, or an error message. @param {HTMLElement} root
  * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
  * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
@@ -43,9 +43,9 @@ export async function ask(root, choices, usual, signal) {
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/** A recipe with the parts to which it refers; each is a copy, for Plotly writes into what it draws
- * (components/publish/shared_parts.py). @param {any} part @param {object} whole the recipe with the defaults
- * @returns {any} */
+/** Replace references in a recipe by copies of the default recipe's parts
+ * (components/publish/shared_parts.py); copies, since Plotly modifies what it draws. @param {any} part
+ * @param {object} whole the recipe with the defaults @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
@@ -78,8 +78,8 @@ async function get(url, choices, signal) {
   };
 }
 
-/** The text of a file that is UTF-8, or UTF-8 in gzip: the static site's recipes are, and some file servers
- * inflate them themselves (`Content-Encoding`), so that its name says nothing. @param {ArrayBuffer} data
+/** The text of a file in UTF-8, compressed by gzip or not: the static site's recipes are, but some file
+ * servers decompress them (`Content-Encoding`), so the file's name does not tell. @param {ArrayBuffer} data
  * @returns {Promise<string>} */
 function inflated(data) {
   const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength));

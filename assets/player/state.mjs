@@ -1,11 +1,10 @@
 // @ts-check
 /**
- * The state of a scene: its recipe, the choices, where everything is, and what moves by itself. Pure: it
- * knows no page and no Plotly, and no clock but the milliseconds that it is told. Others read it, and call
- * what changes it.
+ * The state of a scene: its recipe, choices and parameters, where all points are, and automatic motion. Pure:
+ * no page, no Plotly, and no clock but the milliseconds passed in. Others read it, and call its commands.
  *
- * A link, a new choice and a stop of the tour arrive in steps: the recipe has to be fetched first. Whatever
- * the reader sets in the meantime stays as the reader has set it.
+ * A link, a new choice or a stop of the tour takes effect in two steps, since its recipe must be fetched
+ * first. Values that the reader sets in the meantime are kept.
  *
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("../engine/engine.mjs").Stages} Stages
@@ -36,7 +35,8 @@ export class State {
    *   under way was asked for
    */
   #touched = new Set();
-  /** @type {Record<string, string> | null} the stop of the tour that is on its way, as a link has it */
+  /** @type {Record<string, string> | null} the stop of the tour that waits for its recipe, as link parameters
+   */
   #stop = null;
   #turned = false; // whether the reader has turned the camera in this run
   #progress = 0;
@@ -46,10 +46,10 @@ export class State {
   #growing = false;
   #clock = new ClockRun();
   #opening = false;
-  #parting = new Parting(); // of the points of a run, also a moment after it has stopped
+  #parting = new Parting(); // of the points of a run, also for a moment after it has stopped
   /** @type {ReturnType<Parting["progresses"]>} of the points in the last frame */ #each = null;
-  /** How fast things move, in times. */ speed = 1;
-  /** Whether playing begins again at its end. */ loop = false;
+  /** The speed factor of motion. */ speed = 1;
+  /** Whether playing starts again at its end. */ loop = false;
 
   /** @param {Record<string, string>} usual the defaults of the choices */
   constructor(usual) {
@@ -72,7 +72,7 @@ export class State {
   get stages() {
     return this.#stages;
   }
-  /** For each cloud, where its points were in the last frame. */
+  /** For each cloud, the positions in the last frame. */
   get at() {
     return this.#at;
   }
@@ -88,7 +88,7 @@ export class State {
   get camera() {
     return this.#camera;
   }
-  /** The controls that the link names, null for all. */
+  /** The controls that the link names; null means all. */
   get controls() {
     return this.#controls;
   }
@@ -105,14 +105,14 @@ export class State {
   get leg() {
     return this.#leg;
   }
-  /** Whether the recipe came as news: no link holds it, and the next comes soon. */
+  /** Whether the recipe is that of a training in progress: no link has it, and the next comes soon. */
   get growing() {
     return this.#growing;
   }
   get moves() {
     return Boolean(this.#leg || this.#clock.running || this.#parting.open);
   }
-  /** Whether this is the scene's first run, which shows what there is. */
+  /** Whether this is the scene's first run. */
   get opening() {
     return this.#opening;
   }
@@ -120,37 +120,35 @@ export class State {
   get turned() {
     return this.#turned;
   }
-  /** Whether a stop of the tour is on its way. */
+  /** Whether a stop of the tour is waiting for its recipe. */
   get arriving() {
     return this.#stop !== null;
   }
 
-  /** Whether the reader has set something since the change under way was asked for. @param {string} name */
+  /** Whether the reader has set a value since the pending change was requested. @param {string} name */
   touched(name) {
     return this.#touched.has(name);
   }
 
-  /** The reader has set something. @param {string} name */
+  /** Note that the reader has set a value. @param {string} name */
   touch(name) {
     this.#touched.add(name);
   }
 
-  /** A change is asked for: of what is set from now on, it changes nothing. */
+  /** Begin a change: values that the reader sets from now on are kept. */
   begin() {
     this.#touched.clear();
     this.#stop = null;
   }
 
-  /** A stop of the tour is asked for; `arrive` brings it. @param {Record<string, string>} stop as a link has
-   * it @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for
-   */
+  /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop as a link has it
+   * @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for */
   call(stop, linked = false) {
     if (!linked) this.begin();
     this.#stop = stop;
   }
 
-  /** Another recipe, and where things are in it. @param {Recipe} recipe
-   * @param {Record<string, string>} choices
+  /** Take another recipe, with a state. @param {Recipe} recipe @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
     const touched = this.#touched;
@@ -170,11 +168,11 @@ export class State {
     this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
     if (!touched.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
-    if (this.#clock.partial) this.#clock.running = false; // a part of another clock's way
+    if (this.#clock.partial) this.#clock.running = false; // it was a part of another clock's range
     this.#stopUntouchedClock();
   }
 
-  /** The clock stands still, unless the reader has started it since. */
+  /** Stop the clock, unless the reader has started it since. */
   #stopUntouchedClock() {
     const clock = clockOf(this.recipe);
     if (!clock || !this.touched(clock.name)) this.#clock.running = false;
@@ -186,15 +184,15 @@ export class State {
     this.#stages = stages(this.recipe, params, this.#memory);
   }
 
-  /** What can be kept with another recipe: what the hand has not moved follows the new scene.
-   * @param {Recipe} recipe */
+  /** The part of the state that is kept with another recipe; values that the reader has not set follow the
+   * new one. @param {Recipe} recipe */
   kept(recipe) {
-    // a stage that was on its way is reached
+    // a stage that progress was moving to counts as reached
     const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
-  /** What there is by now of a recipe of the same shape, at its newest. @param {Recipe} recipe */
+  /** Take a newer recipe of the same structure, at the clock's end. @param {Recipe} recipe */
   grow(recipe) {
     this.#recipe = { ...this.recipe, ...recipe };
     const clock = clockOf(recipe);
@@ -202,7 +200,8 @@ export class State {
     this.#growing = true;
   }
 
-  /** Choices of what is shown alone: the next news has them. @param {Record<string, string>} choices */
+  /** Set choices without another recipe: the next recipe of a training has them.
+   * @param {Record<string, string>} choices */
   setChosen(choices) {
     this.#choices = { ...this.#choices, ...choices };
   }
@@ -266,8 +265,8 @@ export class State {
     this.#parting.close();
   }
 
-  /** The first run: once from the first stage to the last, and to where the scene opens; not if the reader
-   * has set something already. */
+  /** Start the first run: once from the first stage to the last, then to where the scene opens; not if the
+   * reader has set something already. */
   open() {
     if (this.#touched.size || !this.last) return;
     this.#halt();
@@ -286,13 +285,13 @@ export class State {
     this.#stand();
   }
 
-  /** Progress stands still. */
+  /** Stop the motion of progress. */
   #stand() {
     this.#playing = this.#opening = false;
     this.#leg = null;
   }
 
-  /** The clock runs to its end, or stands still. */
+  /** Start the clock, so that it runs to its end; or stop it. */
   toggleClock() {
     const p = clockOf(this.recipe);
     if (!p) return;
@@ -308,7 +307,7 @@ export class State {
     this.#clock.running = false;
   }
 
-  /** The clock runs through a part of its way. @param {number} min @param {number} max */
+  /** Run the clock through a part of its range. @param {number} min @param {number} max */
   replay(min, max) {
     const p = clockOf(this.recipe);
     if (!p) return;
@@ -317,7 +316,7 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** To a stage: a move, or a cut. @param {number} stage @param {boolean} cut */
+  /** Move to a stage, or jump there. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;
@@ -332,7 +331,7 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The stage that is next, or the one before. @param {number} by */
+  /** The next stage, or the previous one. @param {number} by */
   beside(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }
@@ -345,9 +344,9 @@ export class State {
     this.pause();
   }
 
-  /** The stop of the tour that was called, now that its recipe is there: whatever it does not name is as the
-   * scene has it, and what the reader has set since is as the reader has it. @param {boolean} cut for those
-   * who asked for no motion @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes
+  /** Show the stop of the tour that was requested, now that its recipe is there. Values that it does not name
+   * get the scene's defaults, except those that the reader has set since. @param {boolean} cut for those who
+   * asked for no motion @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes
    * anywhere */
   arrive(cut) {
     if (!this.#stop) return null;
@@ -360,9 +359,9 @@ export class State {
     return this.touched("camera") ? null : { camera };
   }
 
-  /** Time passes: progress runs leg by leg, with a pause at each stage, and the clock. @param {number} ms
-   * since the last frame @param {boolean} cut for those who asked for no motion @returns {boolean} whether a
-   * run has just come to its end */
+  /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
+   * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
+   * @returns {boolean} whether a run has just come to its end */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);
@@ -396,7 +395,7 @@ export class State {
     return false;
   }
 
-  /** What is known when a frame is drawn. @returns {import("../engine/engine.mjs").Moment} */
+  /** The state for which a frame is drawn. @returns {import("../engine/engine.mjs").Moment} */
   get moment() {
     return {
       recipe: this.recipe,
@@ -417,13 +416,13 @@ export class State {
     return framesOf(this.moment, rest);
   }
 
-  /** For each view, the places that many points share, as the last frame shows them.
+  /** For each view, the places where many points coincide, in the last frame.
    * @returns {import("../engine/crowds.mjs").Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
   }
 
-  /** What a link carries. @returns {Link} */
+  /** The state that a link contains. @returns {Link} */
   get link() {
     return {
       choices: this.#choices,
@@ -437,7 +436,7 @@ export class State {
     };
   }
 
-  /** The state as a query, with its ?, what differs from the defaults only. */
+  /** The state as a query, with "?"; only differences from the defaults. */
   get query() {
     return write(this.link, this.usual, this.recipe);
   }

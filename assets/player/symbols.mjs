@@ -1,5 +1,5 @@
 // @ts-check
-/** Letters of the formula that a hand moves: each is a slider, and so are those of its name beside the
+/** Letters of the formula that can be dragged: each is a slider for its parameters, like those beside the
  * figure. */
 
 import { h, readable } from "../dom.mjs";
@@ -8,8 +8,8 @@ import { fromTrack, toTrack, track } from "./controls.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
-const SLIDER_WIDTH_PX = 240; // pixels of the hand, from one end of a slider to the other
-const FINGER_RADIUS_PX = 20; // pixels from the middle of a letter to where a finger may still be
+const SLIDER_WIDTH_PX = 240; // of dragging, from one end of a slider to the other
+const FINGER_RADIUS_PX = 20; // from the middle of a letter, within which a finger still hits it
 const KEYS = /** @type {Record<string, number>} */ ({
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -21,7 +21,7 @@ const KEYS = /** @type {Record<string, number>} */ ({
   End: Infinity,
 });
 
-/** A parameter's value so far along its slider from another, on one of its steps. @param {Parameter} p
+/** A parameter's value after moving along its slider, rounded to its steps. @param {Parameter} p
  * @param {number} value @param {number} by in units of the slider */
 export function moved(p, value, by) {
   const { min, max, step } = track(p);
@@ -29,14 +29,14 @@ export function moved(p, value, by) {
   return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
 }
 
-/** Parameters by the letter of the formula that moves them. @param {Parameter[]} parameters */
+/** Parameters by the symbol of the formula that moves them. @param {Parameter[]} parameters */
 export function bySymbol(parameters) {
   /** @type {Map<string, Parameter[]>} */ const found = new Map();
   for (const p of parameters) if (p.symbol) found.set(p.symbol, [...(found.get(p.symbol) ?? []), p]);
   return found;
 }
 
-/** Makes letters of the formula handles. @param {HTMLElement} formula @param {Parameter[]} parameters those
+/** Make letters of the formula draggable. @param {HTMLElement} formula @param {Parameter[]} parameters those
  * that the page offers @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the
  * state */
 export function symbols(formula, parameters, player) {
@@ -59,7 +59,7 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter that a finger means beside it: where fingers point, the formula hears them (style.css).
+/** The letter that a finger means: on touch screens the formula itself receives the events (style.css).
  * @template {Element} E @param {E[]} letters @param {number} x @param {number} y in the window */
 function nearest(letters, x, y) {
   const near = letters
@@ -71,9 +71,10 @@ function nearest(letters, x, y) {
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/** The letters are dragged. Keys and screen readers, to whom a formula is one thing, get a slider that lies
- * over the first. @param {Element[]} letters all of one symbol @param {Parameter[]} parameters what it moves
- * @param {HTMLElement} bubble @param {import("./player.mjs").Player} player */
+/** Make all letters of one symbol draggable. Keyboards and screen readers, for which a formula is one
+ * element, get a slider over the first. @param {Element[]} letters all of one symbol
+ * @param {Parameter[]} parameters what it moves @param {HTMLElement} bubble
+ * @param {import("./player.mjs").Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);
@@ -156,7 +157,7 @@ function handle(letters, parameters, bubble, player) {
     say(slider);
   });
   slider.addEventListener("focus", () => lie(slider, letters[0]));
-  // else it stays there in a narrower window
+  // or it would stay in place when the window narrows
   slider.addEventListener("blur", () => {
     hush();
     slider.removeAttribute("style");

@@ -1,6 +1,6 @@
 // @ts-check
-/** On a telephone the views beside the hero, and the numbers, are tabs: one is shown at a time, and drawn
- * when it is. Wide pages show all. */
+/** On phones the views other than the first, and the numbers, are tabs: one is visible at a time, and is
+ * drawn when it is. Wide pages show all. */
 
 import { h } from "../dom.mjs";
 
@@ -8,10 +8,10 @@ import { h } from "../dom.mjs";
 
 const NUMBERS_TAB = "numbers";
 
-/** What a view is called, where it has no title. @param {{title: string, name: string}} view */
+/** The name of a view without a title. @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The tabs of a player; the first view beside the hero is shown. @param {Player} player
+/** The tabs of a player; the first view after the main one is selected. @param {Player} player
  * @returns {HTMLElement} */
 export function tabs(player) {
   const {
@@ -75,7 +75,7 @@ export function tabs(player) {
   return list;
 }
 
-/** The name of a view's tab, as the view is now. @param {Player} player @param {number} v */
+/** Update the name of a view's tab. @param {Player} player @param {number} v */
 export function rename(player, v) {
   const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
   if (tab && v) tab.innerHTML = called(player.recipe.views[v]);

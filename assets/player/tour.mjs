@@ -1,9 +1,8 @@
 // @ts-check
 /**
- * The text of a scene, and its guided tour: a card beside the picture, stop by stop. A stop sets parameters,
- * progress and
- * camera, and asks to look at one thing. Some ask for a guess first: until then the picture is that of the
- * stop before.
+ * The text of a scene, and its guided tour: a card beside the figure, stop by stop. A stop sets parameters,
+ * progress and camera, and asks the reader to look at one thing. Some stops first ask for a prediction: until
+ * then the figure shows the stop before.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
  *   right: number}} Stop
@@ -26,8 +25,8 @@ function onwards(part) {
   ];
 }
 
-/** The tour of a player, which leads it; the links of the page to its stops lead there at once.
- * @param {HTMLElement} part @param {Stop[]} all @param {import("./player.mjs").Player} player */
+/** The tour of a player; the page's links to its stops go there directly. @param {HTMLElement} part
+ * @param {Stop[]} all @param {import("./player.mjs").Player} player */
 export function tour(part, all, player) {
   const last = all.length - 1;
   const shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
@@ -56,7 +55,7 @@ export function tour(part, all, player) {
     visit(0);
     title.focus();
   });
-  start.hidden = false; // the player before this one may have been in its tour
+  start.hidden = false; // the previous player may have been in its tour
   const stops = [...part.querySelectorAll(".tour > ol > li")];
   stops.forEach((stop, k) =>
     link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
@@ -65,7 +64,8 @@ export function tour(part, all, player) {
     }),
   );
 
-  /** The stop that a link names: whoever has pressed nothing yet is at the card. @param {number} k */
+  /** Open the stop that a link names; the focus moves to the card if the reader has not pressed anything.
+   * @param {number} k */
   const open = (k) => {
     visit(k, true);
     if (document.activeElement === document.body) title.focus({ preventScroll: true });
@@ -84,7 +84,7 @@ export function tour(part, all, player) {
     if (!asking()) return reveal(null, linked);
     const held = card.contains(document.activeElement);
     words.replaceChildren(question(all[k], answer));
-    // the answers come next: the same key does not pass them by
+    // the answers come next, and the same key must not skip them
     if (held) title.focus({ preventScroll: true });
     near();
     if (k && before !== k - 1) player.go(all[k - 1].state, linked);
@@ -98,13 +98,14 @@ export function tour(part, all, player) {
     player.go(all[current].state, linked);
   };
   const near = () => {
-    // the card and the figure are seen together
+    // card and figure are visible together
     card.scrollTop = 0;
     for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
   };
   /** @param {number | null} guess */
   const show = (guess) => {
-    const held = words.contains(document.activeElement); // the button goes: the focus to what comes next
+    // the focused button disappears, so the focus moves on
+    const held = words.contains(document.activeElement);
     shown.add(current);
     reveal(verdict(all[current], guess));
     if (held) on.focus();
@@ -144,10 +145,10 @@ export function tour(part, all, player) {
   return guidedTour;
 }
 
-/** Whether a click on a link is to open it in another tab or window. @param {MouseEvent} event */
+/** Whether a click on a link opens another tab or window. @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
-/** What a link of the page does here, unless it is to open elsewhere. @param {HTMLAnchorElement} a
+/** Let a link of the page act here, unless it opens elsewhere. @param {HTMLAnchorElement} a
  * @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {

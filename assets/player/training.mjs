@@ -1,14 +1,14 @@
 // @ts-check
-/** Training on a scene's page: the clientside half of components/pages/panel.py, and the files of a run. The
- * picture goes with the training: what the worker sends is the recipe of the film so far, of which it leaves
- * out what it has sent. */
+/** Training on a scene's page: the browser's half of components/pages/panel.py, and the files of a run. The
+ * figure follows the training: the worker sends the recipe of the film so far, without parts that it has sent
+ * before. */
 
 import { shared } from "../globals.mjs";
 import { h, whole } from "../dom.mjs";
 import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 
-const QUIET_MS = 3000; // milliseconds without an answer after which the page says so
+const QUIET_MS = 3000; // without an answer, after which the page says so
 const NO_ANSWER_TEXT =
   "The server does not answer at the moment. This page keeps asking; a running training goes on.";
 const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
@@ -19,25 +19,25 @@ const duration = (/** @type {number} */ s) =>
   s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`;
 
 /**
- * The training that this page follows: the player that shows it, the choices then; the step of the last
- * picture; whether the hand
- * wants to stop, and what it wants to see, as a query, of which the server has been asked, and knows.
+ * The training that this page follows. shown: the player that shows it; choices: when it began; seen: the
+ * step of the last picture; stop: whether the reader wants to stop; look: the choices to be shown, as a
+ * query; asked, looked: those that the server was last asked for, and that it has confirmed.
  * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known:
  *   Map<string, object>, seeds: number, seen: number, stop: boolean, look: string, asked: string, looked:
  *   string, quiet: AbortController} | null}
  */
 let followed = null;
-/** State of the panel, bar, words. @typedef {[string, number, string]} Said */
+/** The panel's state, progress bar (0 to 1) and message. @typedef {[string, number, string]} Said */
 /** @type {Said} */ let said = ["idle", 0, ""];
 let shownNews = said; // the last news, and what the panel shows
 let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
 
-/** The numbers of the panel. @returns {NodeListOf<HTMLInputElement>} */
+/** The number fields of the panel. @returns {NodeListOf<HTMLInputElement>} */
 const fields = () => document.querySelectorAll(".training .fields input");
 
-/** What a page asks to train. */
+/** The order that the page sends. */
 function ask() {
   const { slug, choices } = player();
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
@@ -51,7 +51,7 @@ function ask() {
   };
 }
 
-/** A ticket, or why there is none.
+/** Show the answer to an order: a ticket, or the reason why there is none.
  * @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
 function show({ wrong, refused, ticket }) {
   const { no_update } = shared.dash_clientside;
@@ -99,7 +99,7 @@ function begun(ticket) {
   return (shownNews = said = ["running", 0, "Starting …"]);
 }
 
-/** Nothing is followed any more. */
+/** Stop following the training. */
 function forget() {
   clearTimeout(silence);
   followed?.quiet.abort();
@@ -107,17 +107,17 @@ function forget() {
   followed = null;
 }
 
-/** The page goes. */
+/** The page closes. */
 function close() {
   if (followed) navigator.sendBeacon(`${place()}/close`);
 }
 
-/** What there is of the training is kept. */
+/** Stop the training and keep its result. */
 function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Until the time has come, or the page wakes up, or the net is back. @param {number} ms
+/** Sleep, until the time is over, the page becomes visible, or the network is back. @param {number} ms
  * @returns {Promise<void>} */
 const sleep = (ms) =>
   new Promise((go) => {
@@ -137,7 +137,7 @@ const sleep = (ms) =>
     }
   });
 
-/** Say something else if no answer comes for a while. @param {string} words */
+/** Show another message if no answer comes for a while. @param {string} words */
 function watch(words) {
   clearTimeout(silence);
   silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET_MS);
@@ -153,7 +153,7 @@ function tell(news) {
   set_props("train-words", { children: words });
 }
 
-/** What the page has, and what it wants. */
+/** The question of a poll: what the page has seen, and what it wants. */
 function question() {
   const training = /** @type {NonNullable<typeof followed>} */ (followed);
   const { seen, stop, look, looked } = training;
@@ -182,7 +182,7 @@ function under(news) {
   followed.seeds = news.seeds;
   followed.seen = news.step;
   if (Number(followed.shown.choices.seed) >= news.seeds) {
-    followed.choices.seed = "0"; // as the worker shows it, and not a wish of the hand
+    followed.choices.seed = "0"; // as the worker shows it; not chosen by the reader
     turn({ seed: "0" });
   }
   picture(news.recipe);
@@ -195,14 +195,14 @@ function under(news) {
   ];
 }
 
-/** Whether a choice is of what is shown alone, such as the seed, and not of what is trained.
- * @param {string} name */
+/** Whether a choice only affects what is shown, such as the seed, not what is trained. @param {string} name
+ */
 function free(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
 }
 
-/** The choices that the hand has changed since the training began. */
+/** The choices that the reader has changed since the training began. */
 function changed() {
   const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const now = Object.entries(shown.choices);
@@ -213,12 +213,12 @@ function changed() {
   );
 }
 
-/** The worker shows what the hand has chosen to see. @param {Record<string, string>} choices */
+/** Ask the worker for pictures with these choices. @param {Record<string, string>} choices */
 function look(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/** New choices of what is shown: the next picture has them. @param {Record<string, string>} wanted
+/** Choices that only affect what is shown: the next picture has them. @param {Record<string, string>} wanted
  * @returns {boolean} */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
@@ -231,7 +231,7 @@ function turn(wanted) {
   return true;
 }
 
-/** The picture of the film so far, unless the hand has chosen something else to train.
+/** Show the picture of the film so far, unless the reader has chosen something else to train.
  * @param {import("../engine/engine.mjs").Recipe} recipe */
 function picture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
@@ -275,15 +275,14 @@ function over(end) {
   ];
 }
 
-/** What the hand has chosen to see of a training that now ends, if it has so many seeds.
- * @param {number} seeds */
+/** The seed that the reader has chosen to see, if the finished training has so many. @param {number} seeds */
 function picked(seeds) {
   const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** The recipe of a whole run, at its last step. @param {import("./player.mjs").Player} shown the player
- * @param {Record<string, string>} choices */
+/** Show the recipe of a finished run, at its last step. @param {import("./player.mjs").Player} shown the
+ * player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
@@ -312,7 +311,7 @@ function files(part, shown) {
       if (answer?.choices) shown.choose({ net: "", ...answer.choices });
     },
   });
-  /** Show what went wrong. @param {Promise<import("./upload.mjs").Asked>} request */
+  /** Show the error of a request. @param {Promise<import("./upload.mjs").Asked>} request */
   const answered = async (request) => {
     const found = await request;
     words.textContent = found.words;
@@ -364,7 +363,7 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 
-addEventListener("pagehide", close); // should it come back, it asks again, and is told
+addEventListener("pagehide", close); // a page that returns from the cache polls again, and is told
 
 shared.dash_clientside ??= {};
 shared.dash_clientside.training = { ask, show, stop };

@@ -1,13 +1,13 @@
 // @ts-check
-/** Requests about a reader's own files: the upload, its bound, and what goes wrong, in words. */
+/** Requests about a reader's files: uploads with a size limit, and errors in words. */
 
 const NO_ANSWER_TEXT = "The server does not answer.";
 const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) * 10) / 10;
 
 /** @typedef {{answer?: any, words: string}} Asked the server's answer, or what went wrong, in words */
 
-/** Send a file. most: the largest that the server takes, in bytes: it may cut off a larger one unheard.
- * @param {string} url @param {File} file @param {number} most @returns {Promise<Asked>} */
+/** Send a file. most: the server's size limit in bytes; beyond it the server may cut the connection without
+ * an answer. @param {string} url @param {File} file @param {number} most @returns {Promise<Asked>} */
 export async function upload(url, file, most) {
   const size = `This file has ${mebibytes(file.size)} MB`;
   if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.` };
@@ -24,11 +24,11 @@ export async function upload(url, file, most) {
   );
 }
 
-/** Ask the server. meant: what a status means where the answer does not say it; 0 stands for none.
+/** Send a request. meant: error messages for statuses whose answer has none; status 0 means no answer.
  * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant]
  * @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
-  // no form can send it
+  // a content type that no form can send, against cross-site requests
   const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined;
   const reply = await fetch(url, { ...options, headers }).catch(() => null);
   const body = await reply?.json().catch(() => null);
