@@ -207,7 +207,7 @@ def test_no_stage_leaves_its_panel(scene):
         at = state.recipe.moment(state.params, progress, followed=state.follow)
         for view in (view.at(progress) for view in state.recipe.views if view.dims == 3):
             for mark in (mark for mark in view.layers if mark.opacity_at(progress) > 0):
-                if mark.guide or mark.flat == 0 or isinstance(mark, Support | SupportDisc):
+                if mark.guide or mark.row_count == 0 or isinstance(mark, Support | SupportDisc):
                     continue
                 far = np.nanmax(np.abs(flat_on(view, mark, at)), initial=0)
                 where = f"{type(mark).__name__} of {mark.cloud!r} in {view.name!r}, progress {progress}"
@@ -268,7 +268,9 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
                 flat = flat_on(view, mark, at)
                 widths.append((np.nanmax(flat, axis=0) - np.nanmin(flat, axis=0)).max())
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)
-    every = [mark for mark in view.layers if mark.draws != "labels" and not mark.guide and mark.flat != 0]
+    every = [
+        mark for mark in view.layers if mark.draws != "labels" and not mark.guide and mark.row_count != 0
+    ]
     shown = [mark for mark in every if mark.opacity_at(state.progress) > 0]
     shown = [mark for mark in shown if not isinstance(mark, Support | SupportDisc)]
     all_of = np.vstack([flat_on(view, mark, at) for mark in shown])

@@ -122,7 +122,7 @@ class WeightCurve(Stroke):
     query: Row | None
     span: tuple[float, float]
     corners: int = 96
-    flat = 0
+    row_count = 0
     in_frame = "never"
 
     def points(self, at: Moment) -> Array:
@@ -139,7 +139,7 @@ class WeightLimit(Stroke):
     """The largest weight that any query can give the followed point, over `span`."""
 
     span: tuple[float, float]
-    flat = 0
+    row_count = 0
     in_frame = "never"
 
     def points(self, at: Moment) -> Array:
@@ -161,7 +161,7 @@ class WeightNow(Mark):
     size: float = 9.0
     glyph: str = "circle"
     draws = "points"
-    flat = 0
+    row_count = 0
     in_frame = "never"
 
     def points(self, at: Moment) -> Array:

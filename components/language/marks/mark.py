@@ -70,7 +70,7 @@ class Mark:
     hint: str = ""
     draws: ClassVar[str]  # name of the primitive that draws it
     closed: ClassVar[bool] = False  # whether it is a closed surface that hides what is behind it
-    flat: ClassVar[int | None] = None  # the number of its rows; None: as many as the view has dimensions
+    row_count: ClassVar[int | None] = None  # None: one row for each dimension of the view
     # the number of coordinates of the points that rows use; None: as many as the cloud has
     space: ClassVar[int | None] = None
 
@@ -97,7 +97,7 @@ class Mark:
 
     def check(self, scope: Scope) -> None:
         """Validate the fields. Raises WrongRecipe."""
-        cloud, wanted = scope.cloud(self.cloud), scope.dims if self.flat is None else self.flat
+        cloud, wanted = scope.cloud(self.cloud), scope.dims if self.row_count is None else self.row_count
         scope.known("role", self.role, ROLES)
         if len(self.rows) != wanted:
             scope.refuse(f"it has {len(self.rows)} rows", f"take {wanted}")

@@ -1,6 +1,6 @@
 """Marks that show numbers of a cloud: histograms, profiles, thresholds, fields of colour.
 
-In each class, `flat` is the number of `rows` that it takes (`Mark.flat`).
+In each class, `row_count` is the number of `rows` that it takes (`Mark.row_count`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Histogram(Stroke):
     span: tuple[float, float]
     bins: int
     only: One = None
-    flat = 1
+    row_count = 1
 
     def points(self, at: Moment) -> Array:
         values = at.shown(self.cloud, self.rows)[:, 0]
@@ -40,7 +40,7 @@ class Profile(Stroke):
     """The coordinates of each point as a line over their indices 1, 2, …; takes no rows."""
 
     only: One = None
-    flat = 0
+    row_count = 0
     in_frame = "never"
 
     def points(self, at: Moment) -> Array:
@@ -61,7 +61,7 @@ class Threshold(Stroke):
 
     span: tuple[float, float]
     classes: Array
-    flat = 1
+    row_count = 1
 
     def points(self, at: Moment) -> Array:
         cut = best_threshold(at.shown(self.cloud, self.rows)[:, 0], self.classes)[0]
@@ -80,7 +80,7 @@ class Field(Colored):
     columns: int
     color: Color
     draws = "field"
-    flat = 0
+    row_count = 0
     in_frame = "never"
 
     def points(self, at: Moment) -> Array:
@@ -99,7 +99,7 @@ class Cells(Colored):
     columns: int
     color: Color
     draws = "cells"
-    flat = 2
+    row_count = 2
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
