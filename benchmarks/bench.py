@@ -1,9 +1,10 @@
-"""Measure Normscape beside the usual alternatives, and print the tables of docs/benchmarks.md. `make bench`.
+"""Compare Normscape with other ways to animate a Plotly figure; print the tables of docs/benchmarks.md.
 
-Script is the CPU time of JavaScript on the main thread for one update, drawing calls included; there is one
-update a frame. For code that runs within the frame it is the browser's own count; for methods that also run
-in timers and messages (†) a trace of all their JavaScript, which itself costs about 0.5 ms a frame. Medians
-of several rounds. Software WebGL takes most of the time from a slider to the picture, for every method alike.
+Run it with `make bench`. *Script* is the CPU time of JavaScript on the main thread for one update, including
+drawing calls; there is one update per frame. For code that runs within the frame it is the browser's own
+count. For methods that also run in timers and messages (†) it comes from a trace of all JavaScript, which
+adds about 0.5 ms per frame. Figures are medians of several rounds. Most of the time from a slider to the
+picture is spent in software WebGL, for every method alike.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from tools.ports import free
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
-LOADED = 5000  # ms to wait after the last request, for code that runs once the figure can move
-REST = 1000  # ms of rest before a round, so that the settling of the previous one is not counted
+LOADED = 5000  # ms to wait after the last request, for code that runs after the figure has become live
+REST = 1000  # ms of rest before a round, so that work at the end of the previous one is not counted
 WAYS = {
     "ours": "Normscape",
     "restyle": "`Plotly.restyle`",
@@ -79,7 +80,7 @@ CLICK = """async () => { const p = normscape.players[0], { live } = p, start = p
 
 @contextlib.contextmanager
 def serving(*command: str, cwd: Path = ROOT) -> Iterator[str]:
-    """The base URL of a server of the checkout in `cwd`, with a free port in place of PORT."""
+    """Run a server of the checkout in `cwd`, with a free port in place of the word PORT; yields its URL."""
     port = str(free())
     words = [port if word == "PORT" else word for word in command]
     process = subprocess.Popen(
@@ -103,14 +104,14 @@ def answers(url: str, process: subprocess.Popen) -> None:
 
 
 def script(page: Page, way: str, run: Callable[[], Any]) -> float:
-    """Median over rounds of script milliseconds a frame; the first round warms up."""
+    """The script time in ms per frame: the median over rounds, after one round of warm-up."""
     measure = traced if way in TRACED else counted
     rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
     return statistics.median(rounds[1:])
 
 
 def counted(page: Page, run: Callable[[], Any]) -> float:
-    """Milliseconds of script that the browser counts during a run."""
+    """The script time of a run in ms, as the browser counts it."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.wait_for_timeout(REST)
@@ -125,7 +126,9 @@ def counted(page: Page, run: Callable[[], Any]) -> float:
 
 
 def traced(page: Page, run: Callable[[], Any]) -> float:
-    """Milliseconds of the outermost traced events that run JavaScript, on the busiest thread."""
+    """The script time of a run in ms from a trace: outermost events that run JavaScript, on the busiest
+    thread.
+    """
     browser = page.context.browser
     assert browser
     browser.start_tracing(page=page, categories=["devtools.timeline"])
@@ -184,9 +187,9 @@ def clientside(browser: Browser, n: int) -> tuple[float, float]:
 def first_load(
     browser: Browser, base: str, path: str, *, after: str = "", scripts: bool = True
 ) -> tuple[int, float, float]:
-    """Requests, kilobytes as transferred, and ms to the first paint, of a first visit.
+    """For a first visit to a page: requests, transferred kilobytes, and ms to the first paint.
 
-    after: another page from which the reader comes. scripts: False to disable scripts.
+    after: another page that the reader has visited before. scripts: False to disable scripts.
     """
     page = browser.new_context().new_page()
     if after:
@@ -207,7 +210,7 @@ def first_load(
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
-    """Seconds from the click on Train to the first picture, and to the end; how many pictures came."""
+    """After a click on Train: seconds to the first picture, seconds to the end, and number of pictures."""
     page = opened(browser, f"{base}/spiral", OPEN)
     first, end, count = page.evaluate(CLICK)
     page.close()
@@ -215,7 +218,7 @@ def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
 
 
 def start() -> float:
-    """Seconds from `python app.py` to the gallery's HTML."""
+    """Seconds from the start of `python app.py` to the HTML of the home page."""
     times = []
     for _ in range(ROUNDS):
         before = time.perf_counter()

@@ -1,6 +1,5 @@
-"""The alternative: a Dash application whose clientside callback returns the figure.
-
-The positions are precomputed.
+"""For comparison: a Dash application whose clientside callback returns the figure, with precomputed
+positions.
 """
 
 from __future__ import annotations

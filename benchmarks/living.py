@@ -1,9 +1,9 @@
-"""Time from the address to a movable figure, cold, compared with an earlier commit: `python -m
-benchmarks.living`.
+"""Measure how long a page takes until its figure can be moved, compared with an earlier commit.
 
-Each page is opened in a new browser. As soon as a figure can move, it is moved; the time ends when the
-graphics process has drawn that. Both checkouts are measured alternately, so that other load affects both; the
-fastest of several rounds is printed, with the machine's load. On a busy machine only the ratio is meaningful.
+Run it with `python -m benchmarks.living`. Each page is opened in a new browser. As soon as its figure is
+live, it is moved; the time ends when that has been drawn. The two commits are measured alternately, so that
+other load affects both; the fastest of several rounds is printed, with the machine's load. On a busy machine
+only the ratio is meaningful.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WATCH = """(() => {
 
 @contextmanager
 def tree(commit: str) -> Iterator[Path]:
-    """The files of a commit, with the installed packages of this checkout."""
+    """Check out a commit, with the installed packages of this checkout; yields the folder."""
     with tempfile.TemporaryDirectory() as above:
         folder = Path(above) / "before"
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, commit], cwd=ROOT, check=True)
@@ -62,7 +62,7 @@ def tree(commit: str) -> Iterator[Path]:
 
 
 def living(browser: Browser, url: str) -> tuple[float, float]:
-    """Seconds from the address to a moved figure, and to the request of its recipe."""
+    """Seconds from opening a URL until its figure has been moved, and until its recipe is requested."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(WATCH)
     with page.expect_console_message(lambda m: m.text.startswith("living"), timeout=PATIENCE) as said:

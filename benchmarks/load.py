@@ -1,11 +1,11 @@
-"""Load test: 300 viewers open a scene at once and play with it; others open the gallery. `make load`; prints
+"""Load test with 300 viewers, who open a scene and play with it, or open the gallery; prints tables in
 Markdown.
 
-The viewers are coroutines of this process, each with its own connection; the server is `python app.py` on
-loopback, alone and behind nginx as in compose.yaml. All share one machine, so the times are upper bounds.
-Then the same viewers use benchmarks/naive_dash.py, where each tick of a slider is a request.
-
-Each server is measured twice without a restart: a cache fills in the first round; a leak grows in both.
+Run it with `make load`. The viewers are coroutines of this process, each with its own connection. The server
+is `python app.py` on this machine, alone and behind nginx as in compose.yaml; since viewers and server share
+the CPU, the times are upper bounds. For comparison, the same viewers use benchmarks/naive_dash.py, where each
+tick of a slider is a request. Each server is measured twice without a restart: memory of a cache grows in the
+first round only, a memory leak in both.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from tools.nginx import nginx
 from tools.ports import free
 
 VIEWERS, ROUNDS = 300, 2
-ARRIVING, PLAYING = 10.0, 8.0  # seconds within which all arrive; seconds for which each plays
+ARRIVING, PLAYING = 10.0, 8.0  # seconds within which all viewers arrive; seconds for which each plays
 TICKS = 10  # slider events a second while dragging
 PATIENCE = 60  # seconds that a viewer waits for a response
-SEEDS = 5  # different recipes that the viewers request afterwards
+SEEDS = 5  # number of different recipes that the viewers request at the end
 KINDS = "gzip, deflate, br, zstd"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
@@ -47,7 +47,7 @@ IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
 
 @dataclass
 class Hall:
-    """Measurements of all viewers: seconds of each response and each visit, errors, and slider ticks."""
+    """Measurements of all viewers: durations of responses and visits in seconds, errors, and slider ticks."""
 
     port: int
     took: list[float] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Hall:
 
 
 class Viewer:
-    """A browser as the server sees it: one connection, reopened if the server has closed it."""
+    """A simulated browser: one connection, which is reopened if the server has closed it."""
 
     line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -85,7 +85,9 @@ class Viewer:
             self.hall.wrong.append(f"{path}: {status}")
 
     async def _asked(self, path: str, body: str) -> int:
-        """The status of an answer that has come whole. Raises LookupError where it has no length."""
+        """Send a request, read the whole response, and return its status. Raises LookupError without a
+        length.
+        """
         self.line = self.line or await asyncio.open_connection("127.0.0.1", self.hall.port)
         reader, writer = self.line
         head = [f"{'POST' if body else 'GET'} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.hall.port}"]
@@ -108,14 +110,15 @@ class Viewer:
 
 
 async def page(viewer: Viewer, path: str, files: list[str]) -> None:
-    """Open a page of ours."""
+    """Open a page of Normscape and its files."""
     for each in (path, *files):
         await viewer.ask(each, viewer.hall.took)
 
 
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
-    """Open the gallery, with all pictures of the theme that is shown; then its figure comes to life, beside
-    others that still wait for pictures."""
+    """Open the gallery with all pictures of one theme; then load its live figure, while others wait for
+    pictures.
+    """
     hall, start = viewer.hall, time.perf_counter()
     await page(viewer, "/", files)
     for slug in scenes():
@@ -125,7 +128,7 @@ async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
 
 
 async def ours(viewer: Viewer, files: list[str]) -> None:
-    """Open the scene, play without the server, then make another choice."""
+    """Open the scene, play with it, which needs no requests, then make another choice."""
     hall = viewer.hall
     await page(viewer, "/layernorm", files)
     await viewer.ask("/recipe/layernorm", hall.took)
@@ -134,7 +137,9 @@ async def ours(viewer: Viewer, files: list[str]) -> None:
 
 
 async def naive(viewer: Viewer, files: list[str]) -> None:
-    """Open the page, then drag the slider: a tick is sent when its time has come and the last is answered."""
+    """Open the page, then drag the slider; each tick is a request, sent after the response to the previous
+    one.
+    """
     hall = viewer.hall
     for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):
         await viewer.ask(path, hall.took)
@@ -159,14 +164,14 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The files that a browser fetches for a page: those that it names, and the imports of its modules."""
+    """The files that a browser fetches for a page: those in its HTML, and imports of its modules."""
 
     def text(path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    # each theme uses half of the pictures
+    # not pictures: those of only one theme are fetched
     found = [link for link in named if not link.startswith(("/still/", "/card/"))]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
@@ -182,7 +187,7 @@ Server = list[psutil.Process]
 
 @contextlib.contextmanager
 def serving(command: list[str], *, proxied: bool = False) -> Iterator[tuple[int, Server]]:
-    """Start a server: its port and processes; proxied: behind nginx."""
+    """Run a server; yields its port and processes. proxied: behind nginx."""
     port = free()
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen(
@@ -212,11 +217,11 @@ def visited(
     proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
-    """Measure a server while many viewers visit it, after a small uncounted visit that warms it up.
+    """Measure a server while many viewers visit it.
 
-    If all come at once, there is no warm-up. paths: pages whose files are passed to the viewers' function.
-    Returned seconds and processor time are those of all rounds; memory is measured before the first round and
-    after each.
+    A few viewers warm it up first, unless all arrive at once (`arriving` is 0). act: what a viewer does.
+    paths: pages whose files are passed to `act`. Returns duration and CPU time of all rounds, and memory
+    before the first round and after each.
     """
     with serving(command, proxied=proxied) as (port, server):
         files = [files_of(port, path) for path in paths]

@@ -1,6 +1,4 @@
-"""LayerNorm as a usual Dash page: each tick of the slider requests the whole figure (for
-benchmarks/load.py).
-"""
+"""For comparison (benchmarks/load.py): a usual Dash page, where each slider tick requests the figure."""
 
 import dash
 import numpy as np
@@ -22,9 +20,7 @@ AXES = {name: {"range": [-4, 4], "autorange": False} for name in ("xaxis", "yaxi
 
 
 def figure(gamma: float) -> go.Figure:
-    """The points, the plane onto which they fall and the ellipse on which they land, for a gain of the first
-    axis.
-    """
+    """LayerNorm for a gain of the first axis: points, hyperplane and ellipse."""
     gain = np.array([gamma, 1.0, 1.0])
     landed, plane = layer_norm(CLOUD, gamma=gain), 3 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]) @ U
     traces = [

@@ -1,9 +1,10 @@
-"""Measure the gain of each patch to Plotly: `python -m benchmarks.patches`.
+"""Measure the gain of each patch to Plotly (docs/plotly.md): `python -m benchmarks.patches`.
 
 A page with the patch and one without it (`#without=` in its address) are measured alternately, each in a new
-browser. Printed are the CPU time of the page's scripts (of its process, until the page is open), the CPU time
-of all processes of the browser (mostly software WebGL), and the wall time, which includes waiting and is
-meaningful only on a quiet machine: medians, and for the gain in each pair the median and the quartiles.
+browser. Three times are printed: the CPU time of the page's scripts (for a page that is being opened, of its
+whole process); the CPU time of all processes of the browser, mostly software WebGL; and the wall time, which
+includes waiting and is meaningful only on an idle machine. They are medians; for the gain the quartiles are
+printed too.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 def cost(
     browser: Browser, act: Callable[[], object], count: int = 1, script: Callable[[], float] | None = None
 ) -> Cost:
-    """The cost of an action, divided by `count`. script: returns the script seconds so far, if there is a
-    page.
+    """The cost of an action, divided by `count`. script: returns the page's script seconds so far, if it is
+    open.
     """
     session = browser.new_browser_cdp_session()
 
@@ -65,7 +66,7 @@ def cost(
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """A function that measures one round; everything it needs is opened first, and closed with the stack."""
+    """Open what a measurement needs, on the stack, and return a function that measures one round."""
 
     def launched() -> Browser:
         return stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))

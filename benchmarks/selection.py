@@ -1,8 +1,8 @@
-"""Which of many keys can be selected: a linear programme per key, compared with ours; prints a table of CPU
-times.
+"""Compare three ways to find the keys that attention can select: linear programmes, Qhull, `geometry.fates`.
 
-Both get the same Gaussian sets, one after another in one process, and give the same answers; HiGHS solves the
-programmes. Qhull answers too, if its hull is not too large. `.venv/bin/python -m benchmarks.selection`
+Run it with `python -m benchmarks.selection`; it prints a table of CPU times. All get the same sets of
+Gaussian keys, one after another in one process, and must give the same answers. The linear programmes, one
+per key, are solved by HiGHS; Qhull is used up to MAX_DIMENSION dimensions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def by_hull(keys: np.ndarray) -> np.ndarray:
 
 
 def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[float, list[np.ndarray]]:
-    """The median time for a set in milliseconds, and the results."""
+    """The median CPU time for a set of n keys in ms, and the results for all sets."""
     times, found = [], []
     for seed in range(ROUNDS):
         keys, start = gaussian(n, d, seed=seed), process_time()

@@ -1,7 +1,8 @@
-"""Training many seeds at once, compared with a plain loop over modules; prints a Markdown table.
+"""Compare training many networks at once with training them one after another; prints a Markdown table.
 
-Both train the same networks of u_ε from the same weights on the same spiral, one after another in one
-process, in float32, with Adam on the full batch. `.venv/bin/python -m benchmarks.training`
+Run it with `python -m benchmarks.training`. Both ways train the same small networks, with the activation u_ε,
+from the same initial weights on the same spiral, in float32, with Adam on the full batch, one after the other
+in one process.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ SEEDS, STEPS, ROUNDS, LR = 32, 100, 3, 0.01
 
 
 class Unit(nn.Module):
-    """u_ε as a plain `nn.Module`."""
+    """The activation u_ε as an `nn.Module`."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x / torch.sqrt(x.square().sum(-1, keepdim=True) + NETWORK.eps)
 
 
 def module(seed: int) -> nn.Sequential:
-    """One network, with the weights that ours has for this seed."""
+    """A network as an `nn.Module`, with the initial weights that Normscape's has for this seed."""
     layers: list[nn.Module] = []
     parts = NETWORK.unflatten(torch.from_numpy(initial(NETWORK, [seed])[0]))
     for (d, m), (A, b) in zip(pairwise(NETWORK.sizes), parts, strict=True):
@@ -43,7 +44,7 @@ def module(seed: int) -> nn.Sequential:
 
 
 def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """The losses (S,) after so many steps, training each network on its own."""
+    """Train the networks one after another; returns their losses (seeds,) after the last step."""
     x, y = torch.from_numpy(data.points), torch.from_numpy(data.labels).float()
     out = []
     for model in map(module, range(seeds)):
@@ -58,7 +59,7 @@ def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
 
 
 def batched(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """The same losses, training all networks at once."""
+    """Train all networks at once; returns the same losses."""
     return trained(NETWORK, data, seeds=seeds, steps=steps, lr=LR).loss[:, -1]
 
 
