@@ -24,11 +24,11 @@ from urllib.parse import urlsplit
 SHORTEST_KEY, FEWEST = 16, 8  # characters, and different characters; shorter keys could be guessed
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
-PATIENCE = 2.0  # seconds to wait for an answer of Redis
+PATIENCE = 2.0  # seconds to wait for a response of Redis
 
 
 class WrongSetting(ValueError):
-    """An invalid setting; the message says in one line which, and what would be valid."""
+    """Raised for an invalid setting; the message says in one line which, and what would be valid."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Settings:
 
 
 def read(environment: Mapping[str, str]) -> Settings:
-    """The settings of an environment; empty variables count as missing. Raises WrongSetting."""
+    """Read the settings from environment variables; empty ones count as missing. Raises WrongSetting."""
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
         proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
@@ -68,9 +68,7 @@ def _reach_folder(folder: Path) -> None:
 
 
 def _reach_redis(url: str) -> None:
-    """Try Redis once. One that cannot be reached yet may come later; one that refuses us is a wrong
-    setting.
-    """
+    """Try to reach Redis once. Raises WrongSetting if it refuses; warns if it cannot be reached yet."""
     try:
         import redis
     except ImportError:
@@ -84,7 +82,7 @@ def _reach_redis(url: str) -> None:
 
 
 def redis_url(environment: Mapping[str, str]) -> str:
-    """The address of Redis; "" if there is none. Raises WrongSetting."""
+    """The URL of Redis; "" if none is set. Raises WrongSetting."""
     url = environment.get("REDIS_URL") or ""
     if url and not re.match(r"(redis|rediss|unix)://\S+$", url):
         raise WrongSetting("REDIS_URL is not an address like redis://host:6379/0")
