@@ -383,7 +383,7 @@ CLAIMS = {
     r"\cdot k$ has variance 1": products,
     "has variance 1, and the sum has variance $d_k$": variance_is_d,
     "A variance of 1 for each component is not enough.": correlated_variance,
-    "With $d_k = 64$, a query along one key has the cosine 1 with it, and a cosine above 0.5 with only about 13 of a million random ones.": a_dozen,
+    "With $d_k = 64$, on the sphere, a query along one key has the cosine 1 with it, and a cosine above 0.5 with only about 13 of a million random ones.": a_dozen,
     r"So the standard deviation of the scores is $\sqrt{d_k}$, and 1 after the division, for every "
     "$d_k$.": variance_is_d,
     r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density "
