@@ -1,8 +1,8 @@
-"""The modules of assets/ in one node process, and how near to NumPy their numbers have to be.
+"""Run the modules of assets/ in one Node process, and bound the rounding errors of their results.
 
-A step may amplify the rounding of what comes into it: normalising what is left of two numbers that cancel,
-say. So a tolerance is a bound, step by step, on what rounding alone can do; it stays far below 1e-5 of the
-point's size unless the draw is ill-conditioned, and then a difference larger than it is still an error.
+A step may amplify rounding errors, for example when it normalises the difference of two nearly equal numbers.
+So tolerances are computed step by step as bounds on what rounding alone can do. They stay far below 1e-5 of a
+point's size unless the drawn case is ill-conditioned, and then a larger difference still counts as an error.
 """
 
 import base64
@@ -42,7 +42,7 @@ STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functi
 
 
 class Node:
-    """`node.ask("run", recipe=…, cases=…)`; a context manager."""
+    """A Node process as a context manager: `node.ask("run", recipe=…, cases=…)`."""
 
     def __enter__(self):
         command = [shutil.which("node"), str(RUNNER)]
@@ -60,8 +60,9 @@ class Node:
         return reply["answer"]
 
     def run(self, recipe, cases, *, marks=()):
-        """For each (params, progress, followed): the browser's stages, None for those of the case before;
-        positions, and what marks show."""
+        """For each (params, progress, followed): the browser's stages (None if as in the case before),
+        positions, and what marks show.
+        """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
         for answer in answers:
@@ -74,12 +75,12 @@ class Node:
 
 
 def unpack(text, n):
-    """(n, d) float32 numbers."""
+    """Decode (n, d) float32 numbers."""
     return np.frombuffer(base64.b64decode(text), "<f4").reshape(n, -1 if n else 0)
 
 
 def as_sent(recipe):
-    """The recipe with its points as the browser gets them, in float32."""
+    """The recipe with its points in float32, as the browser gets them."""
     sent = {}
     for c in recipe.clouds:
         place, pipeline = (
@@ -90,7 +91,7 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """The step with these clouds in place of those that it sees."""
+    """The step with matrices of these clouds in place of references to them."""
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
         return replace(step, pipelines=tuple(own))
@@ -100,9 +101,9 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and (n,) for each: how far rounding to `unit` may have taken a point.
+    """The cloud's stages in float64, and for each the error (n,) that rounding to `unit` may have caused.
 
-    They are remembered: many clouds may see this one, and so on.
+    Cached, since many clouds may read this one.
     """
     known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
     if moment not in known:
@@ -121,7 +122,7 @@ def _stages_and_bounds(cloud, params, unit):
 
 
 def through(steps, x, error, params, unit):
-    """Where steps take x in float64, and how far rounding may have taken it."""
+    """Apply steps to x in float64; returns the result and the error bound."""
     for step in steps:
         y = step.apply(x, params)
         x, error = y, _bound(step, x, y, error, params, unit)
@@ -166,41 +167,45 @@ def _bound(step, x, y, error, params, unit):
 
 
 def _differentiated(step: Derivative, x, error, params):
-    """A derivative moves, coordinate by coordinate, about as far as between the ends of what x may be."""
+    """A derivative's error: the differences of its results at the ends of x's error interval, coordinate by
+    coordinate.
+    """
     moves = error[:, None, None] * np.eye(x.shape[-1])
     ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]
     return np.sum(length(ends[1] - ends[0]), axis=-1)
 
 
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
-    """A point moves about as far as where all the points that it sees moved by their errors, any way."""
+    """The error of a point that reads others: its movement when all of them move by their errors."""
     rng = np.random.default_rng(0)
     ways = [step.apply(x + error[:, None] * rng.choice([-1, 1], x.shape), params) for _ in range(4)]
     return 4 * np.max([length(way - y) for way in ways], axis=0)
 
 
 def _steep(x, error):
-    """arcsin moves by slope times error; near ±1, where that has no bound, by at most π/2·√(2·error)."""
+    """The error of arcsin: slope times error, and near ±1, where the slope is unbounded, at most
+    π/2·√(2·error).
+    """
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
     return np.minimum(slope * error, np.pi / 2 * np.sqrt(2 * error * x.shape[-1]))
 
 
 def _risen(step: Pointwise, x, error):
-    """A rising function moves at most as far as from the ends of what x may be."""
+    """The error of an increasing function: the difference to its values at the ends of x's error interval."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
 
 def _curved(x, error):
-    """x ln x moves by at most the error times 2 + |ln x| + |ln error|: near 0 it is steep."""
+    """The error of x ln x: at most the error times 2 + |ln x| + |ln error|, as it is steep near 0."""
     far = np.max(np.abs(x), axis=-1, initial=0) + error
     logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
     return np.sqrt(x.shape[-1]) * error * (2 + logs)
 
 
 def _multiplied(step: Product, x, error):
-    """A product of numbers a that each move by e moves by at most Π(|a| + e) − Π|a|."""
+    """The error of a product of numbers a with errors e: at most Π(|a| + e) − Π|a|."""
     moved = [
         np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
         for g in step.groups
@@ -209,7 +214,7 @@ def _multiplied(step: Product, x, error):
 
 
 def _sharpened(temperature, x, error, causal):
-    """A softmax moves by at most error/T, and by no more than √2; at T = 0 only in a draw."""
+    """The error of a softmax: at most error/T, and at most √2; at T = 0 only where several are largest."""
     seen = np.where(np.tril(np.ones(x.shape, bool)) | (not causal), x, -np.inf)
     first, *others = np.sort(seen, axis=-1).T[::-1]
     second = others[0] if others else np.full_like(first, -np.inf)
@@ -218,7 +223,7 @@ def _sharpened(temperature, x, error, causal):
 
 
 def _normalized(step: Normalize, v, error, params, unit):
-    """R·v/r moves by at most 2R·(error/r), and by no more than 2R."""
+    """The error of R·v/r: at most 2R·(error/r), and at most 2R."""
     eps, n = float(step.eps.value(params)), v.shape[-1]
     r = length(v) + eps * np.sqrt(n) if step.convention == "std" else 0.0
     if step.convention != "std":
@@ -228,13 +233,13 @@ def _normalized(step: Normalize, v, error, params, unit):
 
 
 def _ratio(error, size):
-    """A relative error: infinite of 0 ± something, whose direction is not known; none of an exact zero."""
+    """A relative error: infinite for 0 ± something, whose direction is unknown; 0 for an exact zero."""
     unknown = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, size, out=unknown, where=size > 0)
 
 
 def largest(entries, params):
-    """The norm of base, terms and tracks, added up without signs: what cancels between them counts."""
+    """The norm of the sum of |base|, |terms| and |tracks|: cancellation does not reduce rounding errors."""
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
     return size + sum(
@@ -243,7 +248,7 @@ def largest(entries, params):
 
 
 def bound_at(cloud, params, progress, *, unit, rounding):
-    """(n,): how far rounding may have taken a point at a progress."""
+    """The error (n,) that rounding may have caused in the positions at a progress."""
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)
     k = min(int(progress), max(len(known) - 2, 0))
@@ -257,14 +262,16 @@ def length(x):
 
 
 def farthest(got, want, allowed):
-    """The largest distance between two clouds in units of what is allowed; infinite if not finite."""
+    """The largest distance between two clouds relative to the tolerance; infinite if a number is not
+    finite.
+    """
     if not np.isfinite(got).all():
         return np.inf
     return float(np.max(_ratio(length(np.asarray(got, float) - want), allowed), initial=0))
 
 
 def assert_agrees(recipe, params, progress, answer):
-    """The engine's stages and positions are NumPy's, up to one rounding to float32."""
+    """Assert that the engine's stages and positions equal NumPy's, up to one rounding to float32."""
     at = recipe.positions(params, progress)
     for c in recipe.clouds:
         known = stages_and_bounds(c, params, unit=DOUBLE)

@@ -1,4 +1,4 @@
-"""Properties that code sets, and a figure that people move: neither hears its own news; recipes."""
+"""The synchronisation of code's properties with a figure that readers change, without echoes; and recipes."""
 
 import pytest
 from hypothesis import given
@@ -64,7 +64,7 @@ def test_another_scene_takes_over_only_what_came_with_it(node):
 
 @given(moves=st.lists(st.tuples(st.sampled_from(["hand", "callback"]), st.integers(0, 3)), max_size=12))
 def test_it_comes_to_rest_and_both_sides_agree(node, moves):
-    """Whoever moves, once all news has arrived nothing more is said."""
+    """Whichever side changes, nothing more is sent once all news has arrived."""
     steps, ends = [{"state": REST}], [1]
     for who, value in moves:
         steps.append(

@@ -1,4 +1,4 @@
-"""The browser's derivative of a pipeline is NumPy's, of every step, function and chain."""
+"""The browser's derivative of a pipeline equals NumPy's, for every step, function and composition."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def node():
 
 
 def agree(node, *steps, before=(), n=4):
-    """A cloud of places and directions in 4 dimensions, after each of the steps."""
+    """Compare the stages of a cloud of points and directions in 4 dimensions."""
     points = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
     clouds = (*before, Cloud("pairs", points, Pipeline(steps)))
     names = [str(k) for k in range(max(len(steps), 1) + 1)]
@@ -61,7 +61,7 @@ def test_the_zero_vector_is_taken_as_in_numpy(node):
 
 @pytest.mark.parametrize("rounds", (0.0, 2.5, 9.0))
 def test_an_iteration(node, rounds):
-    """With a derivative within, and within branches."""
+    """An iteration with a derivative in it, and within branches."""
     inner = Pipeline((Affine(np.eye(4, 6)), Derivative(Pipeline((Normalize(1.5, 0.1),)))))
     inputs = Pipeline((Affine(np.eye(2, 6, 4)), Affine(np.eye(4, 2))))
     once = Pipeline((Branches((inner, inputs)),))

@@ -1,4 +1,4 @@
-"""Where the camera stands, in words."""
+"""The position of the camera in words."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def node():
 
 
 def eye(azimuth, height, far=1.0):
-    """Degrees from the first axis to the second, and up."""
+    """A camera position at an angle from the first axis to the second, and an elevation, in degrees."""
     a, h = np.radians([azimuth, height])
     return (far * np.array([np.cos(a) * np.cos(h), np.sin(a) * np.cos(h), np.sin(h)])).tolist()
 

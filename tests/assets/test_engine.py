@@ -1,4 +1,4 @@
-"""Three runtimes, one recipe: the engine of the browser, NumPy, and PyTorch in float32."""
+"""The browser's engine, NumPy, and PyTorch in float32 compute the same positions from one recipe."""
 
 from functools import cache
 
@@ -74,7 +74,9 @@ def test_the_browser_reads_every_number_of_half_precision(node):
 
 @st.composite
 def entries(draw, shape, rng, *, positive=False):
-    """Constant, affine in parameters, along a track, or all of these; `positive` for radius and ε."""
+    """Entries that are constant, affine in parameters, on a track, or all of these; `positive` for radius and
+    ε.
+    """
 
     def some(*more):
         x = rng.normal(size=(*more, *shape)) / np.sqrt(shape[-1] if len(shape) == 2 else 1)
@@ -90,7 +92,9 @@ def entries(draw, shape, rng, *, positive=False):
 
 @st.composite
 def steps(draw, d, rng, *, most, before=()):
-    """Up to `most` steps that take d coordinates and may see clouds before, and how many come out."""
+    """Up to `most` steps for d coordinates, which may read earlier clouds, and the number of output
+    coordinates.
+    """
     found = []
     kinds = ["affine", "normalize", "pointwise", "softmax", "of", "branches"][: 6 if most > 1 else 5]
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=most)):
@@ -128,21 +132,23 @@ SLIDING = Entries(0.125, {"e": 1.0})
 
 
 def views_of(cloud):
-    """Each of its stages as a matrix, and transposed."""
+    """Matrices from each of a cloud's stages, plain and transposed."""
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]
 
 
 @st.composite
 def groupings(draw, d):
-    """Disjoint groups; a coordinate may be in none."""
+    """Disjoint groups of coordinates; a coordinate may be in none."""
     order, cuts = draw(st.permutations(range(d))), sorted(draw(st.sets(st.integers(1, d), min_size=1)))
     return tuple(tuple(order[a:b]) for a, b in zip([0, *cuts[:-1]], cuts, strict=True))
 
 
 @st.composite
 def clouds(draw, name, before=(), *, least=1):
-    """Points that float32 holds exactly: of one size, constant, zero, one alone; may see others."""
+    """Points that float32 represents exactly: of one size, constant, zero, a single one; may read other
+    clouds.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(least, 5)), draw(st.integers(1, 4))
     points = rng.normal(size=(n, d)) * draw(st.sampled_from([1.0, 1e-3, 100.0]))
@@ -180,7 +186,7 @@ def moments(last):
 
 
 def torch_run(cloud, params, progress):
-    """(stages, positions) of a cloud by PyTorch, in float32."""
+    """The stages and positions of a cloud by PyTorch, in float32."""
     x = torch.asarray(np.array(cloud.points), dtype=torch.float32)
     x = cloud.place.stages(x, params)[-1]
     stages = cloud.pipeline.stages(x, params)
@@ -220,7 +226,7 @@ def test_placed_points_are_where_their_parameters_say(node, p, q):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_products_agree(node, data):
-    """After and before other steps; one in a row only, that no size overflows."""
+    """Products before and after other steps; only one in a row, so that no number overflows."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     before, d = data.draw(steps(4, rng, most=2))
     groups = data.draw(
@@ -240,7 +246,7 @@ def test_products_agree(node, data):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_points_that_see_one_another_agree(node, data):
-    """Attention by itself, and points that it moves, at several times in any order, for two parameters."""
+    """Attention alone, and points that it moves, at several times in any order, for two parameters."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, d, keys = (data.draw(st.integers(1, most)) for most in (6, 3, 3))
     attention = Attention(keys, data.draw(st.booleans()))
@@ -263,7 +269,7 @@ def test_points_that_see_one_another_agree(node, data):
 
 
 def test_an_iteration_follows_its_count(node):
-    """Although all else is as it was: what is remembered of a cloud is forgotten."""
+    """A cloud's cached stages are discarded when only the number of iterations changes."""
     grow = Orbit(Pipeline((Affine([[2.0]]),)), 1, Entries(0.0, {"e": 1.0}))
     recipe = recipe_of(Cloud("x", np.ones((4, 1), np.float32), place=Pipeline((grow,))))
     cases = [({"e": e}, 0) for e in (0.0, 2.0, 3.0)]
@@ -272,7 +278,9 @@ def test_an_iteration_follows_its_count(node):
 
 
 def test_the_law_can_fail(node):
-    """The tolerance is far below what a wrong formula changes: here ε by 0.2 % in an ordinary cloud."""
+    """The tolerance is far below the effect of a wrong formula: here ε changed by 0.2 % in an ordinary
+    cloud.
+    """
     x = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
     right, wrong = (recipe_of(Cloud("x", x, Pipeline((Normalize(eps=e),)))) for e in (1e-3, 1.002e-3))
     [answer] = node.run(wrong, [({}, 1)])
@@ -282,7 +290,9 @@ def test_the_law_can_fail(node):
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_draws_are_mostly_well_conditioned(convention):
-    """LayerNorm of an ordinary cloud is held to the promised 1e-5 in float32, not to a looser bound."""
+    """LayerNorm of an ordinary cloud must agree to the promised 1e-5 in float32; the computed bound is not
+    looser.
+    """
     x = np.random.default_rng(1).normal(size=(200, 4)).astype(np.float32)
     steps = (Affine(np.eye(4) - 0.25), Normalize(2.0, 1e-5, convention=convention))
     (y, bound) = stages_and_bounds(Cloud("x", x, Pipeline(steps)), {}, unit=SINGLE)[-1]
@@ -313,7 +323,7 @@ def test_degenerate_points_are_never_nan(node, convention, eps, d):
 
 
 def test_gelu_keeps_its_digits_in_the_far_tail(node):
-    """Relative, to one rounding of the float32 that is sent, in NumPy, PyTorch and the browser."""
+    """The relative error, in NumPy, PyTorch and the browser, is at most one rounding to float32."""
     x = np.array([[-12.0], [-8.4], [-6.0], [-3.0], [-2.0], [-1.0], [2.0]], np.float32)
     cloud = Cloud("x", x, Pipeline((Pointwise("gelu"),)))
     [answer] = node.run(recipe_of(cloud), [({}, 1)])
@@ -365,7 +375,7 @@ def test_the_zero_vector_has_no_angle(node):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
 def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
-    """Also where a parameter drives it, and for a d whose rows sum to 0 only up to rounding."""
+    """Also if a parameter drives the matrix, and for a d whose rows sum to 0 only up to rounding."""
     PI, zero = np.where(np.eye(d) == 1, (d - 1) / d, -1 / d), np.zeros((d, d))
     A = {
         "constant": Entries(PI),
@@ -381,7 +391,7 @@ def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, driv
 
 
 def test_relu_keeps_what_is_no_number(node):
-    """As in Python: a point that is lost is not drawn at 0."""
+    """As in Python: ReLU keeps NaN, so that a missing point is not drawn at 0."""
     x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
     through = Pipeline((Pointwise("relu"),))
     sent = packed(recipe_of(Cloud("x", 0 * np.nan_to_num(x), through)))

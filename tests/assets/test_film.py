@@ -1,4 +1,4 @@
-"""The format of a film that is recorded in the page."""
+"""The format of films that are recorded in the browser."""
 
 import pytest
 

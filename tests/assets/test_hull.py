@@ -1,4 +1,4 @@
-"""The browser's hull is Qhull's, degenerate sets included."""
+"""The browser's convex hull equals Qhull's, also of degenerate sets."""
 
 from itertools import pairwise, product
 
@@ -23,13 +23,13 @@ def found(node, points):
 
 
 def edges(order):
-    """The segments of an outline, without a direction."""
+    """The segments of an outline, without directions."""
     pairs = pairwise(order)
     return {frozenset(pair) for pair in pairs if -1 not in pair}
 
 
 def volume(points, triangles):
-    """Of what the triangles enclose, which faces in a plane may cut in any way."""
+    """The volume that triangles enclose; faces in a plane may be triangulated differently."""
     a, b, c = np.moveaxis(np.asarray(points, float)[np.asarray(triangles)], 1, 0)
     return np.sum(np.cross(a, b) * c) / 6
 
@@ -37,7 +37,9 @@ def volume(points, triangles):
 @settings(max_examples=150)
 @given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_corners_of_whole_numbers(node, d, n, seed, wide):
-    """On a small lattice: doubled points, in a line, in a plane, in the middle of an edge or a face."""
+    """Points on a small lattice: duplicates, collinear and coplanar points, points inside an edge or a
+    face.
+    """
     points = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     assert found(node, points)["corners"] == hull.vertices(points).tolist()
 
@@ -45,7 +47,7 @@ def test_corners_of_whole_numbers(node, d, n, seed, wide):
 @settings(max_examples=40)
 @given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
 def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
-    """Of 2n points that are all corners, 4n − 4: however near two of them are, none sees what no hull has."""
+    """2n points that are all corners have 4n − 4 faces, however near two of them are."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     points = np.concatenate([points, points + apart * rng.normal(size=(n, 3))])
@@ -58,9 +60,9 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
-    """In general position all is the same, faces too; on a sphere every point is a corner.
+    """In general position everything is equal, faces too; on a sphere every point is a corner.
 
-    Points nearer to each other than this stand out on a circle by less than what float32 knows.
+    Points on a circle nearer to each other than this protrude by less than float32 resolves.
     """
     points = np.random.default_rng(seed).normal(size=(n, d))
     if sphere and d > 1:
@@ -81,7 +83,7 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """Where LayerNorm's points of d = 4 lie; in float32, as they come."""
+    """Points in a hyperplane of 4 dimensions, like LayerNorm's, in float32 as they arrive."""
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
     within = rng.normal(size=(n, rank))
@@ -108,7 +110,7 @@ def test_one_place_is_a_corner(node, points):
 @settings(max_examples=40)
 @given(st.integers(3, 12), st.integers(0, 2**32 - 1))
 def test_a_plane_in_space_has_the_faces_of_its_polygon(node, n, seed):
-    """Some of its points doubled."""
+    """Coplanar points, some of them duplicates."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 2)) @ np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
     points = np.vstack([points[: n // 2], points])
@@ -127,7 +129,7 @@ def test_a_line_has_two_ends_and_no_faces(node):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
-    """A mirror turns its faces, and what flattens it is no such map."""
+    """A reflection reverses the faces; a singular map is not used."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     assume(np.linalg.cond(A) < 100)
@@ -146,7 +148,7 @@ def test_more_than_three_dimensions_are_refused(node):
 
 
 def test_two_hundred_on_a_sphere_take_no_time(node):
-    """A frame has 5 ms; the limit here only tells an algorithm from a bad one."""
+    """A frame has 5 ms; this bound only detects a bad algorithm."""
     points = np.random.default_rng(0).normal(size=(200, 3))
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     assert node.ask("hullTime", points=points.ravel().tolist(), n=200, d=3) < 60

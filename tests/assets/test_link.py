@@ -1,4 +1,4 @@
-"""Python and the browser read and write links alike: one grammar, of a made-up scene and of all real ones."""
+"""Python and the browser read and write links identically: for a made-up scene, and for all real ones."""
 
 import json
 import time
@@ -36,7 +36,7 @@ def made(choices):
 
 
 def kept(scene):
-    """The scene, which remembers what it has built."""
+    """The scene, with the recipes that it has built cached."""
     build = cache(lambda choices: built(scene, dict(choices)))
     remembers = {"training": None, "files": no_files}
     return replace(scene, build=lambda choices: build(tuple(choices.items())), **remembers)
@@ -54,7 +54,7 @@ def node():
 
 
 def told(scene, chosen):
-    """What link.mjs needs of a recipe, as the server tells it."""
+    """The part of a recipe that link.mjs needs, as the server sends it."""
     shown = built(scene, chosen)
     clouds = [{"name": c.name, "points": {"shape": c.points.shape}} for c in shown.clouds]
     return {
@@ -83,7 +83,7 @@ def written_in_browser(node, state):
 
 
 def as_told(state):
-    """A state of Python's, as the browser has it."""
+    """A state from Python in the browser's format."""
     numbers = [*state.camera, 0, 0, 0][:6] if state.camera else []
     camera = {"eye": numbers[:3], "center": numbers[3:]} if numbers else None
     own = {name: getattr(state, name) for name in ("progress", "follow", "theme", "tour")}
@@ -103,7 +103,7 @@ def encoded(pairs):
 
 
 def attempt(call):
-    """What a call gives, or the WrongValue that it raises."""
+    """The result of a call, or the WrongValue that it raises."""
     try:
         return call()
     except WrongValue as wrong:
@@ -112,7 +112,7 @@ def attempt(call):
 
 
 def compare(node, scene, search):
-    """Hold both to the same of one link; the names that both refuse."""
+    """Compare both on one link; returns the names that both refuse."""
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}
     whole, server = (
@@ -140,7 +140,7 @@ def compare(node, scene, search):
 
 
 def both_refuse(node, scene, chosen, name, text):
-    """Whether a name with a text is refused, with a message that names it; by both, or by neither."""
+    """Whether both refuse a text for a name, with a message that contains the name; they must agree."""
     theirs = in_browser(node, scene, chosen, encoded([(name, text)]))["wrong"]
     choices = {each: str(value) for each, value in chosen.items()}
     ours = attempt(lambda: state_of(scene, {**choices, name: text}))
@@ -159,7 +159,9 @@ STRANGE = ["nothing", "", "Progress", "toString", "constructor", "__proto__", "a
 
 
 def likely(choice, scene):
-    """Texts for a choice, most of them right; of a real scene the default: others take long to build."""
+    """Texts for a choice, mostly valid; for real scenes the default, since other recipes take long to
+    build.
+    """
     if scene is not MADE:
         return st.just(str(choice.default))
     if isinstance(choice, Choice | Several):
@@ -168,7 +170,7 @@ def likely(choice, scene):
 
 
 def probable(scene):
-    """By name: texts, most of them right."""
+    """Texts by name, mostly valid."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     own = {
@@ -188,7 +190,7 @@ def numbers(low, high):
 
 
 def searches(scene):
-    """Links of a scene: some right, some wrong."""
+    """Queries of a scene, valid and invalid."""
     right = probable(scene)
     known = st.sampled_from(sorted(right)).flatmap(lambda name: st.tuples(st.just(name), right[name]))
     names = st.sampled_from([*sorted(right), *STRANGE])
@@ -214,7 +216,7 @@ def test_a_scenes_link_means_the_same_to_both(node, scene, data):
 
 @pytest.mark.parametrize("scene", REAL, ids=lambda scene: scene.slug)
 def test_a_stop_is_the_same_whole_state_in_both(node, scene):
-    """The player takes a stop as it takes a link: what it does not name is the scene's own."""
+    """A stop of the tour means the same whole state in both: values that it does not name are the scene's."""
     for stop in scene.text.tour:
         assert compare(node, scene, encoded(stop.state.items())) == set(), stop.title
 
@@ -223,7 +225,7 @@ def test_a_stop_is_the_same_whole_state_in_both(node, scene):
 
 
 def cameras():
-    """Also such as no link can carry: too far, or on what they look at."""
+    """Cameras, including ones that links cannot have: too far away, or at the point they look at."""
     halves = st.sampled_from([0.03125, -0.09375, 0.0, 100.0])
     coordinate = st.floats(-120, 120) | st.floats(-2e-3, 2e-3) | halves
     return st.none() | st.lists(coordinate, min_size=6, max_size=6).map(tuple)
@@ -231,7 +233,7 @@ def cameras():
 
 @st.composite
 def states(draw, scene):
-    """Any state of a scene, by what a page can set."""
+    """Any state of a scene that a page can reach."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     ours = {"text": draw(st.text(max_size=5)), "heads": draw(st.sampled_from(["", "a", "b", "a,b"]))}
@@ -362,7 +364,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """Backtracking over so many digits took seconds."""
+    """Such a number once took seconds, by backtracking of the regular expression."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})
@@ -371,7 +373,7 @@ def test_the_longest_query_is_read_at_once():
 
 @pytest.mark.parametrize("text", ["", "😀" * 5, "😀" * 6, "x" * 100_000])
 def test_a_text_that_is_too_long_is_refused_in_the_same_words(node, text):
-    """Before it is sent, which no server would read."""
+    """The page refuses it before sending, because no server would read it."""
     choice = Sentence("own", "Own", "a", longest=5)
     try:
         short(choice.name, text, choice.longest)

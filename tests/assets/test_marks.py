@@ -1,4 +1,4 @@
-"""Each mark shows the same in both runtimes: drawn from all of them and all their fields, and by hand."""
+"""Every mark shows the same in the browser and in Python: random marks with all fields, and examples."""
 
 from dataclasses import fields, replace
 from functools import cache
@@ -73,7 +73,7 @@ def node():
 
 @cache
 def row(widths):
-    """A row at the progress or at a stage; sometimes over another, which is far from 0."""
+    """A row at the progress or at a stage, sometimes divided by another that is far from 0."""
 
     def weights(stage):
         most = max(widths) if stage is None else widths[stage]
@@ -136,7 +136,7 @@ def own_fields(kind):
 
 @cache
 def fields_of(kind, n, widths):
-    """Strategies for the rows and for all other fields of a mark of a kind."""
+    """Strategies for the rows and for all other fields of a kind of mark."""
     own = {name: FIELDS[name](n, widths) for name in own_fields(kind)}
     if kind in (Field, Cells):
         own["color"] = colors(n, widths)
@@ -153,7 +153,7 @@ def fields_of(kind, n, widths):
 
 @st.composite
 def clouds_for(draw, kind):
-    """A cloud that a mark of this kind can show, parameters, and a progress, also beyond its last stage."""
+    """A cloud for a kind of mark, parameters, and a progress, which may be beyond its last stage."""
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     bent = Affine(np.diag([1.0, -2, 0.5]))
     if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
@@ -177,7 +177,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """What rounding may do to a point on its way."""
+    """The tolerance for a point between stages."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -185,7 +185,7 @@ def allowed(cloud, params, progress):
 
 
 def reach(row):
-    """How far a row takes a unit vector; parameters go to 2 in size."""
+    """The largest display coordinate of a unit vector under a row, for parameters up to 2 in size."""
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
 
@@ -193,10 +193,11 @@ FLAT = 5e-7  # of the size of a cloud: ROUNDING in assets/engine/hull.mjs
 
 
 def surely(points, off):
-    """(n,): whether rounding leaves no doubt that a point is a corner of the hull, or that it is none.
+    """For each point (n,), whether it certainly is a corner of the hull, or certainly is none, despite
+    rounding.
 
-    It is farther from the hull of the others than rounding reaches; or it has room around it there, in all
-    directions in which they spread.
+    It is either farther from the hull of the others than the error, or inside it with room in all directions
+    of the span.
     """
     away = points - points.mean(axis=0)
     size = np.max(length(away))
@@ -215,7 +216,7 @@ def surely(points, off):
 
 
 def distance(point, others):
-    """From a point to the convex hull of others: weights ≥ 0 that sum to 1 take them as near as they can."""
+    """The distance from a point to the convex hull of others, by least squares with weights that sum to 1."""
     heavy = 1e4 * max(1.0, np.max(np.abs(others - point)))
     system = np.vstack([(others - point).T, np.full(len(others), heavy)])
     weights, _ = nnls(system, np.append(np.zeros(len(point)), heavy))
@@ -223,7 +224,7 @@ def distance(point, others):
 
 
 def compared(mark, at, off):
-    """Which of a mark's points rounding cannot make other ones in the other runtime: a mask, or all."""
+    """A mask of the points that are the same in both runtimes despite rounding, or None for all."""
     only = getattr(mark, "only", None)
     if isinstance(only, OnHull | Inside):
         return surely(at.now(mark.cloud), off)
@@ -241,14 +242,14 @@ def near(mark, cloud, got, want, off):
 
 
 def near_with_heads(mark, cloud, got, want, off):
-    """A head has the direction of the last leg, of which rounding knows the less the shorter it is."""
+    """Compare lines with arrow heads: the shorter the last leg, the less certain is the head's direction."""
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
     near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
 
 
 def near_axes(mark, cloud, got, want, off):
-    """Axes that are equally long may be any pair: what all of them together span is the same."""
+    """Compare semi-axes: equally long ones may be rotated, so their spans are compared."""
     scatter = []
     for points in (got, want):
         halves = np.diff(points.reshape(-1, 3, points.shape[-1])[:, :2], axis=1)[:, 0] / 2
@@ -263,26 +264,26 @@ def near_disc(mark, cloud, got, want, off):
 
 
 def near_counts(mark, cloud, got, want, off):
-    """A value within rounding of an edge may be on either side of it."""
+    """Compare histograms: a value within rounding of an edge may count on either side."""
     np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)
     assert got[:, 1].sum() == want[:, 1].sum()
     assert np.abs(np.cumsum(got[:, 1] - want[:, 1])).max() <= 2 * len(cloud.points) * (off > 1e-9)
 
 
 def near_threshold(mark, cloud, got, want, off):
-    """Of values that are equal but for rounding, either order is right."""
+    """Compare sorted values: those that are equal up to rounding may be in either order."""
     assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
 
 
 def near_profile(mark, cloud, got, want, off):
-    """The numbers of the coordinates are exact."""
+    """Compare profiles: the indices of the coordinates are exact."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     assert np.array_equal(got[:, 0], want[:, 0], equal_nan=True)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off + ONE_ROUNDING)
 
 
 def near_edges(mark, cloud, got, want, off):
-    """The ends of the same segments, in whatever order."""
+    """Compare the segments of outlines, in any order."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
@@ -291,7 +292,7 @@ def near_edges(mark, cloud, got, want, off):
 
 
 def near_faces(mark, cloud, got, want, off):
-    """The same triangles, in whatever order, and what is left over."""
+    """Compare the triangles of meshes, in any order."""
     assert got.shape == want.shape
     weights = np.array([reach(r) for r in mark.rows])
     middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]
@@ -299,7 +300,7 @@ def near_faces(mark, cloud, got, want, off):
 
 
 def near_attention(mark, cloud, got, want, off):
-    """What a frame shows of numbers that both find in double precision."""
+    """Compare quantities of attention that both compute in double precision."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)
@@ -326,7 +327,7 @@ LAWS = {
 
 
 def leaves(kind):
-    """The classes below a class that have none below them."""
+    """The subclasses that have no subclasses."""
     below = kind.__subclasses__()
     return set().union(*map(leaves, below)) if below else {kind}
 
@@ -390,7 +391,7 @@ def test_both_runtimes_see_a_plane_edge_on_from_the_same_place(node, b, w):
 
 
 def test_gaps_and_trails_by_hand(node):
-    """A line's −1 is a gap; a trail goes from stage to stage as far as the point is, and ends in a gap."""
+    """A −1 in a line is a gap; a trail goes through the stages up to the point, and ends with a gap."""
     x = np.float32([[1, 0], [0, 1]])
     double = Cloud("x", x, Pipeline((Affine(2 * np.eye(2)), Affine(2 * np.eye(2)))))
     show, gap = rows(np.eye(2)), [np.nan, np.nan]
@@ -403,7 +404,7 @@ def test_gaps_and_trails_by_hand(node):
 
 
 def test_a_way_by_hand(node):
-    """From stop to stop of the parameter at the progress, as far as it is, or whole; 3 is beyond the last."""
+    """A way goes through the stops of the parameter at the present progress; 3 is beyond the last stop."""
     x = Cloud(
         "x",
         np.float32([[1, 0], [0, 1]]),
@@ -430,7 +431,9 @@ MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "
 @pytest.mark.parametrize("progress", [0, 0.4, 1, 1.7])
 @pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
 def test_arrows_have_the_same_heads(node, k, progress, move):
-    """On trails, whose last legs may have no length, and on pieces of a line, one of them a single point."""
+    """Arrows on trails, whose last legs may have length 0, and on pieces of a line, one of them a single
+    point.
+    """
     x = np.float32(np.random.default_rng(2).normal(size=(6, 4)))
     steps = (Affine(np.eye(4) + move * np.eye(4)), Affine(np.eye(4), 0.25 * np.ones(4)))
     cloud, show = Cloud("x", x, Pipeline(steps)), rows(np.eye(k, 4))
@@ -445,7 +448,7 @@ def test_arrows_have_the_same_heads(node, k, progress, move):
 
 
 def shown(node, cloud, mark, progress, **params):
-    """(engine's, Python's) points of a mark."""
+    """The points of a mark by the engine, and by Python."""
     recipe = recipe_of(cloud)
     [answer] = node.run(recipe, [(params, progress)], marks=[mark])
     want = mark.points(recipe.moment(params, progress))
@@ -456,7 +459,9 @@ def shown(node, cloud, mark, progress, **params):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("t", [-1.0, 0.25, 2.0])
 def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
-    """b + ⟨w, x⟩ with w and b along a track; at t = 2 beyond its end, at −1 the plane misses the ball."""
+    """The plane b + ⟨w, x⟩ = 0 with w and b on a track; t = 2 is beyond the track, at −1 the plane misses the
+    ball.
+    """
     rng = np.random.default_rng(d)
     track = {"p": Track([0.0, 1.0], rng.normal(size=(2, 1, d)))}
     shift = {"p": Track([0.0, 1.0], [[9.0], [0.2]])}
@@ -470,7 +475,7 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
 def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
-    """By number and by colour, at the progress or at a stage: at the origin all keys have become one."""
+    """By count and by colour, at the progress and at a stage; at the origin all keys coincide."""
     x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
     cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))
     show = rows(np.eye(2, d))
@@ -501,7 +506,7 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     p=st.sampled_from([0.0, 0.5, 2.0]),
 )
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
-    """On circles and spheres in space, after a layer that a slider moves; some of its neurons are twins."""
+    """On circles and spheres in space, after a layer that a slider changes, with some equal neurons."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
     x = rng.normal(size=(60, n)) @ basis
@@ -524,7 +529,7 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
 
 
 def test_a_query_and_its_supporting_line_by_hand(node):
-    """The middle of a square: every corner counts a quarter, and no query gives it more than a fifth."""
+    """For the centre of a square every corner has weight ¼, and no query gives the centre more than ⅕."""
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
     show, up = rows(np.eye(2)), Row((0.0, 2.0))
     cloud = Cloud("keys", x, Pipeline(()))
@@ -562,7 +567,7 @@ def test_a_field_has_no_points_and_the_colours_of_its_grid(node):
 
 @pytest.fixture
 def ordinary():
-    """An ordinary cloud in 4 dimensions, on its way through a rotation and a scaling."""
+    """A typical cloud in 4 dimensions, within a rotation and a scaling."""
     rng = np.random.default_rng(3)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     return Cloud("x", np.float32(rng.normal(size=(30, 4))), Pipeline((Affine(turn), Affine(2 * np.eye(4)))))

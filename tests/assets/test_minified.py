@@ -1,4 +1,4 @@
-"""The scripts as they are served."""
+"""The scripts as the server delivers them, minified."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Modules stay short, and those of the browser import each other in one direction only."""
+"""Modules stay short, and the browser's modules import each other in one direction only."""
 
 import re
 from graphlib import TopologicalSorter

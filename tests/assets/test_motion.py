@@ -1,4 +1,4 @@
-"""How things move by themselves: from stage to stage, a clock, the camera in flight."""
+"""Automatic motion: from stage to stage, the clock, and camera flights."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_neve
 
 @pytest.mark.parametrize("last", [1, 2, 5, 12])
 def test_a_first_run_takes_six_seconds_at_most(node, last):
-    """All legs and pauses, and the way back to where the scene opens."""
+    """Including all pauses, and the way back to where the scene opens."""
     for home in (0, last / 2, last):
         [hurry] = calls(node, "hurry", [[last, home]])
         legs = [leg(k, k + 1, LONG) for k in range(last)]
@@ -135,7 +135,7 @@ def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, s
 
 
 def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
-    """Opposite directions leave none in between: the camera is where it goes, and finite."""
+    """Between opposite directions there is no middle: the camera jumps, and stays finite."""
     start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
     [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])
     assert camera == end

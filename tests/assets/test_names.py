@@ -1,4 +1,4 @@
-"""Names at things: where points are on the screen, and where there is room beside them."""
+"""Labels beside marks: the marks' pixels, and where there is room."""
 
 from dataclasses import replace
 
@@ -94,7 +94,7 @@ def test_no_name_is_over_a_point_or_another_or_outside(node, things, sizes, crow
 
 
 def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
-    """A ring and a line across it, and a name for each: near the thing that it is of."""
+    """A ring and a line across it: each label is near its mark."""
     turn = np.linspace(0, 2 * np.pi, 60)
     ring = 200 + 100 * np.column_stack([np.cos(turn), np.sin(turn)])
     line = np.column_stack([np.full(40, 200.0), np.linspace(60, 340, 40)])

@@ -1,4 +1,4 @@
-"""The numbers beside the picture are those of Python's clouds."""
+"""The numbers beside the figure equal those of Python's clouds."""
 
 from dataclasses import replace
 
@@ -171,7 +171,9 @@ def test_lengths_are_those_of_the_semi_axes(node):
 @pytest.mark.parametrize("shift", [-3.0, -0.4, 0.0, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
-    """Also where neurons are twins, opposites, or see nothing; of a circle larger than that of the points."""
+    """Also for neurons that are equal, opposite or constant, and for a circle larger than that of the
+    points.
+    """
     rng = np.random.default_rng(seed)
     basis, W = np.linalg.qr(rng.normal(size=(3, 3)))[0][:2], rng.normal(size=(5, 3))
     W[seed:] = [W[0], -W[0], 0 * W[0], W[1], W[0]][seed:]
@@ -199,7 +201,7 @@ def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
 
 
 def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table(node):
-    """From the plane into space: the first row has an empty place."""
+    """From the plane into space: the first row has an empty cell."""
     lifted = Cloud("x", np.array([[1.0, 2.0]]), Pipeline((Affine(np.eye(3, 2), [0, 0, 4]),)))
     views = (View("v", "", (), ((-1, 1),) * 2, 2),)
     small = Recipe(("x", "up"), (), (lifted,), views, table=Table("x", columns=("components", "norm")))

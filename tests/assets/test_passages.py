@@ -1,4 +1,4 @@
-"""Paragraphs that name stages: which they are in a recipe, and where a click leads."""
+"""Paragraphs that name stages: which stages of a recipe these are, and where a click leads."""
 
 import pytest
 
@@ -44,5 +44,5 @@ def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
 
 
 def test_on_the_way_the_stage_ahead_is_lit(node):
-    """As in the formula, whose piece is what is done at the moment."""
+    """As in the formula, whose highlighted part is the step in progress."""
     assert calls(node, "towards", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]

@@ -1,4 +1,4 @@
-"""A question that is asked over and over, and a recipe that is waited for."""
+"""Polling a server, and waiting for a recipe."""
 
 import base64
 import gzip
@@ -80,7 +80,9 @@ def packed(text):
 
 
 def test_a_recipe_in_a_gzip_file_is_inflated_here_unless_the_server_did(node):
-    """A plain file server sends the bytes; one that adds Content-Encoding has the browser inflate them."""
+    """Plain file servers send compressed bytes; those that add Content-Encoding let the browser decompress
+    them.
+    """
     text = json.dumps({"title": "β · ε", "numbers": list(range(1000))})
     for reply in (packed(text), {"status": 200, "text": text}):
         assert node.ask("recipe", replies=[reply])["answer"]["recipe"] == json.loads(text)

@@ -1,4 +1,4 @@
-"""What is private to Plotly is touched in one folder, and listed in docs/plotly.md."""
+"""Private parts of Plotly are used in one folder only, and listed in docs/plotly.md."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The search looks through the whole index, in the browser's own words."""
+"""The search over the complete index, by the browser's own code."""
 
 import json
 
@@ -19,7 +19,7 @@ def entries():
 
 @pytest.fixture(scope="module")
 def node(entries):
-    """It searches these entries, which it prepares once, as a page does."""
+    """A Node process that searches the index, prepared once, as on a page."""
     with Node() as process:
         process.ask("entries", entries=entries)
         yield process

@@ -1,4 +1,4 @@
-"""The browser finds what Python finds: which keys can be selected, their largest weights, and the proofs."""
+"""The browser finds the same as Python: which keys can be selected, their largest weights, and proofs."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def node():
 
 
 def agrees(node, *sets):
-    """Each set of keys, the later ones with what was found before them for a start."""
+    """Compare a sequence of key sets, in which each starts from the results for the one before."""
     n, d = sets[0].shape
     answers = node.ask("selections", sets=[keys.ravel().tolist() for keys in sets], n=n, d=d)
     for keys, got in zip(sets, answers, strict=True):
@@ -41,7 +41,9 @@ def agrees(node, *sets):
 @example(3, 4, 4, 4)  # the softmax of a query of a moment before sees one key and its double alone
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_keys_of_whole_numbers(node, d, n, seed, wide):
-    """On a small lattice: doubled keys, on a line, in a plane, in the middle of an edge; and moved."""
+    """Keys on a small lattice: duplicates, collinear and coplanar ones, keys inside an edge; and moved
+    ones.
+    """
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, wide, size=(2, n, d)).astype(float)
     agrees(node, first, second, (first + second) / 2)
@@ -59,7 +61,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """And one that is not invertible does not: all keys in a hyperplane, and in one place."""
+    """A singular map is recomputed: all keys in a hyperplane, or in one place."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

@@ -1,4 +1,4 @@
-"""What a frame keeps of the one before is a start: it finds what one finds that starts from nothing."""
+"""Starting from the previous frame's results gives the same as starting from scratch."""
 
 from itertools import pairwise
 
@@ -33,7 +33,7 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """Each key its own way; some meet, all come to one plane, and all stand still for a frame."""
+    """Each key moves by itself; some meet, all come into one plane, and all rest for a frame."""
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []
     for _ in range(12):
@@ -48,7 +48,7 @@ def test_a_cloud_that_wanders(node, d, n, seed, speed):
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_the_way_of_the_scene(node, d, norm):
-    """There and, in longer steps, back; the last frame of a leg is the stage itself."""
+    """Forward, and back in longer steps; the last frame of a leg is the stage itself."""
     recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
     stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})
     there = [(1 - t) * a + t * b for a, b in pairwise(stages) for t in np.arange(20) / 20]

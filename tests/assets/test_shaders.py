@@ -1,4 +1,6 @@
-"""What a shader declares, read from its source: until it is compiled nobody asks WebGL. And depth."""
+"""Declarations of shaders, read from their source so that WebGL is not asked before compiling; and depth
+effects.
+"""
 
 import re
 
@@ -68,7 +70,7 @@ def test_uniforms_have_the_names_that_webgl_knows(node):
 
 
 def test_a_uniform_is_set_where_it_changes(node):
-    """All at first, what is new later, and all again once somebody else has set one."""
+    """All uniforms at first, then changed ones, and all again after another setter was used."""
     model, low, high = list(range(16)), [0, 0, 0], [1, 1, 1]
     given = {"model": model, "clipBounds": [low, high], "opacity": 1, "texture": 0}
     moved = given | {"model": [*model[:-1], 99], "clipBounds": [low, [1, 2, 1]], "opacity": 0.5}
@@ -97,7 +99,9 @@ def test_attributes_are_found(node):
 
 
 def test_the_shaders_that_plotly_draws_points_and_meshes_with_get_depth(node):
-    """Those of the library that is served: each is found by its text, and declares what it then uses."""
+    """The shaders of the served plotly.js: each is recognised by its text, and declares what the patch
+    uses.
+    """
     sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
     made = node.ask("deep", sources=sources, depth=depth.TOLD)
     changed = {old: new for old, new in zip(sources, made, strict=True) if old != new}

@@ -1,4 +1,4 @@
-"""The state of a player by itself: what it does, and what it lets nobody do."""
+"""The player's state by itself: its commands, and values that it refuses."""
 
 from itertools import pairwise, product
 
@@ -34,7 +34,7 @@ LEAST, MOST = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]["max"]
 
 
 def after(node, *acts):
-    """What is told after each act, in a state that has the recipe."""
+    """The state after each command, once it has a recipe."""
     return node.ask("state", recipe=RECIPE, usual={}, acts=[["take"], *acts])[1:]
 
 
@@ -54,7 +54,9 @@ def test_a_loop_begins_again_and_never_ends(node):
 
 
 def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
-    """A second time from its beginning; who runs the clock afterwards sees all of its way."""
+    """A second time it starts again from the beginning; a run of the clock after it covers the whole
+    range.
+    """
     clock = {**RECIPE, "clock": NAME}
     low, high = LEAST + 0.25 * (MOST - LEAST), LEAST + 0.5 * (MOST - LEAST)
     steps = [["advance", FRAME, False]] * MANY
@@ -102,7 +104,7 @@ def test_a_first_run_ends_where_it_is_touched(node, act):
 
 
 def cloud_alone():
-    """Points that nothing joins, and the same as a line, in two steps."""
+    """Two clouds of points, one of which is also drawn as a line, so that its points stay together."""
     x = np.random.default_rng(3).normal(size=(9, 2))
     turn = Pipeline((Affine(np.array([[0.0, -1], [1, 0]])), Affine(np.diag([2.0, 0.5]))))
     show = rows(np.eye(2))
@@ -136,7 +138,7 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
 
 
 def test_what_is_seen_together_stays_together(node):
-    """A hull, another cloud's keys, a line that goes the same way."""
+    """Points of a hull, of another cloud's keys, or along a line with the same steps do not move apart."""
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
     free, line = recipe["clouds"]
@@ -147,7 +149,7 @@ def test_what_is_seen_together_stays_together(node):
 
 @pytest.mark.parametrize("slug", ["select", "ffn", "spiral", "drift"])
 def test_the_picture_is_that_of_where_things_are_however_they_came_there(node, slug):
-    """The room of a move is used again: what was drawn, found or remembered before has no part in it."""
+    """Arrays are reused between frames: earlier results must not affect the picture."""
     scene = scenes()[slug]
     recipe = {**scene.json(), **packed(state_of(scene, {}).recipe), "chosen": {}, "text": None}
     last = len(recipe["stages"]) - 1
@@ -259,7 +261,7 @@ MOMENTS = list(range(0, 3001, 50))
 
 
 def course(node, way, hand, moments=MOMENTS):
-    """Of each moment, what the state says just after the reader's acts and at the end."""
+    """For each moment, the state just after the reader's commands, and at the end."""
     usual = {"d": "3"}
     recipes = [
         {**SCENE.json(), **packed(state_of(SCENE, {"d": d}).recipe), "chosen": {"d": d}, "text": None}
@@ -277,7 +279,7 @@ def values(told):
 @pytest.mark.parametrize("way", COURSES)
 @pytest.mark.parametrize("hand", HANDS)
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
-    """At any moment of the first three seconds, and all else arrives as ever."""
+    """At any moment of the first three seconds; everything else is as without the reader."""
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])
     for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):
@@ -291,7 +293,7 @@ def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, ha
 
 
 def unsaid(query, words):
-    """The names in a query that are not in some words of it."""
+    """The names in a query that do not occur in some words."""
     said = {each.split("=")[0] for each in words.split("&")}
     return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
 

@@ -1,4 +1,4 @@
-"""What the page says of a reader's file that its server does not take."""
+"""Error messages for readers' files that the server refuses."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A model says the same before and after each step, to rounding; and no step can be left out."""
+"""A model's output is the same before and after each step, up to rounding; and no step can be left out."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """RMSNorm for LayerNorm before the shifts, the gains or the means are gone says something else."""
+    """Replacing LayerNorm by RMSNorm before shifts, gains and means are folded changes the output."""
     want = read(shape, weights, tokens).logits
     whole = absorb.untied(weights)
     for steps in (

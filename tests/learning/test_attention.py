@@ -35,7 +35,7 @@ class Plain(nn.Module):
 
 
 def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module, torch.Tensor]:
-    """PyTorch's own layer with these parameters, over sequences of tokens, and the embeddings."""
+    """PyTorch's own layer with these parameters, on sequences of tokens, and the embeddings."""
     of = {name: torch.from_numpy(part) for name, part in model.named(flat).items()}
     layer = nn.TransformerEncoderLayer(
         8, 1, dim_feedforward=8, dropout=0.0, layer_norm_eps=0.0, batch_first=True, norm_first=True
@@ -61,7 +61,7 @@ def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module
 
 @each_norm
 def test_counts_are_the_same_model_as_tokens(norm):
-    """Each token of each sequence, in any order, gets the logits that its class has from the counts."""
+    """Each token of each sequence, in any order, has the logits that its class has by counts."""
     model, rng = AttentionClassifier(norm=norm), np.random.default_rng(0)
     flat = model.initial([4])[0].astype(float) + 0.3 * rng.normal(size=584)
     layer, embedding = torch_layer(model, flat)
@@ -101,7 +101,7 @@ def test_all_norms_start_alike_and_a_seed_has_its_own(norm):
 
 @each_norm
 def test_keys_and_queries_are_what_scores(norm):
-    """⟨query, key⟩ is the score; keys are as long as the norm says, and without a mean where it projects."""
+    """⟨query, key⟩ is the score; keys have the norm's length, and mean 0 if it projects."""
     model = AttentionClassifier(norm=norm)
     flat = model.initial([0])[0].astype(float)
     of = model.named(flat)
@@ -129,7 +129,7 @@ def test_angles_by_hand():
 
 @each_norm
 def test_a_seed_trains_alone_as_among_others(norm):
-    """To the last bit, as a network of Linears does."""
+    """To the last bit, like a feed-forward network."""
     data, model = majority(40, seed=0, batch=32), AttentionClassifier(norm=norm)
     many = trained(model, data, seeds=5, steps=12, lr=0.03)
     few = trained(model, data, seeds=1, steps=12, lr=0.03, seed=3)
@@ -150,7 +150,7 @@ def test_the_film_has_the_loss_of_its_weights_on_the_data_that_are_measured():
 
 
 def test_the_gradient_is_that_of_pytorchs_layer():
-    """Of the loss by the embeddings, which stand in the keys, the values, the residual and the logits."""
+    """The gradient by the embeddings, which occur in keys, values, residual stream and logits."""
     torch.set_default_dtype(torch.float64)
     model = AttentionClassifier()
     flat = torch.from_numpy(model.initial([1])[0].astype(float)).requires_grad_()

@@ -141,7 +141,7 @@ def meta(**changes):
 
 
 def meta_of(film):
-    """What is no array of a film, as its file has it."""
+    """The metadata of a film's file."""
     return json.loads(np.load(io.BytesIO(to_npz(film)))["meta"].tobytes())
 
 

@@ -10,7 +10,7 @@ OPTIONS = {"checkpoints": 100, "tested": False}
 
 
 def filled(values, steps=None):
-    """A history of two seeds whose losses and weights are these values (T, 2)."""
+    """A history of two seeds with these losses and weights, (T, 2)."""
     history = History(NETWORK, 2, steps or len(values) - 1)
     for step, value in enumerate(np.asarray(values, dtype=np.float32)):
         weights = np.repeat(value[:, None], NETWORK.size, axis=1)

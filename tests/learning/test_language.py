@@ -1,5 +1,6 @@
-"""The language model is a GPT: against PyTorch's own layers; its stages, its file, and the shipped
-weights."""
+"""The language model is a GPT: compared with PyTorch's layers; its stages, its file, and the shipped
+weights.
+"""
 
 import json
 from itertools import pairwise
@@ -37,13 +38,13 @@ def shape(**options):
 
 
 def model(shape, seed=0):
-    """Weights that are all different from 0 and 1, gains and biases too."""
+    """Weights that are all different from 0 and 1, also gains and biases."""
     rng = np.random.default_rng(seed)
     return {name: w + 0.3 * rng.standard_normal(w.shape) for name, w in initial(shape, seed).items()}
 
 
 def theirs(shape, weights, tokens):
-    """The same model by PyTorch's own functions: keys and logits."""
+    """The same model by PyTorch's functions: keys and logits."""
     w = {name: torch.from_numpy(array) for name, array in weights.items()}
     d, x, keys = shape.width, functional.embedding(torch.from_numpy(tokens), w["wte.weight"]), []
     x = x + w["wpe.weight"][: tokens.shape[-1]]
@@ -122,7 +123,7 @@ def test_the_stages_hang_together():
 
 
 def test_a_past_character_never_changes():
-    """Whatever is written after it."""
+    """Activations do not depend on characters that come later."""
     ours = shape()
     weights, tokens = model(ours), np.random.default_rng(2).integers(0, len(LETTERS), 16)
     whole, part = read(ours, weights, tokens), read(ours, weights, tokens[:7])
@@ -185,8 +186,7 @@ def test_what_it_cannot_read():
 
 
 def test_learns_what_comes_after_what():
-    """Who knows only how often each character comes is left with log 9; who looks at the last one, with
-    nothing."""
+    """Knowing only frequencies leaves a loss of log 9; knowing the previous character, a loss of 0."""
     ours, text = shape(layers=1), LETTERS * 20
     tokens = ours.tokens(text[:16])
     weights = learned(ours, text, seed=0, steps=150)
@@ -235,7 +235,7 @@ def test_a_file_of_something_else(meta, words):
 
 @pytest.mark.parametrize("name", ["language", "language_centred"])
 def test_the_shipped_models_are_as_their_table_says(name):
-    """Loss and shares of the first seed, on the text that none has learned from."""
+    """Loss and shares of the first seed, on held-out text."""
     ours, weights = shipped(f"{name}.safetensors", from_file)
     (row,) = (row for row in table("language") if (row["scaled"], row["seed"]) == (ours.scaled, 0))
     found = measured(ours, weights, (FOLDER / "language.txt").read_text("utf-8"))
@@ -246,7 +246,9 @@ def test_the_shipped_models_are_as_their_table_says(name):
 
 
 def test_the_shipped_models_know_the_letters_of_the_shipped_text():
-    """From which `make films` learns them again, and no sentence of which is in the text to measure with."""
+    """`make films` trains them on the shipped training text, which has no sentence in common with the
+    held-out one.
+    """
     learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))
     assert set(held) <= set(learned)
@@ -255,7 +257,7 @@ def test_the_shipped_models_know_the_letters_of_the_shipped_text():
 
 
 def test_other_code_opens_them():
-    """The package, and by it PyTorch: the same numbers under the same names."""
+    """The safetensors package, with NumPy and PyTorch, reads the same arrays under the same names."""
     for name in ("language", "language_centred"):
         theirs = load_file(FOLDER / f"{name}.safetensors")
         ours, weights = shipped(f"{name}.safetensors", from_file)

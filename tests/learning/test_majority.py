@@ -8,7 +8,7 @@ from learning.majority import CLASSES, MARGIN, TOKENS, epochs, majority, partiti
 
 
 def every(total, most, parts):
-    """All partitions, by hand."""
+    """All partitions, by recursion."""
     if total == 0:
         return [()]
     if parts == 0:

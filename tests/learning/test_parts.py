@@ -1,4 +1,6 @@
-"""Files that claim, unpack to, nest or count more than a film has: refused before it costs memory or time."""
+"""Files that claim, unpack to, or contain more than a film can have are refused before they cost memory or
+time.
+"""
 
 import io
 import json
@@ -20,7 +22,7 @@ COUNT = 2 * MB  # things in a text
 
 
 def document(**texts):
-    """The archive of a film, some of whose JSON is replaced by texts."""
+    """The archive of a film with parts of its JSON replaced by texts."""
     fields = {name: json.dumps(value) for name, value in meta_of(made()).items()} | texts
     return unpacked(f"{{{','.join(f'{json.dumps(name)}:{text}' for name, text in fields.items())}}}")
 
@@ -53,7 +55,7 @@ def members():
 
 
 def says_less():
-    """`steps` says 200 bytes, and unpacks to 60 MB."""
+    """An archive whose member `steps` claims 200 bytes, and unpacks to 60 MB."""
     data = packed(members() | {"steps.npy": bytes(60 * MB)})
     entry = data.rfind(b"PK\1\2", 0, data.rfind(b"steps.npy"))
     return data[: entry + 24] + struct.pack("<L", 200) + data[entry + 28 :]
@@ -163,7 +165,7 @@ def test_a_broken_file_is_refused_in_words(name):
 
 
 def test_arrays_come_as_they_were_written():
-    """By columns, and with the other end first."""
+    """In column order, and with the other byte order."""
     film = made()
     turned = np.asfortranarray(film.weights.astype(">f8"))
     np.testing.assert_array_equal(from_npz(archive(weights=turned)).weights, film.weights)

@@ -1,4 +1,6 @@
-"""The format is theirs: files go both ways, and what is broken is refused in one line."""
+"""Files are compatible with the safetensors package in both directions; broken ones are refused in one
+line.
+"""
 
 import json
 import struct

@@ -1,5 +1,6 @@
-"""Shuffles of axes: permuted weights do what permuted axes do; where that is nothing; and that training does
-not know the numbers of the stream's axes."""
+"""Shuffles of axes: permuting weights equals permuting activations; which shuffles change nothing; and
+training does not depend on the numbering of the stream's axes.
+"""
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def drawn(kind, count=50):
 
 @pytest.mark.parametrize("kind", SHUFFLES.values())
 def test_a_shuffle_is_four_swaps(kind):
-    """So each kind is another with the axes renumbered."""
+    """So the kinds differ only by a renumbering of axes."""
     for permutation in drawn(kind):
         axes = np.arange(SHAPE.width)
         assert (permutation[permutation] == axes).all() and (permutation != axes).sum() == SIZE
@@ -67,7 +68,7 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 
 
 def branch(weights, layer, place, permutation):
-    """What attention adds, with the axes permuted where they are: by PyTorch's own functions."""
+    """The attention's output with permuted activations, by PyTorch's functions."""
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
     keys = torch.from_numpy(read(SHAPE, weights, TOKENS).blocks[layer].keys)
     name = f"h.{layer}.attn"
@@ -89,7 +90,7 @@ def branch(weights, layer, place, permutation):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_shuffled_weights_are_shuffled_axes(place):
-    """Also of a permutation that is not its own inverse."""
+    """Also for a permutation that is not its own inverse."""
     weights = model()
     turned = np.random.default_rng(5).permutation(SHAPE.width)
     for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in SHUFFLES.values()), turned):
@@ -101,7 +102,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_where_a_shuffle_within_heads_changes_nothing(place):
-    """Whatever the weights; and a shuffle across heads changes something everywhere."""
+    """For any weights; and a shuffle across heads changes something everywhere."""
     weights = model()
     for kind in SHUFFLES.values():
         found = harm(SHAPE, weights, TOKENS, 0, place, drawn(kind, 3))
@@ -122,7 +123,7 @@ def test_within_heads_values_and_results_are_shuffled_alike(kind):
 
 
 def test_harm_is_that_of_the_whole_model():
-    """Also where the first layer is read once for all."""
+    """Also when the first layer is computed only once."""
     weights, (permutation,) = model(), drawn(across, 1)
     before = read(SHAPE, weights, TOKENS).logits
     for layer in range(SHAPE.layers):
@@ -133,7 +134,7 @@ def test_harm_is_that_of_the_whole_model():
 
 
 def renumbered(weights, permutation):
-    """The model with the axes of its stream renumbered, everywhere."""
+    """The model with the axes of its stream renumbered throughout."""
     found = {}
     for name, w in weights.items():
         reads = name.endswith(("c_attn.weight", "c_fc.weight"))
@@ -144,7 +145,7 @@ def renumbered(weights, permutation):
 
 
 def copies(weights):
-    """PyTorch learns in the memory that it is given."""
+    """A copy of the weights, since PyTorch trains in place."""
     return {name: w.copy() for name, w in weights.items()}
 
 
@@ -155,7 +156,9 @@ def test_a_model_with_its_axes_renumbered_is_the_same_model():
 
 
 def test_training_does_not_know_the_numbers_of_the_axes(monkeypatch):
-    """Who starts renumbered ends renumbered. As all axes start alike, none can be at home in one head."""
+    """Training from renumbered weights gives the renumbered result. So no axis is tied to a head
+    beforehand.
+    """
     text, permutation = "abc def gh ab cad bed fad " * 4, np.random.default_rng(6).permutation(SHAPE.width)
     start = {name: w.astype(float) for name, w in initial(SHAPE, 0).items()}
     ends = []

@@ -1,4 +1,4 @@
-"""Blocks in a row: PyTorch's functions, and what a norm promises whatever is drawn."""
+"""Blocks in a row: against PyTorch's functions, and properties of a norm that hold for all weights."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from learning import stack
 
 
 def test_other_codes_block():
-    """PyTorch's functions, a draw of eight numbers, in each place of the norm."""
+    """PyTorch's functions on random numbers, with the norm in each place."""
     (own,), x = stack.drawn(8, 1, 5, seed=3)
     t = {name: torch.from_numpy(w) for name, w in own.items()}
     for kind in stack.STREAM_KINDS:
@@ -28,7 +28,9 @@ def test_other_codes_block():
 
 @pytest.mark.parametrize("kind", ["rms_norm", "layer_norm"])
 def test_a_branch_in_a_norm_does_not_see_the_size(kind):
-    """Ten times the stream: the same sums are added, but for ε. Without a norm they are not."""
+    """With a norm, a stream ten times as large gets the same additions, up to ε; without a norm it does
+    not.
+    """
     (own,), x = stack.drawn(8, 1, 5, seed=4)
     own = own | {"second": 0 * own["second"]}  # attention alone reads the stream as it came
     added = [stack.block(kind, own, scale * x) - scale * x for scale in (1, 10)]

@@ -16,7 +16,7 @@ def about_z(degrees):
 
 
 def weights(*turned):
-    """A network that turns about z, layer by layer, without shifts."""
+    """A network that rotates about z, layer by layer, without shifts."""
     flat = [np.append(about_z(each).ravel(), np.zeros(3)) for each in turned]
     return np.concatenate([*flat, [0, 0, 1, 0]])
 
@@ -35,7 +35,7 @@ def test_without_a_change_nothing_turns():
 
 
 def test_a_fold_that_passes_a_point_turns_that_point_alone():
-    """A shift past the origin: what lies between the two places of the origin changes its side."""
+    """A shift past the origin turns exactly the points between its two positions."""
     x = np.array([[-1.0, 0.01, 0], [0.0, 0.01, 0], [1.0, 0.01, 0]])
     before, after = weights(0, 0), weights(0, 0)
     before[9], after[9] = -0.5, 0.5

@@ -1,4 +1,4 @@
-"""A learned LayerNorm: heads by their formula, what they can know, how they are trained and kept."""
+"""A learned LayerNorm: its formula, how far information travels, training and files."""
 
 from math import sqrt
 
@@ -33,13 +33,13 @@ def block(**options):
 
 
 def some(shape, seed=0):
-    """Parts that are all different from 0."""
+    """Parameters that are all different from 0."""
     rng = np.random.default_rng(seed)
     return {name: rng.standard_normal(each) / sqrt(each[-1]) for name, each in shape.shapes.items()}
 
 
 def by_hand(shape, parts, x, iterations):
-    """One vector through the formula, head by head."""
+    """One vector by the formula, head by head."""
     H, p, own = shape.heads, shape.own, 1 if not shape.adds else shape.own
     x, said = x.copy(), np.zeros((H, shape.messages))
     for k in range(iterations):
@@ -85,7 +85,7 @@ def test_seeds_come_out_first():
 
 @pytest.mark.parametrize("heads", [2, 4, 8])
 def test_after_k_iterations_a_head_knows_those_nearer_than_k(heads):
-    """What another head changes does not reach it before, to the bit, and does then."""
+    """A change in a head k places away has an effect after k iterations, and before that none, bit by bit."""
     shape = block(heads=heads, axes=16)
     parts, x = some(shape), np.random.default_rng(1).standard_normal((1, 16))
     moved = x + np.eye(16)[0]  # an axis of head 0

@@ -17,7 +17,7 @@ EVEN = torch.full((5,), 0.2)
 
 @pytest.fixture(autouse=True)
 def single_precision():
-    """As in the application."""
+    """Single precision, as in the application."""
     torch.set_default_dtype(torch.float32)
 
 
@@ -39,7 +39,7 @@ def test_the_first_checkpoint_is_the_network_before_training():
 @pytest.mark.parametrize("middle", MIDDLES)
 @pytest.mark.parametrize("data", [SPIRAL, rings(37, noise=0.1, seed=0)], ids=["60", "37"])
 def test_a_seed_trains_alone_as_among_others(middle, data):
-    """To the last bit: rounding would grow until the curves differ."""
+    """To the last bit, since training would amplify rounding until curves differ."""
     network = Network(2, 3, 2, 1, middle)
     many = trained(network, data, seeds=7, steps=40, lr=0.03)
     for seed, count in ((4, 1), (3, 3)):
@@ -178,7 +178,7 @@ def test_adam_is_that_of_torch():
 
 
 def test_a_falling_rate_ends_at_0():
-    """Of two steps the first is whole, the second half as long."""
+    """With two steps, the first has the whole rate, the second half of it."""
     held, fell = (
         trained(NETWORK, SPIRAL, seeds=2, steps=2, falling=falling).weights for falling in (False, True)
     )

@@ -1,4 +1,4 @@
-"""Checkpoints of models from their configurations, with a tokenizer, as a reader has them on the disk."""
+"""Checkpoints of models made from configurations, with a tokenizer, in folders like a reader's."""
 
 import json
 import re
@@ -47,7 +47,7 @@ MODELS = {
 
 
 def model(name, seed=0, **more):
-    """With all its gains, shifts and biases drawn at random."""
+    """A model with random gains, shifts and biases."""
     import torch
     import transformers
 
@@ -62,7 +62,7 @@ def model(name, seed=0, **more):
 
 
 def save(made, folder, words=WORDS, **how):
-    """With a tokenizer of some words, by default those of the default text."""
+    """Save a model with a tokenizer, by default for the words of the default text."""
     made.save_pretrained(folder, **how)
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {"version": "1.0", "added_tokens": [], "model": known}

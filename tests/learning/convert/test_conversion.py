@@ -1,4 +1,4 @@
-"""Checkpoints of several architectures, converted: the same model, read by plain transformers."""
+"""Checkpoints of several architectures, converted: the same model when read by plain transformers."""
 
 import importlib.util
 import json

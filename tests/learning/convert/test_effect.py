@@ -1,4 +1,4 @@
-"""The effect of a norm's centring, against the same model written out with another norm in its place."""
+"""The effect of a norm's centring, compared with a model that has another norm in its place."""
 
 from dataclasses import astuple
 
@@ -57,7 +57,7 @@ CASES = {
 
 
 def place(model, path, other):
-    """Put another module where one is, and back."""
+    """Replace a module, and put it back afterwards."""
     parent, _, name = path.rpartition(".")
     own = model.get_submodule(path)
     setattr(model.get_submodule(parent), name, other(own))
@@ -105,7 +105,7 @@ def test_a_model_without_a_head_has_its_vectors_alone():
 
 
 def test_a_call_of_a_module_that_is_called_more_than_once():
-    """Each of ALBERT's passes through its one layer is changed alone."""
+    """Each of ALBERT's calls of its single layer is changed separately."""
     model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
     path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"
     both, first, second = (
@@ -137,7 +137,9 @@ NORMS = {
 
 @pytest.mark.parametrize(("module", "shape", "groups"), NORMS.values(), ids=NORMS)
 def test_centring_makes_no_difference_where_the_mean_is_zero(module, shape, groups):
-    """And one where it is not, for each kind and layout of a norm; in each group by itself."""
+    """And a difference if the mean is not zero, for each kind and layout of norm, in each group
+    separately.
+    """
     module, x = shaken(module.double()), some(*shape, dtype=torch.float64)
     found = recognised(module, [""])[""]
     blocks = found.vectors(x).unflatten(-1, (groups, -1))

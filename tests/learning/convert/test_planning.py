@@ -1,4 +1,4 @@
-"""Verdicts on models in which something stands in the way of a fold, or only seems to."""
+"""Verdicts on models in which something prevents a fold, or only seems to."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def single_precision(double_precision):
 
 
 class Blocks(nn.Module):
-    """A pre-LN network of two blocks and a head; `run` is given the network and the embedded tokens."""
+    """A pre-LN network of two blocks and a head; `run` is called with the network and the embedded tokens."""
 
     def __init__(self, run):
         super().__init__()
@@ -82,7 +82,7 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """Of a BERT that was never trained, with γ = 1 and β = 0, but for the head, which has an activation."""
+    """An untrained BERT, with γ = 1 and β = 0, except for its head, which has an activation."""
     model, inputs = small_model("BERT", scattered=0)
     found = plan(model, **inputs)
     *encoder, head = (norm.centring for norm in found.norms)

@@ -1,4 +1,4 @@
-"""Each verdict on the models of `transformers` is what the fold shows, yes and no."""
+"""For models of `transformers`, each verdict agrees with what folding does, for yes and for no."""
 
 import copy
 

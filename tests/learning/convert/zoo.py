@@ -82,7 +82,9 @@ MODELS = {
 
 
 def small_model(name, scattered=0.2):
-    """A model, and the inputs of one call. scattered: what is added to each parameter, at random."""
+    """A model, and the inputs of one call. scattered: random numbers of this size are added to each
+    parameter.
+    """
     import transformers  # it takes seconds, and is not for those who collect tests
 
     own, task, sizes, *shapes = MODELS[name]

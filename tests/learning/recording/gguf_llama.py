@@ -1,4 +1,4 @@
-"""A Llama in a GGUF file, as llama.cpp has them."""
+"""A Llama in a GGUF file, as llama.cpp writes it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A GPT-2 with a tokenizer and a text, as a reader has them on the disk; written without its library."""
+"""A GPT-2 with a tokenizer and a text in a folder like a reader's, written without transformers."""
 
 import json
 import re
@@ -14,7 +14,7 @@ MATRICES |= {"mlp.c_fc": (WIDE, 4 * WIDE), "mlp.c_proj": (4 * WIDE, WIDE)}
 
 
 def save(path):
-    """Into a folder, with the text as text.txt."""
+    """Save into a folder, with the text as text.txt."""
     words = ["?", *sorted({*re.findall(r"\w+|,", WORDS)})]
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {
@@ -34,7 +34,7 @@ def save(path):
 
 
 def weights():
-    """As they are before any training."""
+    """Weights as before training."""
     lot = np.random.default_rng(0)
     drawn = lambda *shape: lot.normal(0, 0.02, shape).astype(np.float32)  # noqa: E731
     own = {"wte.weight": drawn(LONGEST, WIDE), "wpe.weight": drawn(LONGEST, WIDE)}

@@ -1,4 +1,4 @@
-"""Norms with vectors, for tests."""
+"""Example norms with vectors."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Models that nobody here wrote, from their configurations, with weights drawn anew."""
+"""Third-party models, from their configurations, with random weights."""
 
 SMALL = {"vocab_size": 40, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 GATED = {

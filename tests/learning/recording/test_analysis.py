@@ -1,4 +1,4 @@
-"""Each number of a report a second way, and what it must be where that is known."""
+"""Each number of a report, computed in a second way, and its value in known cases."""
 
 import csv
 import io
@@ -50,7 +50,7 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
 
 
 def divisors():
-    """x over σ has the mean square 1 of each kind, but for the groups' own, whose mean σ² counts."""
+    """x/σ has mean square 1 for each kind; for groups the mean of their σ² counts."""
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
     for kind, sigma in of.items():
@@ -72,14 +72,14 @@ def the_energy():
 
 
 def the_spread_of_gains():
-    """Two spheres of different size have a spread, too."""
+    """Also for two groups whose spheres have different sizes."""
     for gamma, none in (([2, -2, 2, 2, 2, -2], True), ([2, 2, 2, 1, 1, 1], False)):
         one = norm(kind="group_norm", groups=2, gamma=np.array(gamma, np.float32))
         assert (row(one)["gain_spread"] == 0) == none
 
 
 def norms_that_centre():
-    """Norms without centring count only where there is no other."""
+    """Norms without centring count only if no norm centres."""
     rows = [row(norm(n=40, mean=2)), row(norm(n=40, mean=0)), row(norm(kind="rms_norm", n=40, mean=9))]
     for some, own in ((rows, rows[:2]), (rows[2:], rows[2:])):
         found = {each.name: each for each in verdict(some)}
@@ -90,7 +90,7 @@ def norms_that_centre():
 
 
 def nearly():
-    """1e-10 of the energy turns by 1e-5, which is more than rounding."""
+    """1e-10 of the energy means a turn of 1e-5, which is more than rounding."""
     x = np.random.default_rng(0).normal(size=(40, 64))
     x = x - x.mean(1, keepdims=True)
     x = x + 0.99e-5 * np.sqrt((x**2).mean(1, keepdims=True))
@@ -118,7 +118,7 @@ def the_middle():
 
 
 def readers():
-    """A norm that centres does not notice that the mean is gone, an RMSNorm does."""
+    """A norm that centres ignores that the mean is removed; an RMSNorm does not."""
     x = norm(n=40, mean=2).x
     level = x - x.mean(1, keepdims=True)
     for kind, same in (("layer_norm", True), ("rms_norm", False)):
@@ -128,7 +128,7 @@ def readers():
 
 
 def isotropic():
-    """Vectors of which no direction is special have these medians, in groups too."""
+    """Isotropic vectors have these medians, also in groups."""
     assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
     assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)
     for d, groups in ((6, 1), (384, 1), (12, 3)):
@@ -160,7 +160,7 @@ def shrinking():
 
 
 def averages():
-    """A sum of others may win; what cannot, is an average of them."""
+    """A sum of other keys can lead; a key that cannot lead is an average of others."""
     keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
     assert lost(keys) == 1 and lost(keys[:4]) == 0
     scores = keys @ np.random.default_rng(0).normal(size=(2, 1000))
@@ -197,7 +197,7 @@ def test_a_definition_is_what_is_computed(words):
 
 
 def test_without_gain_the_turn_is_the_angle_to_the_hyperplane():
-    """cos² of it is what centring leaves of the energy."""
+    """cos² of this angle is the share of energy that centring leaves."""
     d = 8
     plain = norm(d=d, n=30, eps=0.0, gamma=np.ones(d, np.float32), beta=np.zeros(d, np.float32))
     found, x = row(plain), plain.x.astype(float)
@@ -241,7 +241,7 @@ def test_groups_are_blocks():
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("shape", [(200, 12), (12, 200)])
 def test_the_rank_of_an_even_cloud_is_its_dimension(shape, k):
-    """An orthogonal frame, each end and its opposite: k singular values, all the same."""
+    """An orthogonal frame with its opposites has k equal singular values."""
     frame = np.linalg.qr(np.random.default_rng(0).normal(size=(shape[1], k)))[0].T
     cloud = np.vstack([frame, -frame] * (1 + shape[0] // 20)) + 3
     np.testing.assert_allclose(effective_rank(cloud), k, rtol=1e-6)
@@ -257,7 +257,7 @@ def test_the_rank_is_that_of_the_singular_values():
 
 @pytest.mark.parametrize(("n", "d"), [(40, 3), (40, 6), (6, 20), (30, 28), (1, 4)])
 def test_lost_keys_are_averages_of_the_others(n, d):
-    """By least squares with weights that are not negative: another library, another method."""
+    """By non-negative least squares: another library and another method."""
     keys = np.random.default_rng(n).normal(size=(n, d))
     keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # doubled ones are lost
     count = 0
@@ -302,7 +302,7 @@ def test_a_report_has_every_number_and_its_definition():
 
 
 def with_a_massive_one(n=200, d=16):
-    """A recording in which the first vector is long, in one dimension."""
+    """A recording whose first vector is long, in one dimension."""
     x = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     x[0, 5] = 400
     return Recording([norm("a", n=n, d=d, x=x), norm("b", n=n, d=d)], "a model", {0: "The", 1: "cat"})
@@ -340,7 +340,7 @@ def test_places_are_named_by_how_often_they_come():
 
 
 def test_a_report_with_effects_leads_with_them():
-    """The largest comes first, whatever the angle is, and what was not measured comes last."""
+    """The largest effect comes first, whatever the angle; norms without a measurement come last."""
     rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
     kl = {"a": 0.1, "b": 0.3, "d": 0.2}
     found = with_effects(rows, {path: Effect(kl=value, loss=nan, change=0.5) for path, value in kl.items()})

@@ -1,4 +1,4 @@
-"""Seven numbers show any width: what is displayed of them is what the vectors themselves would show."""
+"""The seven numbers of a digest show the same as the vectors themselves, for any width."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-"""A text becomes examples as a model knows them, and models come from folders and from GGUF files."""
+"""Cutting a text into a model's windows, and loading models from folders and GGUF files."""
 
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ def single_precision(double_precision):
 
 
 def bert_like():
-    """A tokenizer that puts [CLS] and [SEP] around each text."""
+    """A tokenizer that adds [CLS] and [SEP] to each text."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -30,7 +30,7 @@ def bert_like():
 
 
 def byte_like():
-    """One that is written in Python, and puts </s> after each text."""
+    """A tokenizer written in Python that adds </s> to each text."""
     from transformers import ByT5Tokenizer
 
     return ByT5Tokenizer()
@@ -83,7 +83,7 @@ def test_a_gguf_file_is_a_model(tmp_path):
 
 
 def test_weights_of_a_folder_without_safetensors_are_read_and_nothing_in_them_runs(tmp_path):
-    """Older folders have a pickle, of which tensors alone are taken."""
+    """Older folders have a pickle file, from which only tensors are read."""
     gpt2.save(tmp_path)
     own = stranger("GPT2", n_embd=gpt2.WIDE, n_layer=2, n_head=2, n_positions=64, vocab_size=64)
     (tmp_path / "model.safetensors").unlink()

@@ -1,4 +1,4 @@
-"""What is recorded is what came, of modules of any class, dtype and shape; and nothing is left behind."""
+"""A recording contains the inputs of norms of any class, dtype and shape; and no hook remains."""
 
 import warnings
 
@@ -17,12 +17,12 @@ D = 12
 
 @pytest.fixture(autouse=True)
 def single_precision(double_precision):
-    """As models have it."""
+    """Single precision, as models have."""
     torch.set_default_dtype(torch.float32)
 
 
 class OnePlus(nn.Module):
-    """An RMSNorm with 1 + γ and a name for ε of its own, as Gemma has it."""
+    """Gemma's RMSNorm: gain 1 + γ, and another name for ε."""
 
     def __init__(self, d):
         super().__init__()
@@ -37,7 +37,7 @@ class OnePlusNorm(OnePlus):
 
 
 class GatedNorm(OnePlus):
-    """The same with a gate, which not every call has."""
+    """The same with an optional gate."""
 
     def forward(self, x, gate=None):
         y = super().forward(x)
@@ -45,7 +45,7 @@ class GatedNorm(OnePlus):
 
 
 class NamelessNorm(nn.Module):
-    """A LayerNorm whose ε is a constant of its code, as OLMo has it."""
+    """OLMo's LayerNorm: ε is a constant in its code."""
 
     def __init__(self, d):
         super().__init__()
@@ -56,7 +56,7 @@ class NamelessNorm(nn.Module):
 
 
 class HeadsNorm(OnePlus):
-    """Heads are normalised each by itself and have their own gains, as Cohere's and Chameleon's queries."""
+    """Cohere's and Chameleon's query norm: each head separately, with its own gains."""
 
     def __init__(self, centres, *shape):
         super().__init__(shape)
@@ -67,14 +67,14 @@ class HeadsNorm(OnePlus):
 
 
 class ChannelsNorm(nn.LayerNorm):
-    """Of images (batch, channels, height, width), as ConvNeXt has it."""
+    """ConvNeXt's LayerNorm of images (batch, channels, height, width)."""
 
     def forward(self, x):
         return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 class NormActivation(nn.GroupNorm):
-    """A GroupNorm with an activation within, as ResNets of BiT have it."""
+    """BiT's GroupNorm with an activation in it."""
 
     def __init__(self, *sizes):
         super().__init__(*sizes)
@@ -90,7 +90,7 @@ class NormOfNothing(OnePlus):
 
 
 def shaken(model, seed=0):
-    """With gains and shifts that are all different."""
+    """The module with gains and shifts that are all different."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for each in model.parameters():
@@ -104,7 +104,7 @@ def some(*shape, dtype=torch.float32, seed=1):
 
 
 def gives_its_own_output(norm, module, shape=(D,)):
-    """The recorded γ, β, ε and kind, on the recorded vectors, against the module itself."""
+    """The recorded γ, β, ε and kind, applied to the recorded vectors, give the module's own output."""
     like = next(module.parameters(), torch.zeros(1))
     with torch.no_grad():
         own = as_float64(module(torch.tensor(norm.x).to(like.dtype).reshape(-1, *shape))).reshape(
@@ -189,7 +189,7 @@ def test_a_compiled_model_is_recorded_as_it_was_written(inside, before):
 
 
 class Repeated(nn.Module):
-    """One layer that a pass goes through three times, as in ALBERT."""
+    """A single layer that a forward pass calls three times, as in ALBERT."""
 
     def __init__(self, checkpoint=None):
         super().__init__()
@@ -274,7 +274,7 @@ def test_a_norm_that_does_more_when_it_is_called_is_left():
 
 
 class Reader(nn.Module):
-    """Tokens → vectors → norms, with a mask that nobody needs."""
+    """Tokens, then vectors, then norms, with a mask that is not used."""
 
     def __init__(self):
         super().__init__()

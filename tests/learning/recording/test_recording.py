@@ -1,4 +1,4 @@
-"""What was saved comes back; a stranger's file is a recording or refused in one line."""
+"""A saved recording is read back unchanged; any other file is refused in one line."""
 
 import io
 import json
@@ -19,7 +19,7 @@ DATA = to_file(recording())
 
 
 def refused(data):
-    """The one line that says why, or None for a recording."""
+    """The error message, which must have one line; None for a valid recording."""
     try:
         from_file(data)
     except FileError as problem:
@@ -29,14 +29,14 @@ def refused(data):
 
 
 def changed(arrays=None, gone=(), **about):
-    """The file with other arrays, or with another text about them."""
+    """The file with other arrays, or other metadata."""
     own, meta = from_safetensors(DATA)
     meta["about"] = json.dumps(json.loads(meta["about"]) | about)
     return to_safetensors({k: v for k, v in {**own, **(arrays or {})}.items() if k not in gone}, meta)
 
 
 def said(k=0, **parts):
-    """What is said of the norms, with other parts of one of them."""
+    """The metadata of the norms, with some fields of one changed."""
     norms = json.loads(from_safetensors(DATA)[1]["about"])["norms"]
     norms[k] |= parts
     return norms
@@ -62,7 +62,7 @@ def test_an_empty_file_is_none(tmp_path):
 
 
 def zipped(data):
-    """As an archive that numpy reads."""
+    """An archive that NumPy can read."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", data)
@@ -141,7 +141,7 @@ def test_a_hostile_file_is_refused_in_one_line(data, words):
 
 
 def test_a_claim_builds_nothing():
-    """Ten to the nine vectors in a header are read, not made."""
+    """A header that claims 10⁹ vectors allocates nothing."""
     length = struct.unpack("<Q", DATA[:8])[0]
     header = DATA[8 : 8 + length].replace(b"[9,6]", b"[1000000000,6]", 1)
     assert "cannot be" in refused(struct.pack("<Q", len(header)) + header + DATA[8 + length :])
@@ -149,7 +149,7 @@ def test_a_claim_builds_nothing():
 
 @given(st.data())
 def test_a_file_with_other_bytes(data):
-    """Anywhere, and more often where names, shapes and places stand."""
+    """Random changes of bytes, more often where names, shapes and offsets are."""
     raw = bytearray(DATA)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 1200))

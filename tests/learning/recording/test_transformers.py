@@ -1,4 +1,4 @@
-"""Models that nobody here wrote, from their configurations: what was recorded gives their norms' output."""
+"""Third-party models from their configurations: the recorded norms reproduce their outputs."""
 
 from collections import Counter
 
@@ -62,7 +62,7 @@ def test_every_norm_of_a_model(name, sizes, count, kind):
 
 
 def test_the_shipped_language_model_in_their_gpt2():
-    """Its weights have GPT-2's names; what their norms see is what ours do."""
+    """Our weights have GPT-2's names; transformers' norms get the same inputs as ours."""
     shape, weights = shipped.read("language.safetensors", from_file)
     sizes = {"n_embd": shape.width, "n_layer": shape.layers, "n_head": 1, "n_positions": shape.window}
     model = stranger("GPT2", **{**SMALL, **sizes, "vocab_size": 87})
@@ -105,7 +105,9 @@ OTHERS = {
 
 @pytest.mark.parametrize(("name", "sizes", "kinds"), OTHERS.values(), ids=OTHERS)
 def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
-    """All are recorded, or named with the reason: BiT's GroupNorms act on positions or have an activation."""
+    """All norms are recorded, or named with a reason: BiT's GroupNorms act on positions, or have an
+    activation.
+    """
     model = stranger(name, **sizes)
     given = {"pixel_values": torch.randn(2, 3, 32, 32)} if sizes.get("num_channels") else {"input_ids": IDS}
     with record(nn.Sequential(Last(model), nn.LayerNorm(4)), vectors=9) as seen, torch.no_grad():
@@ -118,7 +120,9 @@ def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
 
 
 class Last(nn.Module):
-    """A model of tokens or images, then four numbers: so that there is always a norm to record."""
+    """A model of tokens or images followed by a norm of four numbers, so that there is always one to
+    record.
+    """
 
     def __init__(self, model):
         super().__init__()
