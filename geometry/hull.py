@@ -1,5 +1,4 @@
-"""The convex hull of points: its vertices, its boundary for drawing, and the points inside. Computed by
-Qhull.
+"""The convex hull of points, computed by Qhull: vertices, boundary for drawing, and points inside.
 
 Points may coincide, or lie on a line or in a plane: everything is computed in the smallest affine subspace
 that contains them.

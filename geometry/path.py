@@ -19,7 +19,7 @@ def between(
 
 
 def padded(x: Float[Array, "*batch m"], k: int) -> Float[Array, "*batch k"]:
-    """x padded with zeros to d coordinates."""
+    """x padded with zeros to k coordinates."""
     missing = k - x.shape[-1]
     if not missing:
         return x

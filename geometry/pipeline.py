@@ -214,9 +214,9 @@ class Derivative:
 class Orbit:
     """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path: point k after k rounds.
 
-    The first `state` coordinates of point 0 are where it begins. What the other points have beyond as many
-    coordinates is the input u_k of their round, such as noise. After `count` rounds, entries without axes,
-    the state stays; the last round is taken in part.
+    The first `state` coordinates of point 0 are the initial state. The coordinates of point k after the first
+    `state` are u_k, the input of round k, such as noise. After `count` rounds, which are entries without
+    axes, the state stays constant; of a fractional count, the last round is taken in part.
 
     Raises
     ------
@@ -330,7 +330,7 @@ class Flow:
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
     def _states(self, x, params):
-        """The states that are known, to be continued: of NumPy's points those of the last parameters."""
+        """The states computed so far. For NumPy arrays those of the last points and parameters are cached."""
         if type(x) is not np.ndarray:
             return [x]
         key = (x.tobytes(), x.shape, *(params[name] for name in sorted(self.velocity.parameters)))

@@ -11,8 +11,8 @@ TIE_TOLERANCE = 1e-6
 
 
 def along(values: Array) -> tuple[float, Array]:
-    """The distance of such a plane from the origin along its unit normal, and the normal; ∞ if the function
-    has no zero.
+    """The distance of the plane from the origin along its unit normal, and the normal; ∞ if there is no
+    plane.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b
@@ -34,11 +34,11 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 
 
 def edge_on(values: Array, eye: Array) -> Array:
-    """The camera position nearest to `eye` (3,), at the same distance from the origin, that sees the plane
-    edge-on.
+    """The camera position from which the plane is seen edge-on, nearest to `eye` (3,).
 
-    A camera straight above the origin has no up direction, so one nearly so is replaced by a level one. A
-    camera that has no such position near it (on the normal, or nearer to the origin than the plane) stays.
+    It has the same distance from the origin as `eye`. If it would be almost straight above the origin, where
+    the up direction is undefined, a level position is taken instead. Returns `eye` itself if it lies on the
+    normal or is nearer to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal

@@ -26,12 +26,13 @@ MAX_NEWTON_STEPS = 100
 class Certificate:
     """A proof of how much attention one key h can get.
 
-    margin: the distance from h to the convex hull of the other keys; above 0, some query selects h. query: if
-    h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin; otherwise the
-    query that gives h its largest weight (on a face of the hull, a query near that limit). weights (n,): the
-    most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 if h can be selected.
-    largest: the supremum of its softmax weight over all queries, 1/(1 + e^H) with the entropy H = −Σ pᵢ log
-    pᵢ; 1 if h can be selected.
+    margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h
+    query    if h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin;
+             otherwise the query that gives h its largest weight (on a face of the hull, one near that limit)
+    weights  (n,) the most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 if h
+             can be selected
+    largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy
+             H = −Σ pᵢ log pᵢ of the weights; 1 if h can be selected
     """
 
     margin: float
@@ -60,8 +61,9 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
 
 
 def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """For each key, whether some query gives it a higher score than every other: it is no convex combination
-    of them.
+    """For each key, whether some query gives it a higher score than every other.
+
+    This holds exactly if it is not a convex combination of the others.
 
     Keys that coincide with another one, or lie between two others, are not selectable.
     """
@@ -133,7 +135,7 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 
 
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
-    """For points that surround the origin: the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, and their
+    """The weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points that surround the origin; and their
     query.
 
     p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's

@@ -1,6 +1,4 @@
-"""Stretch and fold: normalisation after a scaling or a shift of the first coordinate, as activation
-functions.
-"""
+"""Stretch and fold: activation functions that scale or shift the first coordinate, then normalise."""
 
 from jaxtyping import Float
 
