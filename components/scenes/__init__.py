@@ -1,1 +1,1 @@
-"""The scenes, one folder each, and beside them what several share."""
+"""The scenes: one folder each, and modules that several scenes share."""

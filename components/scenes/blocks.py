@@ -44,10 +44,10 @@ def layer_norm(own: Own, name: str) -> Steps:
 def sphere_in_steps(
     gamma: Array, beta: Array, unit: float = 1.0, *, scaled: bool = True, normed: bool = True
 ) -> Steps:
-    """centre → sphere → ⊙ γ → + β, of points that were divided by `unit`.
+    """centre → sphere → ⊙ γ → + β, for points that were divided by `unit`.
 
-    Without the sphere where it is not `scaled`, and without the centre too where it is not `normed`. On the
-    sphere points are as large as they are; where there is none they stay smaller, and β with them.
+    scaled: False to leave out the sphere; then the results, and β, are also divided by `unit`. normed: False
+    to leave out the centring too.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)
@@ -59,7 +59,7 @@ def sphere_in_steps(
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
     """The four axes projected to the hyperplane, and the sphere on which points land, if there is one.
 
-    It goes with them to the ellipsoid; `before` they come it is seen so well.
+    The sphere moves with the points to the ellipsoid. before: its opacity before they land.
     """
     show = hyperplane_basis(4)
     parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
@@ -79,8 +79,10 @@ def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> A
 
 @dataclass(frozen=True)
 class AttentionClouds:
-    """Attention with its clouds: the keys, values and weights of each head. `step` takes what it reads to all
-    heads' sums side by side, before W_O."""
+    """Attention as a step, and its clouds: keys, values and weights of each head.
+
+    `step` maps the normalised stream to the weighted sums of values of all heads, side by side, before W_O.
+    """
 
     keys: tuple[Cloud, ...]
     values: tuple[Cloud, ...]
@@ -96,7 +98,7 @@ class AttentionClouds:
 def attention(
     own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = ""
 ) -> AttentionClouds:
-    """Causal attention of tokens: `points` (T, ·), which the steps `before` take to what it reads.
+    """Causal attention of tokens `points` (T, ·); the steps `before` map them to the vectors that it reads.
 
     Head h has the coordinates h·d/H … (h + 1)·d/H − 1 of q, k and v: p = softmax(⟨q, k⟩/√(d/H)), then Σ p v.
     """

@@ -29,9 +29,11 @@ X_BEFORE = ("x before", -1.2, 1.2)
 
 
 def angles() -> np.ndarray:
-    """FINE angles evenly around, in (−π, π), none a multiple of π/2: there the maps have their limits.
+    """FINE evenly spaced angles in (−π, π), none of which is a multiple of π/2, where the maps have limits
+    only.
 
-    In single precision, as they travel, so that the closed form is of the same angles.
+    They are rounded to single precision, in which they are sent, so that the closed form uses the same
+    angles.
     """
     return (2 * np.pi * (np.arange(LINE_POINTS) + 0.5) / LINE_POINTS - np.pi).astype(np.float32).astype(float)
 

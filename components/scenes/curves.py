@@ -30,10 +30,10 @@ SCALES: dict[str, Axis] = {
 
 
 def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
-    """Loss or accuracy of every seed, in "both" and "gradient" of the shown one with its fellow; the clock.
+    """View of the loss or accuracy of every seed; for "both" and "gradient", two curves of the shown seed.
 
-    On the loss of the shown seed lie its plateaus and drops, which a click plays (`replay`). Losses are
-    log10, but in "both".
+    Plateaus and drops are marked on the loss of the shown seed; a click on a drop plays it (`replay`). Losses
+    are log₁₀, except for "both".
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
@@ -51,9 +51,9 @@ def of_seeds(
     under: Sequence[Part] = (),
     over: Sequence[Part] = (),
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Numbers (S, T) of every seed along the training, the shown one above them; the clock, which is a hand.
+    """View of numbers (S, T) of every seed during training, the shown seed on top, and the current step.
 
-    `under` and `over` are drawn with them: before the shown seed, and after it.
+    under, over: further marks, drawn below and above the curve of the shown seed.
     """
     _, low, high = axis
     steps = film.steps.astype(float)
@@ -86,7 +86,7 @@ def _fellow(film: Film, seed: int, what: str) -> list[Part]:
 
 
 def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[Part]:
-    """Plateaus dotted, drops as squares: without colour, too, they differ from the curve that they lie on."""
+    """Marks of plateaus (dotted) and drops (squares), which differ from their curve also without colour."""
     steps, loss = film.steps.astype(float), film.loss[seed]
 
     def parts_of(found: Sequence[Event]) -> list[np.ndarray]:
@@ -105,8 +105,8 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 
 
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
-    """What a click on a drop plays: from the checkpoint before it to the one after it, seen at the fold that
-    snaps in it, following the point that turns furthest there.
+    """The response to a click on a drop: play the checkpoints around it, at the stage of the fold that snaps,
+    and follow the point that turns most.
 
     sizes: how many points stand for each drop. shown: the stage of a scene's only sphere; None: the scene
     shows all, each two stages after the one before.

@@ -71,10 +71,10 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera: the view's, or, if the accuracy ends at 1, one that sees the separating plane edge on.
+    """The camera: the view's, or, if the accuracy ends at 1, one that sees the separating plane edge-on.
 
-    Of several around the origin it is the one that sees the data spread widest, if possible neither from
-    far below nor from far above.
+    Of all such cameras it takes the one from which the data appear widest, if possible neither far below nor
+    far above.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

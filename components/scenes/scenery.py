@@ -1,4 +1,4 @@
-"""What scenes have in common: how guides are drawn, the points under the hand, and steps that sliders move.
+"""Helpers for scenes: guides, the followed point, views, and steps that sliders move.
 
 A *part* is a cloud with the layers that show it, or layers of a cloud that is in another part. `split` takes
 parts apart, for a recipe and its views.
@@ -54,7 +54,7 @@ def draw(
     steps: Steps = (),
     **look: Any,
 ) -> tuple[Cloud, Mark]:
-    """A cloud with the one mark that shows it; `look` is the mark's."""
+    """A cloud and a mark that shows it. look: further fields of the mark."""
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
     own: Look = {} if order is None else {"triangles" if kind is Mesh else "order": order}
@@ -62,7 +62,7 @@ def draw(
 
 
 def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
-    """The clouds and the layers of parts, in their order."""
+    """Split parts into their clouds and their layers."""
     found = [each for part in parts for each in part]
     layers = tuple(each for each in found if isinstance(each, Mark))
     return tuple(each for each in found if isinstance(each, Cloud)), layers
@@ -71,12 +71,12 @@ def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
 def lines(
     roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
 ) -> tuple[Mark, ...]:
-    """Lines of one look, each in its role, in the order that its shape has."""
+    """Lines with the same look, one for each role. shapes: points and their order, by name."""
     return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 
 
 def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
-    """The shadow along one display axis, on a wall across it; and the edge of that wall, of a half length."""
+    """Display rows of the shadow along one axis on a wall at `at`, and the edge of that wall."""
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
     square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
     edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5, guide=True)
@@ -84,7 +84,7 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 
 
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
-    """The same layers in other display coordinates, each row at its stage; in the plane without meshes."""
+    """The same layers in other display coordinates; rows keep their stages, and 2D views have no meshes."""
 
     def turned(old: Rows) -> Rows:
         return tuple(replace(row, stage=old[0].stage) for row in show)
@@ -160,14 +160,14 @@ def globe(
 def followed(
     cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
 ) -> tuple[Mark, ...]:
-    """The followed point, over its trail (of a width; 0: none)."""
+    """Marks of the followed point and its trail. trail: width of the trail, 0 for none."""
     shared = {"only": Followed(), **look}
     point = Points(cloud, "followed", show, title, size=size, **shared)
     return (Trail(cloud, "followed", show, size=trail, **shared), point) if trail else (point,)
 
 
 def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
-    """Points on a curve, and the followed one with a mark of its size."""
+    """Marks of points on a curve and of the followed one. mark: size of the followed one."""
     return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
 
 
@@ -196,7 +196,7 @@ def evenly(n: int, count: int) -> list[int]:
 
 
 def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
-    """Many points that can be picked, the trails of a few, and the followed one."""
+    """Marks of many points that can be clicked, the trails of a few, and the followed point."""
     n = len(cloud.points)
     size = 5 if n <= MAX_LARGE_POINTS else 2.5
     few = evenly(n, 5)
@@ -216,17 +216,17 @@ def angle(x: Array, title: str = "") -> Color:
 
 
 def slider(name: str) -> Entries:
-    """The number of a slider."""
+    """Entries with the value of a slider."""
     return Entries(0.0, {name: 1.0})
 
 
 def scaled(d: int, name: str) -> Affine:
-    """x ↦ the number of a slider times x."""
+    """The map x ↦ s·x, with s the value of a slider."""
     return Affine(Entries(np.zeros((d, d)), {name: np.eye(d)}))
 
 
 def rest(d: int, count: int) -> tuple[Affine, ...]:
-    """Steps that leave everything where it is, for what waits until a stage."""
+    """Identity steps, for clouds that do not move before a later stage."""
     return (Affine(np.eye(d)),) * count
 
 
@@ -250,7 +250,7 @@ EPS = slider("eps")
 
 
 def fitted(points: np.ndarray, d: int) -> np.ndarray:
-    """Their first d coordinates, and 0 beyond those that they have."""
+    """The first d coordinates of points, padded with zeros."""
     return np.pad(points, ((0, 0), (0, max(d - points.shape[1], 0))))[:, :d]
 
 
@@ -267,8 +267,11 @@ def space(
     reaching: bool = False,
     between: Mapping[str, Sequence[float]] | None = None,
 ) -> View:
-    """A view from a direction, framed to what it shows, with sliders elsewhere (`reaching`, and `between`)
-    too; or to the cube [−reach, reach]³, where that changes while it is shown."""
+    """A 3D view. Its axes are fitted to what it shows, also at slider ends (`reaching`) and at values
+    `between`.
+
+    reach: fix the axes to [−reach, reach]³, for contents that training changes.
+    """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(
         name, title, tuple(layers), ranges, camera=eye(camera), reaching=reaching, between=between or {}
@@ -284,11 +287,11 @@ def square(
     strip: bool = False,
     reaching: bool = False,
 ) -> View:
-    """A plane without numbers on its sides, framed as `space`."""
+    """A 2D view without tick labels, with axes as in `space`."""
     ranges = ((-reach, reach),) * 2 if reach else ()
     return View(name, title, tuple(layers), ranges, 2, strip=strip, reaching=reaching)
 
 
 def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:
-    """A view of one number against another; `equal`: on one scale, as a plane has it."""
+    """A graph of one number against another. equal: both axes have the same scale."""
     return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal)

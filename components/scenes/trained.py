@@ -27,7 +27,7 @@ def shape(depth: int) -> tuple[Choice, Whole, Whole]:
 
 
 def shown(seed: int) -> tuple[Whole, Choice]:
-    """The choices of what is shown of a training: the seed, and which curve."""
+    """The choices that select what is shown: the seed and the training curve."""
     return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
 
 

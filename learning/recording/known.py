@@ -1,8 +1,8 @@
-"""Recognise the norm that a PyTorch module computes, by its outputs rather than its name.
+"""Recognise the norm that a PyTorch module computes, by trying its formula on a few vectors.
 
-A library of models has hundreds of norm classes: with γ or with 1 + γ, with `eps` or `variance_epsilon`.
-A module is recognised as the norm whose formula reproduces its output on probe vectors. Tensors are used
-through the array API, so this file does not import PyTorch.
+Libraries have hundreds of norm classes: with γ or 1 + γ, with `eps` or `variance_epsilon`. Of the modules
+with "norm" in the name of their class, each is recognised as the norm whose formula reproduces its output on
+probe vectors. Tensors are used through the array API, so this file does not import PyTorch.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def as_float64(tensor: Any) -> Array:
 
 
 def _seems(module: Any) -> bool:
-    """Whether a module looks like a norm: by its name or an ε, and without running statistics."""
+    """Whether a module may be a norm: by "norm" in its class name, and without running statistics."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")

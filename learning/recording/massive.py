@@ -88,7 +88,7 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
 
 
 def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
-    """The root mean square distance of vectors from their mean, in medians of the lengths `size`."""
+    """The root mean square distance of vectors from their mean, relative to the median of `size`."""
     away = np.linalg.norm(x - x.mean(axis=0), axis=-1)
     return float(ratio(np.sqrt(np.mean(away**2)), np.median(size)))
 

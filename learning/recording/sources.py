@@ -44,9 +44,9 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sources:
-    """The shares of KINDS in a number that is a sum, and the module with the largest share.
+    """How modules contribute to a number that is their sum: shares by kind, and the largest contributor.
 
-    Raises FileError for anything else.
+    Raises FileError for invalid fields.
     """
 
     shares: Mapping[str, float]

@@ -93,8 +93,10 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 
 
 def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
-    """What attention sees, and from the tokens at each stage: the stream, what attention reads of it, and
-    what the next block reads, before its gain."""
+    """The clouds of keys and values, and for each stage the steps from the tokens to three results.
+
+    The results are the stream, the vectors that attention reads, and the next block's input before its gain.
+    """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(own)
     gains = absorb.gains_absorbed(shifts)
@@ -118,8 +120,11 @@ def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str,
 
 
 def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
-    """A cloud that at each stage is where another way takes it: all are side by side, the first is shown, and
-    each step takes the next one for it."""
+    """A cloud whose place at stage k is the result of `ways[k]`.
+
+    Its coordinates are all results side by side; the first is drawn, and each step moves the next one to the
+    front.
+    """
     d, n = x.shape[-1], len(ways)
     beside = Branches([Pipeline(way) for way in ways], "concat")
     step = Affine(np.eye(n * d, k=d))

@@ -1,4 +1,4 @@
-"""u_ε in one dimension: a curve, its slope, and its neighbours."""
+"""The activation u_ε in one dimension: its curve and slope beside those of other functions."""
 
 from components.language.scene import Scene, Several
 from components.scenes.activation.build import FUNCTIONS, build

@@ -254,8 +254,9 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds for the readouts: earlier tokens with and without the last one; the update, and that of x as it
-    was before it was made larger and given a mean."""
+    """Clouds for the readouts: earlier tokens with and without the last one; the update, and the update of x
+    before the sliders scaled it and gave it a mean.
+    """
     n = len(block.points)
     every = Affine(Of(stream, transposed=True))
     earlier = Cloud("earlier", np.eye(n)[:-1], place=Pipeline((every,)))
@@ -321,7 +322,7 @@ def size(stream: Cloud, branch: Cloud) -> float:
 
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
-    """The axes, and for each LayerNorm the sphere that the tokens land on, which goes to its ellipsoid."""
+    """The axes, and for each LayerNorm the sphere on which tokens land, which becomes its ellipsoid."""
     parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", SPHERE, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]

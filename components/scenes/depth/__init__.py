@@ -1,4 +1,4 @@
-"""Blocks in a row: what a norm bounds on the way through them, and what it does not."""
+"""A stack of transformer blocks: which sizes a norm bounds, and which it does not."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.depth.build import BELOW, DATA_FILES, MAX_DEPTH, NORM_LABELS, WIDTHS, build

@@ -92,8 +92,9 @@ def normed(kind: str) -> Steps:
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The stream, what each block reads of it, and the clouds that these see: streams between, keys, and
-    values. With the norm after the sum a block reads the stream itself."""
+    """The cloud of the stream, that of what the blocks read, and the clouds to which their steps refer
+    (streams between the blocks, keys, values). With post-LN a block reads the stream itself.
+    """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
     under, streams, steps = [here], [here], []
@@ -112,7 +113,7 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
 
 
 def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
-    """(norm(x), the token's unit vector) at each place; the first is what is drawn."""
+    """Cloud of (norm(x), unit vector of the token) at each depth; norm(x) is drawn."""
     first, *later = (
         Branches((Pipeline((Affine(Of(x, transposed=True)), *normed(kind))), Pipeline(())), "concat")
         for x in streams

@@ -1,4 +1,4 @@
-"""A window that slides: how the vectors of the letters in it drift, with LayerNorm and without."""
+"""A context window slides over a text: how the vectors of its letters drift, with and without LayerNorm."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.drift.build import BELOW, FORGETTING_LABELS, LAYERS, MODELS, WINDOWS, build, files

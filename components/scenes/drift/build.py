@@ -135,8 +135,11 @@ class Slid:
         return [self.stream, self.stream @ SHOW.T, self.reads]
 
     def numbers(self) -> Array:
-        """(steps, letters, 7): the step; how far from where it came in, by parts; how far it has gone; both
-        in spreads."""
+        """Seven numbers for each step and letter, (steps, letters, 7).
+
+        They are the step, distances from the first position by parts, and the path length. Distances are in
+        units of `spread`.
+        """
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
         looks = [x / spread(x) for x in self.looks]
         far = [np.linalg.norm(x - x[0], axis=-1) for x in looks]
@@ -197,7 +200,7 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """Marks of the letters, and the path of the followed one; the part to come is thin."""
+    """Marks of the letters, and of the followed letter's path; its future part is thin."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
@@ -243,7 +246,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
 
 
 def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """The medians of all models along eleven windows of text: read, and, dotted, written by themselves."""
+    """View of the medians of all models along eleven windows: of read text, and dotted, of generated text."""
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
     for name, (role, dash) in MODEL_LOOKS.items():

@@ -1,4 +1,4 @@
-"""The feed-forward network as a filter: what ReLU keeps of the circle or sphere that a norm gives."""
+"""The feed-forward network as a filter: which points of a norm's circle or sphere ReLU keeps apart."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.ffn.build import BY_HAND, FUNCTIONS, NORMS, SEEDS, WEIGHTS, build, files

@@ -61,7 +61,7 @@ DEGREES = np.arange(0.0, 91)
 
 
 def turned(degrees: float) -> np.ndarray:
-    """The turn (3, 3) of the direction 1 towards the third axis, which it meets at 54.74°."""
+    """The rotation (3, 3) of the direction 1 towards the third axis, which it reaches at 54.74°."""
     across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
     angle = np.radians(degrees)
     return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
@@ -264,7 +264,7 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
 
 
 def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
-    """The sphere as a map that keeps areas: longitude across, height upwards."""
+    """Equal-area map of the sphere: longitude across, height upwards."""
     show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
     x_axis, y_axis = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)

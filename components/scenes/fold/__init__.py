@@ -1,4 +1,6 @@
-"""Fold: u_ε(x + t, y) on the circle, the dip that it makes, and how fast the points move with t."""
+"""Fold: u_ε(x + t, y) on the circle, its activation curve with a dip, and the speed of the points as t
+changes.
+"""
 
 from components.language.scene import Choice, Scene
 from components.scenes.circle import POINTS

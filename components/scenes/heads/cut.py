@@ -235,7 +235,7 @@ def circle() -> Entries:
 
 
 def queries(heads: int, shape: str) -> Cloud:
-    """w ⊙ w ⊙ q/√(d/H) of each head: its product with a key is the head's score."""
+    """Cloud of w ⊙ w ⊙ q/√(d/H) for each head: its dot product with a key is the head's score."""
     asked, every = circle(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
     tracks = {
         "query": Track(ANGLES, np.stack([np.kron(np.eye(heads), q) for q in asked.tracks["query"].values]))
@@ -250,7 +250,7 @@ def score(h: int) -> Row:
 
 
 def asking() -> list[Part]:
-    """The query as an arrow."""
+    """Marks of the query, as an arrow."""
     line = draw(
         "query",
         Line,

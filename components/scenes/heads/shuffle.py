@@ -1,7 +1,8 @@
 """Recipe of the shuffle test: measured costs of swapping axes of language models, within and across heads.
 
-A dot is a shuffle. Its coordinates are what is lost by this kind and the one before it, and the heights of
-both; the step goes from the one to the other, from the k-th smallest of the one to that of the other.
+A dot is a shuffle. A step moves the dots from one kind of shuffle to the next: the dot with the k-th smallest
+cost of one kind becomes that of the next. Its coordinates are both costs, and the heights at which they are
+drawn.
 """
 
 from __future__ import annotations

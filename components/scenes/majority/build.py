@@ -109,10 +109,10 @@ def moved(film: Film, values: np.ndarray) -> Entries:
 
 
 def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
-    """Keys N(e) of all classes, directions of the queries W_Kᵀ W_Q N(e)/√d that their tokens ask with, and
-    the attention that these pay to each class, were all of them there once.
+    """Clouds of the keys N(e) of all classes, of the queries W_Kᵀ W_Q N(e)/√d of their tokens, and of the
+    attention weights on a sequence that contains each class once.
 
-    The queries are drawn in one length, that of the keys: their own would often not be seen.
+    Queries are drawn with the length of the keys: their own is often too small to be seen.
     """
     network = film.network
     of = {name: np.asarray(part, float) for name, part in network.named(film.weights[seed]).items()}

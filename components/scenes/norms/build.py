@@ -1,6 +1,6 @@
-"""The recipe of the norms: one cloud through two of them, and the numbers that each averages.
+"""Recipe of the norms scene: one cloud through two norms, and a table of the numbers that each averages.
 
-Most norms divide the coordinates into k blocks of m = d/k, subtract the mean of each block or not, and
+Most norms divide the coordinates into k blocks of m = d/k, may subtract the mean of each block, and
 scale each to length √m: their images are products of k spheres. A product that is a torus in a 3-sphere is
 drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 1.
 """

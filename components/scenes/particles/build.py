@@ -52,7 +52,7 @@ HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
 
 
 def times() -> np.ndarray:
-    """The times between which a Runge–Kutta step is taken."""
+    """The times of the Runge–Kutta steps."""
     found, step = [0.0], 10**FIRST
     while found[-1] < 10**LAST:
         found.append(min(found[-1] + step, 10**LAST))
@@ -93,7 +93,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def beside(d: int, which: int, stage: int | None = None) -> Row:
-    """One of the numbers of a token that are not its direction."""
+    """Row that picks a number of a token other than its direction."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
@@ -110,7 +110,7 @@ def sliders() -> tuple[Parameter, ...]:
 
 
 def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:
-    """Where the hand puts tokens at the beginning."""
+    """Parameters for the initial positions of tokens, which readers drag."""
     return [
         Parameter(name, f"{axis}, token {k}", value, -2, 2, quiet=True)
         for k, own in enumerate(names)
@@ -131,7 +131,7 @@ def formula(placement: str) -> str:
 
 
 def turned(d: int) -> np.ndarray:
-    """The turn of the first two coordinates by each of DEGREES (T, d, d)."""
+    """Rotations (T, d, d) of the first two coordinates by each of DEGREES."""
     c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
     turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
     turns[:, :2, :2] = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)
@@ -154,7 +154,9 @@ def pull(d: int, causal: bool, placement: str) -> Pipeline:
 
 
 def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
-    """dy/dt. A norm after the sum keeps a token on the sphere: it projects, as its Jacobian does."""
+    """The velocity dy/dt. With post-LN it is projected to the sphere's tangent plane, as the norm's Jacobian
+    does.
+    """
     if placement in ("pre", "peri"):
         return update
     pair = Branches((Pipeline(()), update), "concat")
@@ -217,7 +219,7 @@ def hue(d: int) -> tuple[Step, ...]:
 
 
 def added(d: int) -> Pipeline:
-    """x → x + a/2 → its norm, with all other numbers as they are."""
+    """x ↦ norm(x + a/2); all other numbers of the token stay."""
     width = 2 * d + (9 if d == 2 else 7)
     add = np.eye(width)
     add[:d, d : 2 * d] = np.eye(d) / 2
@@ -280,7 +282,7 @@ def rings(n: int, hand: Carry | None) -> View:
 
 
 def curves(d: int, n: int) -> View:
-    """How many clusters there are, and the same by the energy, over the time."""
+    """Graph of the number of clusters against time, counted and estimated by the energy."""
     look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
     count, energy = ((beside(d, LOG_TIME), beside(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
     marks = (

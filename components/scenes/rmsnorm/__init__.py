@@ -1,4 +1,4 @@
-"""LayerNorm beside RMSNorm: what the mean does to the one and not to the other."""
+"""LayerNorm beside RMSNorm: how the mean of a vector changes the result of RMSNorm, but not of LayerNorm."""
 
 from components.language.scene import Scene, Whole
 from components.scenes.rmsnorm.build import build

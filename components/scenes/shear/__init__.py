@@ -1,4 +1,4 @@
-"""A shear is linear in space; on the shadow of a sphere it is not."""
+"""A shear is a linear map of space, but not linear on the shadow of a sphere."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.shear.build import build

@@ -55,7 +55,7 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """The initial points: vectors at the sliders' scale and mean, messages 0, minus the target; the
+    """Steps from a vector to the initial point: scale and mean of the sliders, messages 0, minus the target,
     picture.
     """
     level = np.full((D, D), 1 / D)
@@ -145,7 +145,7 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
 
 
 def picture(block: Symmetriser) -> Step:
-    """v ↦ v, the place of x in the picture, and its error."""
+    """v ↦ (v, the position of x in the picture, the error of x)."""
     v = width(block)
     x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
@@ -165,7 +165,7 @@ def drawn_in(n: int) -> Normalize:
 
 
 def at(block: Symmetriser) -> tuple[Row, ...]:
-    """Rows that read the place of a point in the picture."""
+    """Rows that draw a point at its position in the picture."""
     v = width(block)
     return rows(np.eye(whole_width(block))[v : v + PICTURE_DIMENSIONS])
 

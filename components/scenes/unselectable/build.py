@@ -184,7 +184,7 @@ def names() -> list[Part]:
 
 
 def named(name: str, values: Sequence[int]) -> list[str]:
-    """Numbers as texts, the first with its name."""
+    """Numbers as texts, the first as "name = number"."""
     return [f"{name} = {value}" if k == 0 else str(value) for k, value in enumerate(values)]
 
 
@@ -225,7 +225,7 @@ def law(d: int) -> Array:
 
 
 def laws(d: int) -> list[Part]:
-    """Curves of the exact law for all dimensions, the chosen one marked; with ε there is none."""
+    """Curves of the exact law for all dimensions, the chosen one emphasised; none for arms with ε."""
     fade, others = [1.0, 1.0, 1.0, 0.0], [other for other in DIMENSIONS if other != d]
     points = np.concatenate([law(other) for other in others])
     size = len(law(d))
