@@ -35,7 +35,7 @@ PACKED_OTHERWISE |= {selections.Followed: '"followed"', Mark: "Mark"}
 ALIASES = {"Measure": cloud.Measure, "Hand": hands.Hand, "Only": selections.Only}
 DATA = (
     cloud.Row, cloud.LargestWeight, cloud.SoftmaxWeight, cloud.Angle, Color, recipe.Parameter, recipe.Wider,
-    recipe.Table, recipe.Facts, recipe.View, recipe.Recipe,
+    recipe.Table, recipe.Facts, recipe.Overview, recipe.View, recipe.Recipe,
 )  # fmt: skip
 
 

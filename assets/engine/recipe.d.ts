@@ -81,6 +81,16 @@ export interface Facts {
   abouts: string[];
 }
 
+/** What a recipe says beside its figure, in a few lines of text, and a table of all that a choice can show. */
+export interface Overview {
+  lines: string[];
+  title: string;
+  columns: string[];
+  rows: string[][];
+  abouts: string[];
+  choice: string;
+}
+
 /** A panel of marks with axes. */
 export interface View {
   name: string;
@@ -110,6 +120,7 @@ export interface Recipe {
   table: Table | null;
   readouts: Readout[];
   facts: Facts | null;
+  overview: Overview | null;
   progress: number;
   follow: number;
   clock: string;

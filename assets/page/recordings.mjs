@@ -6,6 +6,9 @@ import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
 import { asked, upload } from "../player/upload.mjs";
 
+const SMALLER =
+  " Record the model again without --full, and the file fits. The command normscape model opens any file.";
+
 /** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
@@ -29,7 +32,10 @@ function offer(part, shown) {
         const [file] = input.files ?? [];
         const answer =
           file &&
-          (await answered("Measuring the file …", upload(place, file, Number(part.dataset.maxBytes))));
+          (await answered(
+            "Measuring the file …",
+            upload(place, file, Number(part.dataset.maxBytes), SMALLER),
+          ));
         input.value = "";
         if (answer?.choices)
           shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
@@ -43,6 +49,9 @@ function offer(part, shown) {
     if (await answered("", asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
       shown.choose({ own: "", norm: "1" });
   };
+  named(shown);
+  const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
+  if (tour && ownRecording) tour.hidden = true; // the tour is of the shipped recordings
   part.replaceChildren(
     ...opens("Open a recording …", "own"),
     ...opens("Open a second recording …", "other"),
@@ -61,6 +70,22 @@ function offer(part, shown) {
     h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
     words,
   );
+}
+
+/** The lists of recordings name an opened one, which is none of theirs.
+ * @param {import("../player/player.mjs").Player} shown */
+function named(shown) {
+  for (const [choice, list] of [
+    ["own", "recording"],
+    ["other", "beside"],
+  ]) {
+    const select = /** @type {HTMLSelectElement | null} */ (shown.root.querySelector(`#choice-${list}`));
+    select?.querySelector("option.opened")?.remove();
+    if (!select || !shown.choices[choice]) continue;
+    const name = shown.recipe.facts?.columns[choice === "own" ? 1 : 2];
+    select.prepend(h("option", { className: "opened", value: "opened", disabled: true }, `yours: ${name}`));
+    select.value = "opened";
+  }
 }
 
 /** @type {string | undefined} */ let known;

@@ -1,15 +1,18 @@
 // @ts-check
 /** The contents of a frame: what every mark of every view shows at a moment, and hover texts. Pure. */
 
-import { cloudOf } from "../engine/engine.mjs";
-import { follows } from "../engine/hands.mjs";
+import { cloudOf, onlyOf } from "../engine/engine.mjs";
+import { clickable, follows } from "../engine/hands.mjs";
 import { opacityOf, pointsOf, valuesOf } from "../engine/shown.mjs";
 import { zoomOf } from "../engine/perspective.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Moment} Moment */
 
 /** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
-const hoverTextsOf = new WeakMap();
+const placesOf = new WeakMap();
+/** @type {WeakMap<import("../engine/recipe.d.ts").Mark, {all: string[], some: string[]}>} of the points that
+ * a mark shows */
+const chosenOf = new WeakMap();
 
 /** @param {Moment} moment @param {boolean} rest with texts for hovering
  * @returns {import("../painter/painter.mjs").Frame[]} one for each view */
@@ -20,18 +23,36 @@ export const framesOf = (moment, rest) =>
         points: pointsOf(mark, moment),
         opacity: opacityOf(mark, moment.progress),
         values: valuesOf(mark, moment),
-        text: rest && follows(mark) ? hoverTexts(mark.cloud, moment) : undefined,
+        text: rest && told(mark, moment) ? hoverTextsOf(mark, moment) : undefined,
       })),
       { zoom: zoomOf(view, moment.progress, moment.params) },
     ),
   );
+
+/** Whether the points of a mark are told under the pointer: those to follow, and others that have labels.
+ * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
+const told = (mark, { recipe }) =>
+  follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
+
+/** The texts of the points that a mark shows. @param {import("../engine/recipe.d.ts").Mark} mark
+ * @param {Moment} moment */
+function hoverTextsOf(mark, moment) {
+  const all = hoverTexts(mark.cloud, moment);
+  const only = onlyOf(mark);
+  if (!Array.isArray(only)) return all;
+  const known = chosenOf.get(mark);
+  if (known?.all === all) return known.some;
+  const some = only.map((i) => all[i]);
+  chosenOf.set(mark, { all, some });
+  return some;
+}
 
 /** The hover text of each point: its label, or its coordinates. @param {string} name @param {Moment} moment
  */
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);
-  const known = labels ?? hoverTextsOf.get(at);
+  const known = labels ?? placesOf.get(at);
   if (known) return known;
   const n = points.shape[0];
   const d = at.length / n;
@@ -40,6 +61,6 @@ function hoverTexts(name, moment) {
     (_, i) =>
       `point ${i}<br>(${Array.from(at.subarray(i * d, (i + 1) * d), (x) => x.toFixed(2)).join(", ")})`,
   );
-  hoverTextsOf.set(at, words);
+  placesOf.set(at, words);
   return words;
 }

@@ -8,6 +8,7 @@ import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
 import { numbers } from "./numbers.mjs";
+import { lines } from "./overview.mjs";
 import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
@@ -43,6 +44,7 @@ export function fill(player, host) {
   const training = part("training");
   const explained = part("explained");
   shows.push(...controls(player));
+  lines(part("overview"), recipe.overview);
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name]))

@@ -4,6 +4,7 @@
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
+import { table as overviewTable } from "./overview.mjs";
 import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
 import { h } from "../dom.mjs";
@@ -81,16 +82,19 @@ export function rows(recipe, params, all, followed) {
 }
 
 /** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player
  * @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
-export function numbers(part, recipe) {
+export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
   const words = rest.map((r) => teller(r, recipe));
   const readouts = words.map(() => h("output", { className: "readout" }));
   const caption = h("caption");
   const body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
+  const { scrollTop, scrollLeft } = part.querySelector(".overview-table .scroll") ?? {};
   part.replaceChildren(
     ...readouts,
+    ...(recipe.overview ? [overviewTable(recipe.overview, player)] : []),
     ...(recipe.facts ? [facts(recipe.facts)] : []),
     ...(table
       ? [
@@ -107,6 +111,7 @@ export function numbers(part, recipe) {
         ]
       : []),
   );
+  part.querySelector(".overview-table .scroll")?.scrollTo(scrollLeft ?? 0, scrollTop ?? 0);
   const others = recipe.views.some((v) => v.layers.some(follows));
   let known = "";
   let marked = -1;

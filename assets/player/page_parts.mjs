@@ -86,7 +86,7 @@ export class PageParts {
   /** Fill in the numbers of the recipe. */
   count() {
     const part = this.#player.part("numbers");
-    this.#showNumbers = part ? count(part, this.#state.recipe) : () => {};
+    this.#showNumbers = part ? count(part, this.#state.recipe, this.#player) : () => {};
   }
 
   closePanels() {

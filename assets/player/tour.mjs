@@ -51,8 +51,15 @@ export function tour(part, all, player) {
       button("Close", () => close()),
     ),
   );
+  /** The stop at which the tour starts: the first about what is shown, if the scene has a choice for that. */
+  const first = () => {
+    const { by } = start.dataset;
+    if (!by) return 0;
+    const { choices, usual } = player;
+    return Math.max(0, all.findIndex(({ state }) => (state[by] ?? usual[by]) === choices[by]));
+  };
   const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => {
-    visit(0);
+    visit(first());
     title.focus();
   });
   start.hidden = false; // the previous player may have been in its tour

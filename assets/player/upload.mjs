@@ -7,19 +7,20 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
 /** @typedef {{answer?: any, words: string}} Asked the server's answer, or what went wrong, in words */
 
 /** Send a file. most: the server's size limit in bytes; beyond it the server may cut the connection without
- * an answer. @param {string} url @param {File} file @param {number} most @returns {Promise<Asked>} */
-export async function upload(url, file, most) {
+ * an answer. smaller: how to make the file smaller. @param {string} url @param {File} file
+ * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
+export async function upload(url, file, most, smaller = "") {
   const size = `This file has ${mebibytes(file.size)} MB`;
-  if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.` };
+  if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.${smaller}` };
   return asked(
     url,
     { method: "POST", body: file },
     {
       507: "The server has no room for a file at the moment. Try again later.",
-      413: `${size}, which is more than this server takes.`,
+      413: `${size}, which is more than this server takes.${smaller}`,
       0:
         `The connection broke while the file was sent. ${size}, which may be more than ` +
-        `this server takes, or the server does not answer.`,
+        `this server takes, or the server does not answer.${smaller}`,
     },
   );
 }

@@ -61,11 +61,21 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
         "name": mark.title or mark.role,
         "opacity": mark.opacity,
         "showlegend": False,
-        "hoverinfo": {Follow: "text", Carry: "text", Open: "text", Choose: "none", Replay: "none"}.get(
-            type(hand_of(mark)), "skip"
-        ),
+        "hoverinfo": _hover(recipe, mark),
     }
     return trace | PRIMITIVES[mark.draws](recipe, view, mark)
+
+
+def _hover(recipe: Recipe, mark: Mark) -> str:
+    """What Plotly tells under the pointer: of points to choose only what labels say."""
+    match hand_of(mark):
+        case Follow() | Carry() | Open():
+            return "text"
+        case Choose():
+            return "text" if recipe.cloud(mark.cloud).labels else "none"
+        case Replay():
+            return "none"
+    return "skip"
 
 
 def _markers(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:

@@ -44,6 +44,7 @@ __all__ = [
     "Letters",
     "Mean",
     "Number",
+    "Overview",
     "Parameter",
     "Patterns",
     "Pieces",
@@ -214,6 +215,22 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """A few lines of text beside a figure, and a table of everything that a choice can show.
+
+    The table has a row for each value 1 … n of the whole number `choice`; a click on the head of a column
+    sorts it, one on the first cell of a row chooses its value. abouts: an explanation of each column.
+    """
+
+    lines: Sequence[str]
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    abouts: Sequence[str]
+    choice: str
+
+
+@dataclass(frozen=True)
 class Recipe:
     r"""The description of one scene for one set of choices: everything that a figure needs, as plain data.
 
@@ -233,6 +250,7 @@ class Recipe:
     table: Table | None = None
     readouts: tuple[Readout, ...] = ()
     facts: Facts | None = None
+    overview: Overview | None = None
     progress: float = 0.0
     follow: int = 0
     clock: str = ""

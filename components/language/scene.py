@@ -244,6 +244,7 @@ class Scene:
     choices: tuple[Choice | Whole | Typed | Sentence | Several | Result | Picked, ...] = ()
     training: Training | None = None
     files: Callable[[Choices], Sequence[File | Stored]] = no_files
+    tour_choice: str = ""
 
     def private(self, texts: Mapping[str, Any]) -> bool:
         """Whether choices name data that a reader has trained or opened, which must not be cached."""

@@ -56,7 +56,7 @@ def scene_page(
         notice(),
         _head(scene),
         stage(scene, state),
-        html.Div([*controls(state, told), below], className="controls"),
+        html.Div([overview(state), *controls(state, told), below], className="controls"),
         html.Div(Markup(first), className="explained prose"),
     ]
     return html.Main(
@@ -93,7 +93,8 @@ def notice() -> html.Div:
 
 
 def _head(scene: Scene) -> html.Div:
-    start = html.A("Take the tour", href="?tour=1", className="on") if scene.text.tour else None
+    by = attributes(data_by=scene.tour_choice or None)
+    start = html.A("Take the tour", href="?tour=1", className="on", **by) if scene.text.tour else None
     return html.Div([html.H1(scene.title), html.P(Markup(scene.lead_html)), start], className="head")
 
 
@@ -192,6 +193,13 @@ def _clicked(recipe: Recipe, name: str) -> bool:
 
 def _slider(parameter: Parameter) -> html.Div:
     return html.Div(html.Span(Markup(parameter.label)), className="slider")
+
+
+def overview(state: State | None) -> html.Div | None:
+    """What a recipe says of itself in a few lines, beside its figure."""
+    if state is None or state.recipe.overview is None:
+        return None
+    return html.Div([html.P(line) for line in state.recipe.overview.lines], className="overview")
 
 
 def text(scene: Scene, told: str, place: Place) -> html.Article:

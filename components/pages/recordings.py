@@ -24,7 +24,8 @@ from components.web.routes import RouteFacts, route
 from components.web.security import body, from_own_page
 from learning import shipped
 from learning.parts import MAX_UPLOAD_BYTES
-from learning.recording.digest import Digest, digest, from_digest, to_file
+from learning.recording.checked import checked_digest
+from learning.recording.digest import Digest, digest, from_digest, is_digest, to_file
 from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
@@ -73,10 +74,10 @@ def opened() -> Response:
 def measured(data: bytes) -> Digest:
     """The digest of an untrusted file. Raises WrongValue."""
     try:
-        recording = from_file(data)
-        if len(recording.norms) > NORMS:
-            raise FileError(f"it has {len(recording.norms)} norms, at most {NORMS} are measured here")
-        return digest(recording)
+        found = checked_digest(data) if is_digest(data) else from_file(data)
+        if len(found.norms) > NORMS:
+            raise FileError(f"it has {len(found.norms)} norms, at most {NORMS} are measured here")
+        return found if isinstance(found, Digest) else digest(found)
     except FileError as problem:
         words = f"This file cannot be opened: {str(problem)[:WORDS]}"
         raise WrongValue("recording", words, "a recording of `learning.recording`") from None

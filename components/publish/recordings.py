@@ -10,7 +10,7 @@ from typing import Any
 
 from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
 from learning.recording.analysis import Row, measured, with_effects
-from learning.recording.digest import Digest, digest, opened
+from learning.recording.digest import REDUCED, Digest, digest, opened, save
 from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
@@ -38,6 +38,8 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "--seed", type=int, default=0, help="seed of the random choice of these vectors (default: 0)"
     )
     one.add_argument("--lines", action="store_true", help=LINES)
+    full = "write all vectors, even if the file is then too large for a page to open"
+    one.add_argument("--full", action="store_true", help=full)
     one.add_argument("--name", default="", help="name of the model (default: of its README or folder)")
     one.set_defaults(run=_record)
     one = command(
@@ -77,10 +79,10 @@ def _record(asked: argparse.Namespace) -> None:
         found = recorded(asked.model, _words(asked.text), tell=_told, **how)
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
-    found.save(asked.out)
-    print(
-        f"\n{asked.out}: {len(found.norms)} norms, {asked.out.stat().st_size / 1e6:.1f} MB", file=sys.stderr
-    )
+    is_reduced = save(found, asked.out, _counting(len(found.norms)), full=asked.full)
+    size = f"{asked.out.stat().st_size / 1e6:.1f} MB"
+    more = f"; {REDUCED}. --full keeps all vectors" if is_reduced else ""
+    print(f"\n{asked.out}: {len(found.norms)} norms, {size}{more}", file=sys.stderr)
 
 
 def _words(path: Path) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,24 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
+from learning.parts import MAX_UPLOAD_BYTES
+from learning.recording import massive
 from learning.recording.analysis import Row, completed, measured
-from learning.recording.recording import UNTRACED, Norm, Recording, from_file
+from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, said
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 
 Array = np.ndarray
-FORMAT = "normscape-digest-1"
+FORMAT = "normscape-digest-2"
 INDEPENDENCE_TOLERANCE = 1e-6  # of a row's length: a smaller remainder after projection is rounding
-PARTS = ("points", "gain", "shift", "position", "token")
-UNKNOWN_FOLDING = {
-    "folds": "unknown",
-    "why": UNTRACED,
-}  # replaces the answers of older files: some were wrong
+PARTS = ("points", "gain", "shift")
+TOKEN_PARTS = ("position", "token")  # often the same in all norms
+MAX_SHOWN_VECTORS = 500  # of each norm in a reduced file
+REDUCED = (
+    "reduced to what the page shows: all numbers, and the drawn coordinates of at most "
+    f"{MAX_SHOWN_VECTORS} vectors of each norm"
+)
+UPLOAD_SHARE = 0.9  # of MAX_UPLOAD_BYTES, for the vectors of a recording; the rest is for all else
+DIGITS = 7  # significant digits of the numbers in a file, more than any table shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,10 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A recording reduced for display: for each norm a row of numbers and its reduced vectors."""
+    """A recording reduced for display: for each norm a row of numbers and its reduced vectors.
+
+    notice: where the model and its text come from, and their licences.
+    """
 
     name: str
     rows: Sequence[Row]
@@ -67,23 +76,53 @@ class Digest:
     words: Mapping[int, str]
     skipped: Sequence[str]
     special: Collection[int] = frozenset()
+    notice: str = ""
 
 
-def digest(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> Digest:
+def digest(
+    recording: Recording, tell: Callable[[int], None] = lambda done: None, *, vectors: int = MAX_VECTORS
+) -> Digest:
     """Make the digest of a recording. tell: as in `measured`.
 
+    vectors: how many of each norm keep their coordinates: the massive ones first, then evenly of the others.
+    The numbers are of all vectors.
     Raises FileError for a norm whose numbers are too large to be measured in double precision, or to be shown
     in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # results that overflow are refused below
-            rows, norms = measured(recording, tell), [reduced(norm) for norm in recording.norms]
+            rows = measured(recording, tell)
+            kept = kept_vectors(recording.norms, vectors)
+            norms = [chosen(reduced(norm), few) for norm, few in zip(recording.norms, kept, strict=True)]
     except np.linalg.LinAlgError:
         raise FileError("this recording has numbers that are too large to be measured") from None
     for norm, row in zip(norms, rows, strict=True):
         if not _finite(norm, row):
             raise FileError(f"{row['path']!r} has numbers that are too large to be measured")
-    return Digest(recording.name, rows, norms, recording.words, recording.skipped, recording.special)
+    tokens = {int(token) for norm in norms for token in norm.token}
+    words = {token: word for token, word in recording.words.items() if token in tokens}
+    return Digest(recording.name, rows, norms, words, recording.skipped, recording.special)
+
+
+def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
+    """For each norm the indices of at most `most` vectors, the same ones in norms that saw the same tokens.
+
+    They are those that are massive in any norm, up to half of `most`, and others at even distances.
+    """
+    few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
+    kept = []
+    for norm in norms:
+        is_long = np.isin(norm.number, few[: most // 2])
+        others = np.flatnonzero(~is_long)
+        room = min(most - int(is_long.sum()), len(others))
+        even = others[np.linspace(0, len(others) - 1, room).round().astype(int)]
+        kept.append(np.sort(np.concatenate([np.flatnonzero(is_long), even])))
+    return kept
+
+
+def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
+    """A norm with some of its vectors."""
+    return replace(norm, **{part: getattr(norm, part)[few] for part in ("points", *TOKEN_PARTS)})
 
 
 def _finite(norm: Reduced, row: Row) -> bool:
@@ -145,32 +184,81 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 
 
 def to_file(found: Digest) -> bytes:
-    """The digest as a safetensors file."""
-    arrays = {f"{k}/{part}": getattr(norm, part) for k, norm in enumerate(found.norms) for part in PARTS}
-    about: dict[str, Any] = {"name": found.name, "rows": list(found.rows), "skipped": list(found.skipped)}
-    about["special"] = sorted(found.special)
+    """As safetensors. Positions and tokens that are those of the norm before are not written again."""
+    arrays, before = dict[str, Array](), None
+    for k, norm in enumerate(found.norms):
+        parts = PARTS if before and _same_tokens(before, norm) else (*PARTS, *TOKEN_PARTS)
+        arrays |= {f"{k}/{part}": getattr(norm, part) for part in parts}
+        before = norm
+    columns = list(found.rows[0])
+    values = [[_rounded(row[column]) for column in columns] for row in found.rows]
+    about: dict[str, Any] = {"name": found.name, "notice": found.notice, "skipped": list(found.skipped)}
+    about |= {"columns": columns, "values": values, "special": sorted(found.special)}
     about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
     about["words"] = {str(token): word for token, word in found.words.items()}
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
 
 
-def from_digest(source: bytes | Path) -> Digest:
-    """Read a digest that `to_file` wrote. The file is trusted. Raises FileError for one of another format."""
+def _same_tokens(a: Reduced, b: Reduced) -> bool:
+    return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in TOKEN_PARTS)
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def parsed(source: bytes | Path) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
+    """What a digest file says of itself, and its arrays. Raises FileError for a file of something else."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no digest of ours")
-    about: dict[str, Any] = json.loads(meta["about"])
-    norms = []
-    for k, said in enumerate(about["norms"]):
-        parts: Any = [arrays[f"{k}/{part}"] for part in PARTS]
-        norms.append(Reduced(*said, *parts))
+    return said(meta.get("about", "")), arrays
+
+
+def is_digest(source: bytes | Path) -> bool:
+    """Whether a file calls itself a digest. Raises FileError."""
+    return from_safetensors(source)[1].get("format") == FORMAT
+
+
+def from_digest(source: bytes | Path) -> Digest:
+    """The digest of `to_file`, which is ours; others are read by `learning.recording.checked`.
+
+    Raises FileError for a file of something else.
+    """
+    about, arrays = parsed(source)
+    norms, tokens = [], dict[str, Any]()
+    for k, named in enumerate(about["norms"]):
+        parts: Any = {part: arrays[f"{k}/{part}"] for part in PARTS}
+        tokens = {part: arrays.get(f"{k}/{part}", tokens.get(part)) for part in TOKEN_PARTS}
+        kind, d, eps = named
+        norms.append(Reduced(kind, d, eps, **parts, **tokens))
     words = {int(token): word for token, word in about["words"].items()}
-    rows = [completed(row if "why" in row else row | UNKNOWN_FOLDING) for row in about["rows"]]
-    return Digest(about["name"], rows, norms, words, about["skipped"], frozenset(about.get("special", ())))
+    rows = [completed(dict(zip(about["columns"], values, strict=True))) for values in about["values"]]
+    special = frozenset(about["special"])
+    return Digest(about["name"], rows, norms, words, about["skipped"], special, about["notice"])
 
 
 def opened(path: str | Path) -> Recording | Digest:
     """Open a recording or digest file. Raises FileError, OSError."""
     path = Path(path)
-    is_ours = from_safetensors(path)[1].get("format") == FORMAT
-    return from_digest(path) if is_ours else from_file(path)
+    return from_digest(path) if is_digest(path) else from_file(path)
+
+
+def save(
+    recording: Recording,
+    path: str | Path,
+    tell: Callable[[int], None] = lambda done: None,
+    *,
+    full: bool = False,
+) -> bool:
+    """Write a recording; if a page could not open it, for its size, write its digest instead.
+
+    full: write the recording in any case. tell: as in `measured`. Returns whether it was reduced. Raises
+    FileError as `digest` does.
+    """
+    is_large = sum(norm.x.nbytes for norm in recording.norms) > UPLOAD_SHARE * MAX_UPLOAD_BYTES
+    if full or not is_large:
+        recording.save(path)
+        return False
+    Path(path).write_bytes(to_file(digest(recording, tell, vectors=MAX_SHOWN_VECTORS)))
+    return True

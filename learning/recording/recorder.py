@@ -21,6 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from learning.recording.digest import REDUCED, save
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
 from learning.recording.recording import (
@@ -366,9 +367,13 @@ class Recorder:
         )
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
 
-    def save(self, path: Any) -> None:
-        """Write the recording so far to a file."""
-        self.recording.save(path)
+    def save(self, path: Any, *, full: bool = False) -> None:
+        """Write what was seen so far to a file; if it is too large to be opened on a page, its digest.
+
+        full: write all vectors in any case.
+        """
+        if save(self.recording, path, full=full):
+            self.tell(REDUCED)
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:

@@ -46,10 +46,15 @@ def columns(rows: Sequence[Row]) -> list[Column]:
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
+def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
+    """The columns of the table: those of `names` that were measured."""
+    measured = {name for row in rows for name, value in row.items() if value is not None}
+    return [column for column in columns(rows) if column.name in measured.intersection(names)]
+
+
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
     """Rows as lines of text with aligned columns."""
-    measured = {name for row in rows for name, value in row.items() if value is not None}
-    shown = [column for column in columns(rows) if column.name in measured.intersection(names)]
+    shown = summary_columns(rows, names)
     cells = [[column.label for column in shown]]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]

@@ -1,5 +1,6 @@
 """What the text of the recorded model says, computed from the recordings that are shipped."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -7,14 +8,16 @@ import numpy as np
 import pytest
 
 import components.scenes
-from components.scenes.model import SCENE
-from components.scenes.model.build import STRIPS, build, deviation, scale
+from components.scenes.model import SCENE, strips
+from components.scenes.model.build import SHIPPED, build, deviation, massive
+from components.scenes.model.strips import SETS, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, from_file, initial, read
 from learning.recording.analysis import effective_rank, row
 from learning.recording.digest import digest, from_digest, widest
+from learning.recording.report import table
 from learning.recording.verdict import verdict
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
@@ -23,6 +26,8 @@ from tests.scenes.claims import said, stop
 from tools.films import language as films
 
 ARMS = ("trained", "start")
+ATLAS = ("smollm2", "minilm", "antiberty", "rxnmapper")
+CHOICES = {"norm": 1, "colour": "position", "strips": "massive", "massive": "shown"}
 SMALL = 1e-4  # the vectors are shipped in single precision, of sizes near 10
 
 
@@ -70,7 +75,7 @@ def test_what_is_shown_is_what_the_model_computes(name, norm):
 
 def test_a_norm_beyond_the_last_is_the_last():
     for norm in (9, 1000):
-        assert recipe_of(SCENE, norm=norm).views[0].title == "Norm 9 of 9: ln_f"
+        assert recipe_of(SCENE, recording="trained", norm=norm).views[0].title == "Norm 9 of 9: ln_f"
 
 
 def test_the_picture_of_all_norms_has_the_name_of_the_model():
@@ -78,14 +83,121 @@ def test_the_picture_of_all_norms_has_the_name_of_the_model():
         assert shipped(name).name in recipe_of(SCENE, recording=name).views[1].title
 
 
-def test_a_click_on_any_strip_opens_its_norm():
-    (points,) = [mark for mark in recipe_of(SCENE).views[1].layers if getattr(mark, "hand", None)]
-    assert points.hand.choice == "norm"
-    np.testing.assert_array_equal(points.hand.numbers, np.tile(np.arange(1, 10), len(STRIPS)))
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("recording", SHIPPED)
+def test_a_click_on_any_strip_opens_its_norm(recording, name):
+    """Each point stands above its norm, and its label has the norm's value."""
+    recipe, own = recipe_of(SCENE, recording=recording, strips=name), shipped(recording)
+    points = [mark for mark in recipe.views[1].layers if getattr(mark, "hand", None)]
+    chosen = []
+    for mark in points:
+        cloud = recipe.cloud(mark.cloud)
+        assert mark.hand.choice == "norm"
+        for number, label, x in zip(mark.hand.numbers, cloud.labels, cloud.points[:, 0], strict=True):
+            assert x == pytest.approx(strips.place(number - 1, own))
+            chosen.append((int(number), label))
+    assert len(chosen) == len(own.rows) * len(SETS[name])
+    for strip in SETS[name]:
+        title = strip.title.partition(" (")[0]
+        for k, each in enumerate(own.rows, 1):
+            value = strips.number(each[strip.middle], percent=strip.percent)
+            assert sum(number == k and f"<br>{title}: {value}" in label for number, label in chosen) == 1
+
+
+def test_points_of_strips_are_as_high_as_their_values():
+    """On linear and logarithmic strips, from the lower end of each to its upper end."""
+    own = shipped("minilm")
+    for name, every in SETS.items():
+        ends = [scale(strip, [own]) for strip in every]
+        curves = recipe_of(SCENE, recording="minilm", strips=name).cloud("solid 0").points
+        for s, (strip, (low, high), curve) in enumerate(
+            zip(every, ends, curves.reshape(len(every), -1, 2), strict=True)
+        ):
+            part = (curve[:, 1] - strips.bottom(s)) / strips.HEIGHT
+            values = low * (high / low) ** part if strip.log else low + (high - low) * part
+            np.testing.assert_allclose(values, [row[strip.middle] for row in own.rows], atol=1e-9)
+
+
+def test_norms_are_told_apart_by_the_part_of_their_layer():
+    for name, half in (("smollm2", 30), ("minilm", 6), ("antiberty", 8), ("rxnmapper", 12), ("trained", 4)):
+        paths = [row["path"] for row in shipped(name).rows]
+        found = strips.parts(paths)
+        assert found.count("attention") == found.count("MLP") == half and found.count("other") == 1
+        for path, part in zip(paths, found, strict=True):
+            if "output" in path or "full_layer" in path:  # of BERT and ALBERT, whose names say it
+                assert ("attention" in path) == (part == "attention")
+            elif "input_layernorm" in path or "ln_1" in path:
+                assert part == "attention"
+    heads = ["layers.0.input_norm", "layers.0.attn.q_norm", "layers.0.attn.k_norm", "layers.0.post_norm"]
+    assert strips.parts(heads) == ["attention", "attention", "attention", "MLP"]
+    assert strips.parts(["block.0.layer.0.norm", "block.0.layer.1.norm", "block.0.layer.2.norm"]) == 3 * [
+        "other"
+    ]
+
+
+def test_ticks_are_round_and_few():
+    for low, high in ((0.0, 1.0), (0.0, 0.97), (0.0, 434.0), (0.0, 17.8), (0.0, 1e-7)):
+        found = strips.ticks(low, high, log=False)
+        assert 2 <= len(found) <= strips.MAX_TICKS + 1 and found[0] == 0 and found[-1] <= high * 1.0001
+    assert strips.ticks(0.5, 2000, log=True) == [1, 10, 100, 1000]
+    assert strips.ticks(2, 8, log=True) == [2, 8]
+    assert len(strips.ticks(1e-12, 1, log=True)) <= strips.MAX_TICKS + 1
+
+
+def test_massive_vectors_can_be_left_out_of_the_picture():
+    k = max(range(61), key=lambda k: shipped("smollm2").rows[k]["longest"])
+    row, norm = shipped("smollm2").rows[k], shipped("smollm2").norms[k]
+    few = massive(norm, row)
+    assert few.sum() == row["massive"] > 0, "all massive vectors are in the picture"
+    shown, out = (recipe_of(SCENE, norm=k + 1, massive=each) for each in ("shown", "out"))
+    assert f"{row['massive']} massive vectors squeeze" in shown.views[0].title
+    assert f"without {row['massive']} massive vectors" in out.views[0].title
+    assert len(shown.cloud("vectors").points) - len(out.cloud("vectors").points) == row["massive"]
+    size = [np.linalg.norm(each.cloud("vectors").points[:, :3], axis=1) for each in (shown, out)]
+    assert np.median(size[0]) < 0.05 * size[0].max() and np.median(size[1]) > 0.3 * size[1].max()
+
+
+@pytest.mark.parametrize("colour", ["position", "kind", "length", "token"])
+def test_every_vector_has_a_colour(colour):
+    recipe = recipe_of(SCENE, recording="minilm", colour=colour)
+    marks = [
+        mark for mark in recipe.views[0].layers if mark.cloud == "vectors" and getattr(mark, "hand", None)
+    ]
+    if colour != "kind":
+        (mark,) = marks
+        assert len(mark.color.of) == len(recipe.cloud("vectors").points)
+        return
+    only = np.concatenate([mark.only for mark in marks])
+    assert sorted(only) == list(range(len(recipe.cloud("vectors").points)))
+    titles = {mark.title: [recipe.cloud("vectors").labels[i] for i in mark.only] for mark in marks}
+    assert all("at position 0" in label for label in titles["first position"])
+    assert all("[SEP]" in label for label in titles["special token"])
+    assert any("','" in label for label in titles["punctuation or space"])
+
+
+def test_the_overview_has_the_rows_of_the_report():
+    own, found = shipped("smollm2"), recipe_of(SCENE).overview
+    report = table(own.rows).splitlines()
+    assert len(found.rows) == len(report) - 1 == 61
+    for column in found.columns[1:]:
+        assert column in report[0]
+    for k, (cells, line) in enumerate(zip(found.rows, report[1:], strict=True), 1):
+        assert cells[0] == f"{k}: {own.rows[k - 1]['path']}"
+        assert line.split()[1:] == " ".join(cells[1:]).split()
+    assert len(found.abouts) == len(found.columns) and all(found.abouts)
+    assert own.notice in found.lines
+
+
+@pytest.mark.parametrize("name", ATLAS)
+def test_the_atlas_is_small_and_names_its_sources(name):
+    assert (FOLDER / f"norms_{name}.safetensors").stat().st_size <= 400_000
+    notice = shipped(name).notice
+    assert all(word in notice for word in ("Model: ", "package ", "Text: "))
+    assert re.search("MIT|Apache", notice)
 
 
 def test_all_numbers_are_in_the_table_of_both():
-    facts = recipe_of(SCENE, norm=3, beside="start").facts
+    facts = recipe_of(SCENE, recording="trained", norm=3, beside="start").facts
     assert "h.1.ln_1" in facts.title and {len(row) for row in facts.rows} == {3}
     assert sum(row[0].endswith("?") for row in facts.rows) == 7
     assert len(facts.abouts) == len(facts.rows) and all(facts.abouts), "what each is"
@@ -163,11 +275,14 @@ def turned():
 def the_axes():
     """1 is upright and the other two lie in the hyperplane: three directions of seven numbers or fewer."""
     (points,) = {
-        mark.rows for mark in recipe_of(SCENE).views[0].layers if mark.cloud == "vectors" and mark.rows
+        mark.rows
+        for mark in recipe_of(SCENE, recording="trained").views[0].layers
+        if mark.cloud == "vectors" and mark.rows
     }
     axes = np.array([row.weights for row in points])
     np.testing.assert_array_equal(axes, np.eye(3, axes.shape[1]))
-    np.testing.assert_allclose(recipe_of(SCENE).cloud("vectors").stages({})[1][:, 2], 0, atol=SMALL)
+    centred = recipe_of(SCENE, recording="trained").cloud("vectors").stages({})[1]
+    np.testing.assert_allclose(centred[:, 2], 0, atol=SMALL)
     rng, up = np.random.default_rng(0), np.full(8, 1 / np.sqrt(8))
     x = np.outer(3 * rng.choice([-1, 1], 500), np.ones(8)) + rng.normal(size=(500, 8)) * np.arange(1, 9) / 9
     u = rms_norm(x, eps=EPS)
@@ -177,23 +292,16 @@ def the_axes():
     np.testing.assert_allclose(np.abs(np.sum(two * widest(u, up), axis=1)), 1, atol=SMALL)
 
 
-def the_spread():
-    """`share_high` has 95 of 100 vectors below it; the plain strip has the middle one."""
-    x = shipped().norms[0].points.astype(float)
-    share = x[:, 2] ** 2 / (x**2).sum(1)
-    assert np.mean(share < shipped().rows[0]["share_high"]) == pytest.approx(0.95, abs=0.02)
-
-
 def the_strips():
     """Their lower ends are 0, below the lowest number; of those with a logarithm the lowest number."""
-    for name in ARMS:
-        for strip in STRIPS:
+    for name in SHIPPED:
+        for strip in (strip for every in SETS.values() for strip in every):
             rows = shipped(name).rows
             every = [row[part] for row in rows for part in (strip.middle, *strip.around)]
             low, high = scale(strip, [shipped(name)])
-            assert low == (min(every) if strip.log else 0) and high == (max(every) or 1)
-    assert [strip.title[0] for strip in STRIPS if strip.log] == ["σ", "‖"]
-    assert min(row["axis_short"] for row in shipped().rows) > 0
+            assert low <= min(each for each in every if each > 0 or not strip.log) and high >= max(every)
+            assert low == 0 or strip.log
+    assert all(" (dotted: " in strip.title for every in SETS.values() for strip in every if strip.around)
 
 
 def by_kind():
@@ -207,7 +315,7 @@ def by_kind():
         found = digest(norms.recording(one))
         np.testing.assert_allclose(deviation(found.norms[0]), divisor(one.x), rtol=SMALL)
         assert found.norms[0].d == (4 if kind == "group_norm" else 8)
-        recipe = build({"norm": 1, "colour": "position"}, found)
+        recipe = build(CHOICES, found)
         np.testing.assert_allclose(recipe.cloud("numbers").points[:, 1], divisor(one.x), rtol=SMALL)
         np.testing.assert_allclose(
             found.rows[0]["size"], np.median(np.linalg.norm(one.x, axis=1)), rtol=SMALL
@@ -257,9 +365,7 @@ def the_rank():
 CLAIMS = {
     "A norm that centres only two coordinates has one semi-axis, which says nothing about this.": one_semi_axis,
     "all $|\\gamma_i|$ are equal. A norm that centres": one_semi_axis,
-    "the 95th percentile, or the shortest and the longest semi-axis": the_spread,
-    "Each strip begins at 0, except the logarithmic ones, σ and ‖x‖, which begin at their lowest "
-    "value.": the_strips,
+    "Each strip begins at 0, except the logarithmic ones, which begin at their lowest value.": the_strips,
     "The picture has three axes: $𝟏$, the vector of ones, points up; the other two are at right angles to it, and the normalised vectors spread most along them.": the_axes,
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,

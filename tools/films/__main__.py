@@ -1,6 +1,7 @@
 """Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
-The results are reproducible up to rounding, which differs between machines.
+`atlas` records trained models from packages (tools/films/atlas.py), and is made only if it is named. The
+results are reproducible up to rounding, which differs between machines.
 """
 
 from __future__ import annotations
@@ -36,23 +37,35 @@ TABLES = {
     "symmetrise": symmetrise,
     "norms": norms,
 }
+ATLAS = "atlas"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "names", nargs="*", help=f"of {', '.join([*FILMS, *TABLES])}; all where none is given"
+        "names",
+        nargs="*",
+        help=f"of {', '.join([*FILMS, *TABLES, ATLAS])}; all but the last where none is given",
     )
     names = parser.parse_args().names or [*FILMS, *TABLES]
-    if unknown := set(names) - {*FILMS, *TABLES}:
-        parser.error(f"no film {', '.join(sorted(unknown))}: take of {', '.join([*FILMS, *TABLES])}")
+    if unknown := set(names) - {*FILMS, *TABLES, ATLAS}:
+        parser.error(f"no film {', '.join(sorted(unknown))}: take of {', '.join([*FILMS, *TABLES, ATLAS])}")
     for name in names:
         start = perf_counter()
         if name in FILMS:
             write(name, FILMS[name]())
+        elif name == ATLAS:
+            _atlas()
         else:
             TABLES[name]()
         print(f"  {name}: {perf_counter() - start:.0f} s", flush=True)
+
+
+def _atlas() -> None:
+    from tools.films.atlas import MODELS, atlas
+
+    for name in MODELS:
+        atlas(name)
 
 
 if __name__ == "__main__":

@@ -5,59 +5,55 @@ hyperplane, and 1 upright (`learning.recording.digest`). They are drawn at a sca
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Choose, Color, Follow, Followed, Labels, Line, Mark, Points
-from components.language.recipe import Facts, Number, Recipe, View
+from components.language.marks import Color, Follow, Followed, Labels, Line, Mark, Points
+from components.language.recipe import Facts, Number, Overview, Recipe, View
 from components.language.scene import Choices, File, Stored
-from components.language.text import SUPERSCRIPTS
+from components.scenes.model import strips
+from components.scenes.model.strips import escaped
 from components.scenes.scenery import Part, draw, followed, globe, rest, space, split
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.pipeline import Step
 from learning.recording import analysis
-from learning.recording.digest import Digest, Reduced, from_digest
-from learning.recording.report import told
+from learning.recording.digest import Digest, Reduced, chosen, from_digest
+from learning.recording.massive import MASSIVE_LENGTH_RATIO
+from learning.recording.report import summary_columns, told
 from learning.recording.verdict import verdict
 
 Array = np.ndarray
 
-SHIPPED = {"trained": "a small GPT, trained", "start": "the same before training"}
+SHIPPED = {
+    "smollm2": "SmolLM2-135M",
+    "minilm": "all-MiniLM-L6-v2",
+    "antiberty": "AntiBERTy",
+    "rxnmapper": "ALBERT of rxnmapper",
+    "trained": "a small GPT, trained",
+    "start": "a small GPT, before training",
+}
 BESIDE = SHIPPED
-COLOURS = {"position": "position in the sequence", "token": "token"}
+COLOURS = {
+    "position": "position in the sequence",
+    "kind": "kind of token",
+    "length": "length, in median lengths",
+    "token": "token",
+}
+MASSIVE = {"shown": "shown", "out": "left out"}
+# kinds of tokens: their roles; the first that fits counts
+TOKEN_KINDS = {
+    "first position": "mean-direction",
+    "special token": "ellipsoid",
+    "punctuation or space": "hyperplane",
+    "other token": "input",
+}
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
-STRIP_SPACING, STRIP_HEIGHT = 1.75, 0.8  # titles stand between the strips
 NAME_CHARACTERS = 40
 CAMERA = (1.2, -0.95, 0.5)
-
-
-@dataclass(frozen=True)
-class Strip:
-    """A strip of the right panel: the columns of `analysis` that it draws as a line and as dotted lines."""
-
-    title: str
-    middle: str
-    around: tuple[str, ...] = ()
-    log: bool = False
-    digits: str = ".3g"
-
-
-STRIPS = (
-    Strip("energy along 𝟏", "share", ("share_high",), digits=".2%"),
-    Strip("σ, with quartiles", "sigma", ("sigma_low", "sigma_high"), log=True),
-    Strip("‖x‖, with quartiles", "size", ("size_low", "size_high"), log=True),
-    Strip("effective rank", "rank", digits=".1f"),
-    Strip("semi-axes", "axis_middle", ("axis_short", "axis_long")),
-    Strip("spread of γ", "gain_spread"),
-    Strip("flat directions", "flat", digits=".0f"),
-    Strip("weight of ε", "eps_share", ("eps_high",), digits=".1g"),
-    Strip("turn by centring, °", "turn", ("turn_high",), digits=".1f"),
-)
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
@@ -74,28 +70,36 @@ def _file(choice: str, key: str, name: str) -> File | Stored:
 
 def build(choices: Choices, first: Digest, second: Digest | None = None) -> Recipe:
     k = min(choices["norm"], len(first.norms)) - 1  # recordings have different numbers of norms
-    norm, row = first.norms[k], first.rows[k]
+    row, every = first.rows[k], first.norms[k]
+    is_long = massive(every, row)
+    leaves_out = choices["massive"] == "out" and bool(is_long.any())
+    norm = chosen(every, np.flatnonzero(~is_long)) if leaves_out else every
     reach = extent(norm) or 1.0
     unit = far(norm.points) / reach or 1.0  # apart from ε, a norm does not depend on the scale of x
     drawn = steps(norm, unit)
     cloud = Cloud("vectors", norm.points / unit, Pipeline(drawn), labels=names(norm, first.words))
     guides, around = split(*surroundings(norm, drawn, reach))
-    paper, strips = split(*depth(first, second, k))
-    title = f"Norm {k + 1} of {len(first.norms)}: {row['path']}"
+    paper, layers = split(*strips.panel(first, second, k, choices["strips"]))
+    count = len(strips.SETS[choices["strips"]])
     return Recipe(
         stages=("x", *(("centre",) if norm.centres else ()), "sphere", "⊙ γ", "+ β"),
         parameters=(),
         clouds=(cloud, numbers(norm), *guides, *paper),
         views=(
-            space("space", title, (*around, *vectors(norm, choices["colour"])), camera=CAMERA),
+            space(
+                "space",
+                title(first, k, int(is_long.sum()), leaves_out=leaves_out),
+                (*around, *vectors(norm, first, row, choices["colour"])),
+                camera=CAMERA,
+            ),
             View(
                 "depth",
                 f"All norms of {named(first)}, from the first to the last",
-                strips,
-                ranges(first),
+                layers,
+                strips.ranges(count),
                 dims=2,
                 equal=False,
-                rows=len(STRIPS),
+                rows=count,
             ),
         ),
         formula=formula(norm.centres),
@@ -109,7 +113,23 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
             ]
         ),
         facts=facts(first, second, k),
+        overview=overview(first),
     )
+
+
+def title(first: Digest, k: int, few: int, *, leaves_out: bool) -> str:
+    """Which norm the picture shows, and what its massive vectors do to it."""
+    name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
+    if not few:
+        return name
+    vectors = f"{few} massive vector{'s' * (few > 1)}"
+    return f"{name}, without {vectors}" if leaves_out else f"{name}; {vectors} squeeze the others"
+
+
+def massive(norm: Reduced, row: analysis.Row) -> Array:
+    """Which vectors in the picture are massive. Of a GroupNorm the picture has the first group."""
+    median = row["size"] * sqrt(norm.d / row["d"])
+    return np.asarray(np.linalg.norm(norm.points.astype(float), axis=-1) > MASSIVE_LENGTH_RATIO * median)
 
 
 # --- one norm in space
@@ -138,13 +158,13 @@ def numbers(norm: Reduced) -> Cloud:
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
     below = sigma**2 + norm.eps
     small = np.divide(norm.eps, below, out=np.zeros(len(x)), where=below > 0)
-    return Cloud("numbers", np.column_stack([norm.position + 1, sigma, 100 * share, 100 * small]))
+    return Cloud("numbers", np.column_stack([norm.position, sigma, 100 * share, 100 * small]))
 
 
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
-    """Names of the vectors: token, if known, and position."""
+    """Names of the vectors: token, if known, and position, from 0."""
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
-    return [f"{words[t]!r}, position {p + 1}" if t in words else f"position {p + 1}" for t, p in pairs]
+    return [f"{escaped(repr(words[t]))} at position {p}" if t in words else f"position {p}" for t, p in pairs]
 
 
 def extent(norm: Reduced) -> float:
@@ -196,109 +216,47 @@ def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Par
     return parts
 
 
-def vectors(norm: Reduced, colour: str) -> tuple[Mark, ...]:
+def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tuple[Mark, ...]:
     show = rows(np.eye(3, norm.points.shape[1]))
-    size = 7 if len(norm.points) <= 300 else 5 if len(norm.points) <= 1000 else 4
-    return (
-        Points("vectors", "input", show, "a vector", color=paint(norm, colour), size=size, hand=Follow()),
-        *followed("vectors", show, "the followed vector"),
-    )
+    look: dict[str, Any] = {"size": 7 if len(norm.points) <= 300 else 5, "hand": Follow()}
+    if colour == "kind":
+        kinds = np.array(token_kinds(norm, first))
+        every = [
+            Points("vectors", role, show, kind, only=np.flatnonzero(kinds == kind).tolist(), **look)
+            for kind, role in TOKEN_KINDS.items()
+            if (kinds == kind).any()
+        ]
+    else:
+        every = [Points("vectors", "input", show, "a vector", color=paint(norm, row, colour), **look)]
+    return *every, *followed("vectors", show, "the followed vector")
 
 
-def paint(norm: Reduced, colour: str) -> Color:
-    """Colour by position in the sequence, or by token, the most frequent first."""
+def token_kinds(norm: Reduced, first: Digest) -> list[str]:
+    """For each vector the kind of its token, of TOKEN_KINDS."""
+    start, special, punctuation, other = TOKEN_KINDS
+    found = []
+    for token, position in zip(norm.token.tolist(), norm.position.tolist(), strict=True):
+        has_letters = any(map(str.isalnum, first.words.get(token, "unknown")))
+        kind = special if token in first.special else other if has_letters else punctuation
+        found.append(start if position == 0 else kind)
+    return found
+
+
+def paint(norm: Reduced, row: analysis.Row, colour: str) -> Color:
+    """Colour by position in the sequence, by length, or by token, the most frequent first."""
     if colour == "position":
         top = float(max(norm.position.max(), 1))
         return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
+    if colour == "length":
+        median = row["size"] * sqrt(norm.d / row["d"]) or 1.0
+        size = np.linalg.norm(norm.points.astype(float), axis=-1) / median
+        top = float(size.max())
+        return Color("sequential", 0, top if top > 0 else 1.0, size, title="length, in median lengths")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(
         "cyclic", 0, float(max(len(count), 1)), rank.astype(float), title="tokens, the most frequent first"
     )
-
-
-# --- all norms over depth
-
-
-def depth(first: Digest, second: Digest | None, chosen: int) -> list[Part]:
-    """The strips: lines over all norms, points to click, and titles with the range of the numbers."""
-    both = [first, *([second] if second else [])]
-    n, parts, show = len(first.rows), list[Part](), rows(np.eye(2))
-    scales = [scale(strip, both) for strip in STRIPS]
-    for which, digest in enumerate(both):
-        role, title = ("input", "other")[which], (digest.name or "a recording")[:40]
-        title = title if second else ""
-        places = np.column_stack([np.arange(1, len(digest.rows) + 1), np.zeros(len(digest.rows))])
-        for part in ("middle", "around"):
-            lines = []
-            for s, strip in enumerate(STRIPS):
-                for name in (strip.middle,) if part == "middle" else strip.around:
-                    lines.append(
-                        places
-                        + np.column_stack([0 * places[:, 0], height(digest, name, strip, scales[s], s)])
-                    )
-            points = np.vstack(lines)
-            own = f"{part} {which}"
-            dash, size = ("solid", 2.0) if part == "middle" else ("dot", 1.2)
-            order = gaps(len(lines), len(digest.rows))
-            parts.append(
-                (
-                    Cloud(own, points),
-                    Line(
-                        own, role, show, title if part == "middle" else "", order=order, size=size, dash=dash
-                    ),
-                )
-            )
-            if part == "middle":
-                ids = np.tile(np.arange(1, len(digest.rows) + 1), len(lines))
-                hand = Choose("norm", ids) if not which else None
-                glyph = "circle" if not which else "square"
-                parts.append((Points(own, role, show, size=6, glyph=glyph, hand=hand),))
-    bottom = -STRIP_SPACING * (len(STRIPS) - 1) - 0.1
-    here = np.array([[chosen + 1, STRIP_HEIGHT + 0.05], [chosen + 1, bottom]])
-    parts.append(draw("chosen", Line, "meeting", show, here, "the norm on the left", size=2, opacity=0.6))
-    base = np.array([[[0.5, -STRIP_SPACING * s], [n + 0.5, -STRIP_SPACING * s]] for s in range(len(STRIPS))])
-    parts.append(draw("base", Line, "axis", show, clouds.segments(base), size=1, opacity=0.5))
-    middle = (n + 1) / 2
-    words = np.array(
-        [[middle, (STRIP_HEIGHT + STRIP_SPACING) / 2 - STRIP_SPACING * s] for s in range(len(STRIPS))]
-    )
-    titles = [
-        f"{strip.title}: {shown(strip, low)} … {shown(strip, high)}"
-        for strip, (low, high) in zip(STRIPS, scales, strict=True)
-    ]
-    parts.append(draw("titles", Labels, "axis", show, words, labels=titles))
-    return parts
-
-
-def gaps(count: int, length: int) -> Array:
-    """Indices that draw `count` lines of `length` points one after the other, with a gap (−1) after each."""
-    each = np.arange(count * length).reshape(count, length)
-    return np.column_stack([each, np.full(count, -1)]).reshape(-1)
-
-
-def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The ends of the axis of a strip, from 0, or from the smallest number if it is logarithmic."""
-    every = [row[name] for each in both for row in each.rows for name in (strip.middle, *strip.around)]
-    positive = [value for value in every if value > 0]
-    low = min(positive, default=1.0) if strip.log else 0.0
-    return low, max(max(every), low) if max(every) > low else low + 1
-
-
-def height(each: Digest, name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
-    values, (low, high) = np.array([row[name] for row in each.rows], dtype=float), ends
-    if strip.log:
-        values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
-    return STRIP_HEIGHT * (values - low) / (high - low or 1) - STRIP_SPACING * s
-
-
-def shown(strip: Strip, value: float) -> str:
-    number, _, power = format(value, strip.digits).partition("e")
-    return f"{number}·10{str(int(power)).translate(SUPERSCRIPTS)}" if power else number
-
-
-def ranges(first: Digest) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (0.4, len(first.rows) + 0.6), (-STRIP_SPACING * (len(STRIPS) - 1) - 0.2, STRIP_SPACING)
 
 
 # --- in words
@@ -328,6 +286,72 @@ def facts(first: Digest, second: Digest | None, k: int) -> Facts:
 def named(one: Digest) -> str:
     """The name of a recorded model, cut to the length of a title."""
     return (one.name or "a recording")[:NAME_CHARACTERS]
+
+
+def overview(first: Digest) -> Overview:
+    """What kind of model this is, the verdict in three lines, and the table of `normscape report`."""
+    shown = summary_columns(first.rows)
+    name, *others = shown
+    return Overview(
+        lines=(*summary(first), *([first.notice] if first.notice else [])),
+        title=f"All norms of {named(first)}",
+        columns=["norm, in the order of depth", *[column.label for column in others]],
+        rows=[
+            [f"{k}: {told(name, row[name.name])}", *[told(column, row[column.name]) for column in others]]
+            for k, row in enumerate(first.rows, 1)
+        ],
+        abouts=[column.about for column in shown],
+        choice="norm",
+    )
+
+
+def summary(first: Digest) -> list[str]:
+    """The model in one line, then its massive vectors, its centring, and whether that folds away."""
+    all_rows, n = first.rows, len(first.rows)
+    paths = [row["path"] for row in all_rows]
+    kinds = " and ".join(sorted({f"{row['kind']}s" for row in all_rows}))
+    layers = len(set(strips.layers(paths)) - {""})
+    widths = " or ".join(f"{d:,}" for d in sorted({row["d"] for row in all_rows}))
+    depth = f" in {layers} layer{'s' * (layers > 1)}" if layers else ""
+    return [
+        f"{named(first)}: {n} {kinds}{depth}, of vectors with {widths} coordinates.",
+        _massive_line(first, paths),
+        _centring_line(all_rows),
+        _folding_line(all_rows),
+    ]
+
+
+def _massive_line(first: Digest, paths: Sequence[str]) -> str:
+    few = [k for k, row in enumerate(first.rows) if row["massive"]]
+    if not few:
+        longest = max(row["longest"] or 0.0 for row in first.rows)
+        return f"Massive vectors: none. The longest vector of a norm has {longest:.3g} median lengths."
+    k = max(few, key=lambda k: first.rows[k]["longest"])
+    row, name = first.rows[k], strips.short_names(paths)[k]
+    return (
+        f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest: {name}, {row['longest_at']}, "
+        f"{row['longest']:.3g} median lengths; dimension {row['top_dimension']} holds "
+        f"{row['top_energy']:.1%} of all energy."
+    )
+
+
+def _centring_line(every: Sequence[analysis.Row]) -> str:
+    found = next(each for each in verdict(every) if each.name == "turn_median")
+    centres = any(row["kind"] != "RMSNorm" for row in every)
+    times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
+    verb = "Centring turns" if centres else "There is no centring. It would turn"
+    return f"{verb} outputs by {found.value:.2f}° (median), {times:.2g} times as much as for random vectors."
+
+
+def _folding_line(every: Sequence[analysis.Row]) -> str:
+    asked = [row for row in every if row["kind"] != "RMSNorm"]
+    if not asked:
+        return "Folding: nothing to fold, as no norm centres."
+    yes, unknown = ([row["folds"] for row in asked].count(each) for each in ("yes", "unknown"))
+    if unknown == len(asked):
+        return "Folding: nobody has traced the model."
+    how = "; normscape convert does it and gives a certificate" if yes else ""
+    return f"Folding: the centring of {yes} of {len(asked)} norms folds away exactly{how}."
 
 
 def formula(centres: bool) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from geometry import Affine, Normalize, Pipeline
-from learning.recording.digest import digest, from_digest, opened, reduced, to_file, widest
+from learning.recording import digest as digests
+from learning.recording.digest import digest, from_digest, opened, reduced, save, to_file, widest
 from tests.learning.recording.norms import norm, recording
 
 CLOSE = {"rtol": 0, "atol": 2e-5}  # single precision, of coordinates near 10
@@ -60,10 +61,46 @@ def test_of_a_groupnorm_the_first_group_is_shown():
 def test_a_digest_comes_back(tmp_path):
     found = digest(recording())
     back = from_digest(to_file(found))
-    assert (back.name, back.rows, back.words) == (found.name, found.rows, found.words)
+    assert (back.name, back.words, back.skipped) == (found.name, found.words, found.skipped)
+    same_rows(back.rows, found.rows)
     for a, b in zip(found.norms, back.norms, strict=True):
         np.testing.assert_array_equal(a.points, b.points)
         np.testing.assert_array_equal(a.gain, b.gain)
     (tmp_path / "digest").write_bytes(to_file(found))
     recording().save(tmp_path / "recording")
-    assert opened(tmp_path / "digest").rows == digest(opened(tmp_path / "recording")).rows == found.rows
+    same_rows(opened(tmp_path / "digest").rows, found.rows)
+    assert digest(opened(tmp_path / "recording")).rows == found.rows
+    assert to_file(back) == to_file(from_digest(to_file(back)))
+
+
+def same_rows(got, want):
+    """In the digits that a file keeps."""
+    for a, b in zip(got, want, strict=True):
+        assert a == {name: pytest.approx(b[name], rel=1e-6) for name in a}
+
+
+def test_a_digest_keeps_the_massive_vectors_and_the_same_others_in_all_norms():
+    x = np.random.default_rng(0).normal(size=(200, 8)).astype("f4")
+    long = x.copy()
+    long[[5, 77]] *= 100
+    many = [norm("a", n=200, d=8, x=x), norm("b", n=200, d=8, x=long), norm("c", n=50, d=8)]
+    found = digest(recording(*many), vectors=20)
+    assert [len(each.points) for each in found.norms] == [20, 20, 20]
+    np.testing.assert_array_equal(found.norms[0].position, found.norms[1].position)
+    assert {5, 77} <= set(found.norms[0].position.tolist())
+    whole = digest(recording(*many))
+    assert [row["vectors"] for row in found.rows] == [200, 200, 50] and found.rows == whole.rows
+    np.testing.assert_array_equal(whole.norms[0].points[found.norms[0].position], found.norms[0].points)
+    few = digest(recording(many[1]), vectors=2)
+    assert set(few.norms[0].position.tolist()) & {5, 77} == {5}, "half of the vectors at most are massive"
+
+
+def test_a_recording_that_is_too_large_for_a_page_is_saved_as_its_digest(tmp_path, monkeypatch):
+    own = recording(norm("a", n=300, d=8), norm("b", n=300, d=8, seed=1))
+    assert not save(own, tmp_path / "small")
+    monkeypatch.setattr(digests, "MAX_UPLOAD_BYTES", 9_000)
+    monkeypatch.setattr(digests, "MAX_SHOWN_VECTORS", 40)
+    assert save(own, tmp_path / "large") and not save(own, tmp_path / "full", full=True)
+    assert len(opened(tmp_path / "small").norms[0].x) == len(opened(tmp_path / "full").norms[0].x) == 300
+    reduced = opened(tmp_path / "large")
+    assert len(reduced.norms[0].points) == 40 and reduced.rows[0]["vectors"] == 300

@@ -1,0 +1,115 @@
+// @ts-check
+/** The overview of a recipe: a few lines beside the figure, and a table of all that a choice can show. */
+
+import { h } from "../dom.mjs";
+
+/** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
+
+/** The lines, in their part. @param {HTMLElement | null} part @param {Overview | null} overview */
+export function lines(part, overview) {
+  part?.replaceChildren(...(overview?.lines ?? []).map((line) => h("p", {}, line)));
+}
+
+/** The number that a cell begins with; without one it is the last in any order. @param {string} cell */
+const valueOf = (cell) => {
+  const value = parseFloat(cell.replaceAll(",", "").replace("−", "-"));
+  return Number.isNaN(value) ? Infinity : value;
+};
+
+/** @type {WeakMap<object, {key: string, element: HTMLElement, show: () => void}>} of each player, so that
+ * its order and its place stay */
+const tables = new WeakMap();
+
+/** The table of a player. @param {Overview} overview @param {import("./player.mjs").Player} player */
+export function table(overview, player) {
+  const key = JSON.stringify(overview);
+  const known = tables.get(player);
+  const kept = known?.key === key ? known : { key, ...made(overview, player) };
+  tables.set(player, kept);
+  kept.show();
+  return kept.element;
+}
+
+/** A table: a click on the head of a column sorts it, one on the first cell of a row chooses its value.
+ * @param {Overview} overview @param {import("./player.mjs").Player} player */
+function made({ title, columns, rows, abouts, choice }, player) {
+  const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
+  const body = h("tbody");
+  const show = () =>
+    body.replaceChildren(
+      ...all.map(({ cells: [first, ...rest], value }) =>
+        h(
+          "tr",
+          { className: String(value) === String(player.choices[choice]) ? "current" : "" },
+          h(
+            "th",
+            { scope: "row" },
+            h("button", { type: "button", onclick: () => player.choose({ [choice]: String(value) }) }, first),
+          ),
+          ...rest.map((cell) => h("td", {}, cell)),
+        ),
+      ),
+    );
+  const heads = columns.map((name, c) =>
+    h(
+      "th",
+      { scope: "col", title: abouts[c], "aria-sort": c ? "none" : "ascending" },
+      h("button", { type: "button", onclick: () => sort(c) }, name),
+    ),
+  );
+  const sort = (/** @type {number} */ c) => {
+    const falls = heads[c].ariaSort === "ascending" || (c > 0 && heads[c].ariaSort === "none");
+    heads.forEach((head) => head.setAttribute("aria-sort", "none"));
+    heads[c].setAttribute("aria-sort", falls ? "descending" : "ascending");
+    const of = (/** @type {typeof all[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
+    const words = c > 0 && all.every((row) => of(row) === Infinity);
+    all.sort((a, b) =>
+      words ? a.cells[c].localeCompare(b.cells[c]) : compared(of(a), of(b), falls) || a.value - b.value,
+    );
+    show();
+  };
+  const text = (/** @type {string} */ apart) =>
+    [columns, ...all.map(({ cells }) => cells)]
+      .map((cells) => cells.map((cell) => quoted(cell, apart)).join(apart))
+      .join("\n");
+  const said = h("span", { role: "status" });
+  const copy = async () => {
+    const done = await navigator.clipboard.writeText(text("\t")).then(
+      () => "Copied.",
+      () => "This browser does not allow copying.",
+    );
+    said.textContent = done;
+  };
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([`${text(",")}\n`], { type: "text/csv" }));
+    h("a", { href: url, download: "norms.csv" }).click();
+    URL.revokeObjectURL(url);
+  };
+  const element = h(
+    "section",
+    { className: "overview-table" },
+    h(
+      "div",
+      { className: "files" },
+      h("span", {}, title),
+      h("button", { type: "button", onclick: copy }, "Copy"),
+      h("button", { type: "button", onclick: save }, "Save as CSV"),
+      said,
+    ),
+    h(
+      "div",
+      { className: "scroll", tabIndex: 0, role: "region", "aria-label": title },
+      h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
+    ),
+  );
+  return { element, show };
+}
+
+/** The order of two numbers, in which what is none comes last. @param {number} a @param {number} b
+ * @param {boolean} falls */
+const compared = (a, b, falls) =>
+  a === b ? 0 : a === Infinity ? 1 : b === Infinity ? -1 : falls ? b - a : a - b;
+
+/** A cell of a file with such separators. @param {string} cell @param {string} apart */
+const quoted = (cell, apart) =>
+  apart === "," && /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell.replaceAll("\t", " ");

@@ -1,0 +1,358 @@
+"""Strips of numbers over the norms of a recorded model, one above the other, with one horizontal axis."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil, floor, log10
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Choose, Labels, Line, Points
+from components.language.text import SUPERSCRIPTS
+from components.scenes.scenery import Part, draw
+from geometry import clouds
+from learning.recording.analysis import Row
+from learning.recording.digest import Digest
+
+Array = np.ndarray
+
+PITCH, HEIGHT = 1.42, 1.0  # from strip to strip, and the height of one; the title stands between
+ORIGIN = (1.0, -2.0)  # of the first strip: all is beside the zero lines, which Plotly draws
+LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms stand between, on a width of 1
+HEADROOM = 0.35  # of the first strip's height, for the name above massive vectors
+MAX_TICKS = 4  # labels on an axis
+BRACKET = 0.09  # heights above the line where a run of massive activations is drawn
+PARTS = {"attention": "circle", "MLP": "square", "other": "ring"}  # what a norm belongs to, and its glyph
+SMALL_SQUARE = 0.9  # a square is as conspicuous as a larger circle
+HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One number of each norm, and others that are drawn around it as dotted lines.
+
+    title: with the unit; around: what the dotted lines are, by column. percent: values are shares.
+    """
+
+    title: str
+    middle: str
+    around: tuple[str, ...] = ()
+    log: bool = False
+    percent: bool = False
+
+
+SETS = {
+    "massive": (
+        Strip("longest vector, in median lengths", "longest", log=True),
+        Strip("energy in one dimension (dotted: without massive ones)", "top_energy",
+              ("top_energy_rest",), percent=True),
+        Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
+        Strip("effective rank (dotted: with massive ones)", "rank", ("rank_all",)),
+    ),
+    "centring": (
+        Strip("energy along 𝟏 (dotted: 95th percentile)", "share", ("share_high",), percent=True),
+        Strip("turn by centring, ° (dotted: 95th percentile)", "turn", ("turn_high",)),
+        Strip("the same, over that of random vectors", "turn_scaled"),
+        Strip("keys that never win (dotted: before the norm)", "lost_after", ("lost_before",)),
+    ),
+    "gain": (
+        Strip("mean |γ|", "gain"),
+        Strip("spread of |γ|: deviation over mean", "gain_spread"),
+        Strip("semi-axes: median (dotted: shortest, longest)", "axis_middle", ("axis_short", "axis_long")),
+        Strip("flat directions", "flat"),
+    ),
+    "scale": (
+        Strip("σ (dotted: quartiles)", "sigma", ("sigma_low", "sigma_high"), log=True),
+        Strip("weight of ε, 95th percentile", "eps_high", log=True),
+    ),
+}  # fmt: skip
+SET_NAMES = {
+    "massive": "lengths and massive vectors",
+    "centring": "centring",
+    "gain": "gain γ",
+    "scale": "scale σ and ε",
+}
+
+
+# --- which norm is what
+
+
+def layers(paths: Sequence[str]) -> list[str]:
+    """For each norm the number of its layer in the program, or "" where its path has none.
+
+    A layer that is called several times counts its calls.
+    """
+    return [
+        (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
+    ]
+
+
+def parts(paths: Sequence[str]) -> list[str]:
+    """For each norm the part of its layer: attention, MLP, or other.
+
+    Of a layer's norms the first half belongs to attention and the rest to the MLP; where their number is odd,
+    this is not known.
+    """
+    found = []
+    for (layer, _), some in groupby(zip(layers(paths), map(_stack, paths), strict=True)):
+        count = len(list(some))
+        names = ["attention"] * (count // 2) + ["MLP"] * (count // 2)
+        found += names if layer and count % 2 == 0 else ["other"] * count
+    heads = [bool(HEAD_NORM.search(path)) for path in paths]
+    return ["attention" if is_head else part for is_head, part in zip(heads, found, strict=True)]
+
+
+def _stack(path: str) -> str:
+    """What stands before the first number in a path: encoder and decoder count apart."""
+    return re.split(r"\d", path)[0] if "#" not in path else ""
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """For each norm "layer 12, MLP", or its path."""
+    return [
+        f"layer {layer}, {part}" if layer and part != "other" else path
+        for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring norms, of indices `first` to `last`, with massive vectors in one dimension."""
+
+    dimension: int
+    first: int
+    last: int
+
+
+def massive_runs(rows: Sequence[Row]) -> list[Run]:
+    """The runs of norms with massive vectors, by dimension."""
+    found, start = [], 0
+    kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
+    for kind, some in groupby(kinds):
+        end = start + len(list(some))
+        if kind is not None:
+            found.append(Run(kind, start, end - 1))
+        start = end
+    return found
+
+
+# --- the picture
+
+
+def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[Part]:
+    """The strips of a set: their axes, lines, and points that a click chooses."""
+    both, strips = [first, *([second] if second else [])], SETS[name]
+    scales = [scale(strip, both) for strip in strips]
+    show, parts_ = rows(np.eye(2)), axes(first, strips, scales)
+    for which, digest in enumerate(both):
+        role = ("input", "other")[which]
+        title = (digest.name or "a recording")[:40] if second else ""
+        parts_ += lines(digest, strips, scales, role=role, title=title, which=which)
+    if name == "massive":
+        parts_ += brackets(first, scales[0])
+    here = np.array([[place(chosen, first), top(0)], [place(chosen, first), top(len(strips) - 1) - HEIGHT]])
+    parts_.append(draw("chosen", Line, "meeting", show, here, "the norm in the picture", size=2, opacity=0.6))
+    return parts_
+
+
+def lines(
+    digest: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, float]], *, role: str, title: str,
+    which: int,
+) -> list[Part]:  # fmt: skip
+    """The lines of one recording in all strips, and its points: by the part of the layer, for a click."""
+    show, n = rows(np.eye(2)), len(digest.rows)
+    x = np.array([place(k, digest) for k in range(n)])
+    drawn: dict[str, list[Array]] = {"solid": [], "dot": []}
+    for s, (strip, ends) in enumerate(zip(strips, scales, strict=True)):
+        drawn["solid"].append(np.column_stack([x, height(digest.rows, strip.middle, strip, ends, s)]))
+        drawn["dot"] += [
+            np.column_stack([x, height(digest.rows, each, strip, ends, s)]) for each in strip.around
+        ]
+    found = list[Part]()
+    for dash, curves in drawn.items():
+        if not curves:
+            continue
+        cloud, is_solid = f"{dash} {which}", dash == "solid"
+        look: dict[str, Any] = {"order": gaps(len(curves), n), "size": 2.0 if is_solid else 1.2, "dash": dash}
+        line = Line(cloud, role, show, title if is_solid else "", **look)
+        found.append((Cloud(cloud, np.vstack(curves)), line))
+    every = np.vstack(drawn["solid"])
+    paths = [row["path"] for row in digest.rows]
+    named = list(zip(digest.rows, short_names(paths), strict=True))
+    labels = [told(row, name, strip) for strip in strips for row, name in named]
+    kinds, number = np.tile(parts(paths), len(strips)), np.tile(np.arange(1, n + 1), len(strips))
+    size = 7.0 if n <= 30 else 5.0
+    for part, glyph in PARTS.items():
+        own = np.flatnonzero(kinds == part)
+        if len(own):
+            hand = None if which else Choose("norm", number[own])
+            cloud = f"{part} {which}"
+            legend = "" if which else {"other": "another norm"}.get(part, f"norm of {part}")
+            look = {"glyph": glyph, "hand": hand}
+            look["size"] = size * (SMALL_SQUARE if glyph == "square" else 1)
+            found.append(
+                (
+                    Cloud(cloud, every[own], labels=[labels[i] for i in own]),
+                    Points(cloud, role, show, legend, **look),
+                )
+            )
+    return found
+
+
+def told(row: Row, name: str, strip: Strip) -> str:
+    """What the pointer reads of a norm in a strip."""
+    value = number(row[strip.middle], percent=strip.percent)
+    more = ""
+    if strip.middle in ("longest", "top_energy") and row["longest_at"]:
+        more = f"<br>dimension {row['top_dimension']}; longest: {escaped(row['longest_at'])}"
+    return f"{escaped(name)}<br>{escaped(strip.title.partition(' (')[0])}: {value}{more}"
+
+
+def escaped(text: str) -> str:
+    """A text in which Plotly finds no markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
+    """Where massive vectors begin and end, with their dimension, above the line of the longest vector."""
+    strip, show, pieces, names, at = SETS["massive"][0], rows(np.eye(2)), [], [], []
+    y = height(digest.rows, strip.middle, strip, ends, 0)
+    paths = [row["path"] for row in digest.rows]
+    half, runs = 0.5 / len(digest.rows), massive_runs(digest.rows)
+    longest = max(runs, key=lambda run: run.last - run.first, default=None)
+    for run in runs:
+        up = float(y[run.first : run.last + 1].max()) + BRACKET
+        a, b = place(run.first, digest) - half, place(run.last, digest) + half
+        pieces += [[[a, up - BRACKET / 2], [a, up]], [[a, up], [b, up]], [[b, up], [b, up - BRACKET / 2]]]
+        if run is longest:
+            name = f"dimension {run.dimension}{_span(layers(paths), run)}"
+            middle = min(max((a + b) / 2, ORIGIN[0] + 0.25), ORIGIN[0] + 0.75)
+            at.append([middle, up + BRACKET])
+            names.append(name)
+    if not runs:
+        return []
+    bars = clouds.segments(np.array(pieces))
+    return [
+        draw("massive", Line, "shift", show, bars, "massive vectors", size=2),
+        draw("massive names", Labels, "shift", show, np.array(at), labels=names),
+    ]
+
+
+def _span(layer: Sequence[str], run: Run) -> str:
+    first, last = layer[run.first], layer[run.last]
+    if not first:
+        return ""
+    return f": layer {first}" if first == last else f": layers {first} to {last or 'the end'}"
+
+
+def axes(first: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, float]]) -> list[Part]:
+    """A frame, ticks and a title for each strip, and the layers below the last one."""
+    show, grid, frame = rows(np.eye(2)), [], []
+    places, names = list[tuple[float, float]](), list[str]()
+    start, middle, end = ORIGIN[0], ORIGIN[0] + 0.5, ORIGIN[0] + 1
+    for s, (strip, ends) in enumerate(zip(strips, scales, strict=True)):
+        frame.append([[start, bottom(s)], [end, bottom(s)]])
+        places.append((middle, top(s) + (PITCH - HEIGHT) / 2))
+        names.append(strip.title)
+        for value in ticks(*ends, log=strip.log):
+            y = float(scaled(np.array([value]), strip, ends)[0]) * HEIGHT + bottom(s)
+            grid.append([[start, y], [end, y]])
+            places.append(((LEFT + start) / 2, y))
+            names.append(number(value, percent=strip.percent))
+    below = bottom(len(strips) - 1)
+    for x, name in layer_ticks(first):
+        grid.append([[x, below], [x, top(0)]])
+        places.append((x, below - 0.16))
+        names.append(name)
+    places.append((middle, below - 0.38))
+    names.append("layer" if any(layers([row["path"] for row in first.rows])) else "norm")
+    return [
+        draw("grid", Line, "axis", show, clouds.segments(np.array(grid, float)), size=1, opacity=0.25),
+        draw("frame", Line, "axis", show, clouds.segments(np.array(frame, float)), size=1, opacity=0.7),
+        draw("titles", Labels, "axis", show, np.array(places), labels=names),
+    ]
+
+
+def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
+    """The first norm of some layers: its place and the number of the layer, at equal steps."""
+    own = layers([row["path"] for row in digest.rows])
+    if not any(own):
+        own = [str(k) for k in range(1, len(own) + 1)]
+    starts = [k for k, layer in enumerate(own) if layer and (not k or own[k - 1] != layer)]
+    step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if len(starts) <= 10 * s)
+    return [(place(starts[k], digest), own[starts[k]]) for k in range(0, len(starts), step)]
+
+
+def place(k: int, digest: Digest) -> float:
+    """Where the norm of index k stands on the horizontal axis."""
+    return ORIGIN[0] + (k + 0.5) / len(digest.rows)
+
+
+def top(s: int) -> float:
+    return bottom(s) + HEIGHT
+
+
+def bottom(s: int) -> float:
+    return ORIGIN[1] - PITCH * s
+
+
+def gaps(count: int, length: int) -> Array:
+    """The order of `count` lines of a length, one after the other, with a gap after each."""
+    each = np.arange(count * length).reshape(count, length)
+    return np.column_stack([each, np.full(count, -1)]).reshape(-1)
+
+
+def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
+    """The lower and upper end of a strip: from 0 on; if it is logarithmic, from the lowest number on."""
+    columns = (strip.middle, *strip.around)
+    every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
+    positive = [value for value in every if value > 0]
+    if strip.log:
+        low, high = min(positive, default=1.0), max(positive, default=1.0)
+        low, high = (low, high) if high > low * 1.01 else (low / 2, low * 2)
+        return low, high * (high / low) ** (HEADROOM if strip.middle == "longest" else 0)
+    return 0.0, max(every) or 1.0
+
+
+def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
+    """Values of a strip from 0, its lower end, to 1."""
+    low, high = ends
+    if strip.log:
+        values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
+    return np.asarray((values - low) / (high - low))
+
+
+def height(each: Sequence[Row], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
+    values = np.array([row[name] or 0.0 for row in each], dtype=float)
+    return HEIGHT * scaled(values, strip, ends) + bottom(s)
+
+
+def ticks(low: float, high: float, *, log: bool) -> list[float]:
+    """A few round numbers from low to high; of a logarithmic axis powers of ten."""
+    if log:
+        powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
+        return [10.0**k for k in powers[:: ceil(len(powers) / MAX_TICKS)]] if len(powers) > 1 else [low, high]
+    size = 10.0 ** floor(log10(high))
+    step = next(s * size for s in (0.2, 0.25, 0.5, 1, 2, 2.5, 5) if high / (s * size) < MAX_TICKS)
+    return [k * step for k in range(int(high / step + 1e-9) + 1)]
+
+
+def number(value: float | None, *, percent: bool) -> str:
+    """A number in three digits: 97.3 %, 0.0011, 3·10⁻⁶."""
+    if value is None:
+        return "–"
+    shown = 100 * value if percent else value
+    text = f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
+    digits, _, power = text.partition("e")
+    if power:
+        raised = f"10{str(int(power)).translate(SUPERSCRIPTS)}"
+        text = raised if digits == "1" else f"{digits}·{raised}"
+    return f"{text} %" if percent else text
+
+
+def ranges(count: int) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What the panel of so many strips shows."""
+    return (LEFT, RIGHT), (bottom(count - 1) - 0.5, top(0) + 0.45)

