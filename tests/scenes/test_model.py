@@ -212,9 +212,128 @@ def the_model():
     assert {len(shipped(name).rows) for name in ARMS} == {9}
 
 
+def four_models():
+    assert [name for name in SHIPPED if name not in ARMS] == list(ATLAS) and len(ATLAS) == 4
+
+    assert "135M" in shipped("smollm2").name and {row["kind"] for row in shipped("smollm2").rows} == {
+        "RMSNorm"
+    }
+
+
+def halves():
+    for name in ATLAS:
+        paths = [row["path"] for row in shipped(name).rows]
+        kinds = [part for part in strips.parts(paths) if part != "other"]
+        assert kinds == ["attention", "MLP"] * (len(kinds) // 2)
+
+
+def from_0():
+    cloud = recipe_of(SCENE, recording="minilm").cloud("vectors")
+    norm = shipped("minilm").norms[0]
+    for label, position in zip(cloud.labels, norm.position, strict=True):
+        assert label.endswith(f" at position {position}")
+    assert norm.position.min() == 0
+
+
+def named(recording, path):
+    """The row of a norm, and its index."""
+    return next((row, k) for k, row in enumerate(shipped(recording).rows) if row["path"] == path)
+
+
+def layer_12():
+    """The massive vectors of SmolLM2, from its coordinates and its numbers."""
+    row, k = named("smollm2", "layers.12.input_layernorm")
+    before, after = (shipped("smollm2").rows[k + step] for step in (-1, 1))
+    assert before["massive"] == 0 and row["massive"] == after["massive"] == 4 and row["vectors"] == 2000
+    norm = shipped("smollm2").norms[k]
+    few = massive(norm, row)
+    assert few.sum() == 4 and set(norm.position[few]) == {0}
+    said(np.linalg.norm(norm.points[few].astype(float), axis=1).max() / row["size"], "196")
+    assert row["top_dimension"] == 507
+    said(100 * row["top_energy"], "97.3")
+    said(100 * row["top_energy_rest"], "20.9")
+    assert row["outlier_writer"] == "layers.11.mlp.down_proj"
+    said(100 * row["outlier_written"], "99.8")
+    said(row["rank"], "375")
+    said(row["rank_all"], "63")
+    assert abs(row["rank"] - before["rank"]) < 20
+    for title, progress in (
+        ("Where massive vectors begin", 0),
+        ("Without the massive vectors", 0),
+        ("On the sphere", 1),
+    ):
+        at = stop("model", title)
+        assert at.choices["norm"] == k + 1 and at.progress == progress
+    lines = " ".join(stop("model", "Where massive vectors begin").recipe.overview.lines)
+    assert "layer 12" in lines and "dimension 507" in lines and "at 0" in lines
+
+
+def until_layer_29():
+    runs = [run for run in strips.massive_runs(shipped("smollm2").rows) if run.dimension == 507]
+    paths = [row["path"] for row in shipped("smollm2").rows]
+    assert [paths[run.first] for run in runs][-1] == "layers.12.input_layernorm"
+    assert paths[runs[-1].last + 1] == "layers.29.input_layernorm"
+
+
+def gains_at_507():
+    """They are those of the dimension with most energy, which is 507 in these layers."""
+    rows = {row["path"]: row for row in shipped("smollm2").rows}
+    for layer in range(12, 27):
+        attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
+        assert attention["top_dimension"] == mlp["top_dimension"] == 507
+        assert mlp["top_gain"] < 0.001 and 0.07 <= attention["top_gain"] <= 0.2
+
+
+def one_point():
+    """On the sphere the four are closer to one another than most others are to any."""
+    at = stop("model", "On the sphere").recipe
+    sphere = at.cloud("vectors").stages({})[1]
+    row, k = named("smollm2", "layers.12.input_layernorm")
+    few = massive(shipped("smollm2").norms[k], row)
+    spread = np.linalg.norm(sphere[few] - sphere[few].mean(0), axis=1).max()
+    assert spread < 0.05 * np.linalg.norm(sphere, axis=1).max()
+    assert len(set(shipped("smollm2").norms[k].token[few])) == 4
+
+
+def cls():
+    row, k = named("minilm", "encoder.layer.0.output.LayerNorm")
+    assert stop("model", "The first token of an encoder").choices["norm"] == k + 1
+    said(row["longest"], "15")
+    assert row["longest"] == max(each["longest"] for each in shipped("minilm").rows)
+    assert row["longest_at"].startswith("'[CLS]' at 0")
+    norm = shipped("minilm").norms[k]
+    assert {shipped("minilm").words[int(token)] for token in norm.token[massive(norm, row)]} == {"[CLS]"}
+
+
+def switched_off():
+    """Of the three dimensions with most energy the table has share and gain."""
+    rows = shipped("minilm").rows
+    found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
+    assert len(found) == 3 and all(float(gain) < 1e-8 for _, gain in found)
+    said(sum(float(share) for share, _ in found), "94.8")
+    assert rows[-1]["flat"] > max(row["flat"] for row in rows[:-1])
+    assert stop("model", "Dimensions that are switched off").choices["norm"] == len(rows)
+
+
+def empty():
+    first, *others = shipped("antiberty").rows
+    assert max(row["share_d"] for row in others) < 0.015 < first["share_d"]
+    assert max(row["turn"] for row in others) < 0.305
+    assert not any(row["massive"] for row in (first, *others))
+
+
+def albert():
+    _, *others = shipped("rxnmapper").rows
+    attention = [row for row in others if "attention" in row["path"]]
+    said(attention[0]["turn"], "1.1")
+    said(attention[-1]["turn"], "0.3")
+    assert len(attention) == 12 and len({row["gain"] for row in attention}) == 1
+    assert not any(row["massive"] for row in others)
+
+
 def first():
     """Within a letter the vectors differ in height more than in the plane, and colours go from dark to bright."""
-    points = stop("model", "The input of the first norm").recipe.cloud("vectors").points
+    points = stop("model", "A toy: the input of the first norm").recipe.cloud("vectors").points
     assert len(points) == 600
     token = shipped().norms[0].token
     spread = np.mean(
@@ -373,11 +492,37 @@ CLAIMS = {
     "centres has at least one.": flat_directions,
     "along the three directions": the_axes,
     "To record your own model takes four lines": the_lines,
+    "Four trained models have been recorded, and a toy": four_models,
+    "What four trained models do **SmolLM2-135M, a language model with RMSNorm.**": four_models,
+    "the first and the second half of a layer": halves,
+    "A vector is named by its token and its position in the sequence, from 0.": from_0,
+    "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
+    "In layer 12 the vectors at position 0 become massive: 4 of 2,000 vectors, up to 196 median lengths long. "
+    "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 writes it: "
+    "99.8 % of that coordinate of the longest vector.": layer_12,
+    "That ends in layer 29.": until_layer_29,
+    "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so that the MLP hardly sees "
+    "it; the norms of attention multiply it by 0.07 to 0.2.": gains_at_507,
+    "In layer 12 the effective rank is 375 without the massive vectors and 63 with them": layer_12,
+    "The longest vectors are those of [CLS], at position 0, after the MLPs; up to 15 median lengths. Three dimensions hold": cls,
+    "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
+    "the energy along $𝟏$, times $d$, is below 0.015; random vectors have 0.455. So centring turns a typical output by "
+    "0.3° at most in these norms.": empty,
+    "It calls one layer 12 times, so all calls share one": albert,
+    "from 1.1° at the first norm of attention to 0.3° at the last": albert,
+    "In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
+    "0. The strip above shows that they appear from one layer to the next, and the verdict names their dimension: 507.": layer_12,
+    "The same norm without the four. The others spread in about 375 directions": layer_12,
+    "Where do the four massive vectors lie now?": one_point,
+    "Dimension 507 is nearly all of them, so they lie nearly in one point": one_point,
+    "After the MLP of layer 0 they have up to 15 median lengths.": cls,
+    "its gain is practically 0 in the three dimensions that hold most of the energy.": switched_off,
+    "ALBERT calls the same layer 12 times.": albert,
+    "The small language model of this site has four layers, and vectors of four numbers. These are 600 input vectors": first,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
     "The turn is the angle between the two outputs": the_turn,
     "more than ten times as long as the median": the_massive,
-    "four layers, vectors of four numbers": the_model,
-    "These are 600 input vectors of the first norm": first,
+    "has four layers, and vectors of four numbers": the_model,
     "Vectors of equal letters stand above each other.": first,
     "The median is 12 %. But some vectors are nearly upright: 5 of 100 have more than 77 % there.": height,
     "- * about a tenth - about a half - nearly all": height,

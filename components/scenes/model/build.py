@@ -328,10 +328,11 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
         return f"Massive vectors: none. The longest vector of a norm has {longest:.3g} median lengths."
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
+    writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
     return (
         f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest: {name}, {row['longest_at']}, "
         f"{row['longest']:.3g} median lengths; dimension {row['top_dimension']} holds "
-        f"{row['top_energy']:.1%} of all energy."
+        f"{row['top_energy']:.1%} of all energy{writer}."
     )
 
 
