@@ -81,7 +81,7 @@ export interface Facts {
   abouts: string[];
 }
 
-/** What a recipe says beside its figure, in a few lines of text, and a table of all that a choice can show. */
+/** A few lines of text beside a figure, and a table of everything that a choice can show. */
 export interface Overview {
   lines: string[];
   title: string;

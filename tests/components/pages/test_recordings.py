@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import app
 from components.pages import recordings
-from components.publish import recordings as commands
 from components.training import runs
 from components.web import security
 from learning.parts import MAX_UPLOAD_BYTES
@@ -192,4 +191,3 @@ def test_the_command_line_names_the_page_that_shows_it(client, tmp_path, monkeyp
     app.main(["model", str(tmp_path / "mine.safetensors"), "--port", "8123"])
     ((host, port, path),) = served
     assert (host, port) == (None, 8123) and client.get(f"/{path}").status_code == 200
-    assert commands.NEEDED
