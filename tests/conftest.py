@@ -1,9 +1,9 @@
-"""What is kept on disk stands in a folder of this run of the tests, also for the servers that it starts.
+"""Fixtures for all tests, and settings of the test run.
 
-A property is tested however slow the machine is. Recipes never change: those that the tests of one process
-share are built once. Small matrices are multiplied by one thread each: more of them wait for one another
-busily, where tests run side by side. Python keeps what it has compiled, also for the servers that start here,
-where an image's settings forbid it.
+Files are kept in a folder of this run, also by servers that it starts. Hypothesis has no deadline, however
+slow the machine is. Recipes never change, so the tests of a process share those that are built. Matrix
+products use one thread, because several would busy-wait for each other when tests run in parallel. Python
+caches bytecode, also for servers started here, even where an image's settings forbid it.
 """
 
 import os
@@ -43,7 +43,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def concerns(item, slug):
-    """Whether a test has the scene, or its slug, among its parameters, or is one of its own or of all."""
+    """Whether a test belongs to a scene: it has the scene or its slug as a parameter, or is in its module, or
+    is for all.
+    """
     if item.path.match(f"tests/scenes/test_{slug}.py") or item.get_closest_marker("all_scenes"):
         return True
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -60,5 +62,5 @@ def pytest_unconfigure():
 
 @pytest.fixture
 def idle(monkeypatch):
-    """No worker is started: it would import PyTorch to train what nobody waits for."""
+    """No training worker starts: it would import PyTorch for nothing."""
     monkeypatch.setattr(ChildWorker, "ready", lambda _: None)

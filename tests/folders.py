@@ -1,4 +1,4 @@
-"""Folders of one run of the tests: what servers keep on disk."""
+"""Folders of a test run: what servers keep on disk."""
 
 import os
 import tempfile

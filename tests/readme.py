@@ -9,12 +9,12 @@ SECTION = "## Your own model"
 
 
 def commands():
-    """Each as its words, without comments."""
+    """Each command as a list of words, without comments."""
     section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
     block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
     return [shlex.split(line, comments=True) for line in block.splitlines()]
 
 
 def of(model, command):
-    """A command with another model in the place of gpt2."""
+    """A command with another model instead of gpt2."""
     return [str(model) if word == "gpt2" else word for word in command]

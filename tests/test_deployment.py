@@ -1,4 +1,4 @@
-"""Settings, the start and the stop, the image, and a place behind a proxy, at a path that is not the root."""
+"""Deployment: settings, start and stop, the container image, and a server behind a proxy at a sub-path."""
 
 import contextlib
 import hashlib
@@ -128,7 +128,7 @@ def test_a_wrong_setting_ends_the_start_with_a_line(monkeypatch, name):
 
 @contextlib.contextmanager
 def guarded_redis():
-    """What a Redis server with a password says to who has none, or a wrong one: its URL."""
+    """The URL of a Redis server with a password."""
 
     class Guard(socketserver.StreamRequestHandler):
         def handle(self):
@@ -155,7 +155,7 @@ def test_a_redis_that_is_away_is_said_and_waited_for(capsys):
 
 
 def ends_with_a_line(command, own):
-    """What a server said before it ended."""
+    """The output of a server that ends with an error; it must be one line."""
     got = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
@@ -173,7 +173,7 @@ def ends_with_a_line(command, own):
 
 
 def placed(prefix):
-    """A client of an application that stands at a prefix."""
+    """A test client of an application at a path prefix."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NORMSCAPE_PREFIX", prefix)
         return app.create_app().server.test_client()
@@ -194,14 +194,14 @@ def all_links(client, prefix):
 
 
 def html_links(text):
-    """All that names a place on this server; the scripts of Dash stand in a list."""
+    """All addresses on this server in a page; Dash's scripts are in a list."""
     scripts = text.partition('id="dash-scripts">')[2].partition("</script>")[0] or "[]"
     named = map(html.unescape, re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text))
     return [*named, *json.loads(scripts)]
 
 
 def test_every_link_stays_below_the_prefix():
-    """They are the same ones at each; and so it is enough to follow those of one."""
+    """The links are the same at each prefix, so following those of one is enough."""
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")
     kinds = ("still/", "lib/", "recipe/", "assets/", "theme.css", "_dash-component-suites/", *scenes())
@@ -247,7 +247,9 @@ def test_only_known_proxies_are_believed(monkeypatch, proxies, seen):
 
 
 def test_the_first_visitors_may_come_at_once(monkeypatch):
-    """Dash learns its files during its first request, and would not find them for a second one meanwhile."""
+    """Dash registers its files during its first request; a second request at the same time would miss
+    them.
+    """
     page = app.create_app().server.test_client().get("/spiral").text
     files = [link for link in html_links(page) if "_dash-component-suites" in link]
     learn = Dash._generate_scripts_html
@@ -268,7 +270,7 @@ def environment(**own):
 
 @contextlib.contextmanager
 def serving(folder, **own):
-    """`python app.py`: base URL, process, and the files of its two outputs."""
+    """`python app.py`: base URL, process, and the files with its two outputs."""
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as output, err.open("w") as errors:
@@ -291,7 +293,7 @@ def serving(folder, **own):
 
 
 def fetch(url, **headers):
-    """The answer's status and body, None where nobody answers."""
+    """The answer's status and body; None if nothing answers."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as answer:
             return answer.status, answer.read()
@@ -302,7 +304,7 @@ def fetch(url, **headers):
 
 
 def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finish(tmp_path):
-    """SIGTERM while a request is under way: its answer comes whole, the process ends with 0, and soon."""
+    """SIGTERM while a request is running: its answer is complete, and the process soon ends with 0."""
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with serving(tmp_path, TRUSTED_PROXIES="1") as (base, process, out, err):
         assert fetch(f"{base}/recipe/rmsnorm", **{"X-Forwarded-For": "192.0.2.7"})[0] == 200
@@ -321,14 +323,16 @@ def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finis
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """A server with a store of its own, behind a proxy: base URL and process."""
+    """A server with its own store, behind a proxy: base URL and process."""
     folder = tmp_path_factory.mktemp("alone")
     with serving(folder, CACHE_DIR=cache_folder(folder), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process
 
 
 def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(alone):
-    """From as many clients: none has spent its budget. What there is no place for is told to come again."""
+    """Each request is from a new client, so none has spent its budget. Requests beyond the capacity are told
+    to retry.
+    """
     dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 30
     base, answers, took = alone[0], [], []
     with ThreadPoolExecutor(asked + 1) as pool:
@@ -368,13 +372,13 @@ def test_an_error_is_one_line_without_the_key_of_a_run(monkeypatch):
 
 
 def services():
-    """Each service of compose.yaml with its settings, those that it shares written out."""
+    """Each service of compose.yaml with its settings, including shared ones."""
     return yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 
 
 @pytest.mark.parametrize("name", ["proxy", "web", "worker", "redis"])
 def test_every_service_is_confined(name):
-    """Read-only files, no capability, a bounded log, and limits of memory and processor."""
+    """Read-only files, no capabilities, a limited log, and limits on memory and processor."""
     service = services()[name]
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -390,20 +394,20 @@ def test_nginx_takes_as_large_a_body_as_the_web_server():
 
 
 def test_redis_has_more_memory_than_it_fills():
-    """A child process rewrites its file, and copies each page that changes meanwhile."""
+    """To rewrite its file, Redis forks, and copies each memory page that changes meanwhile."""
     redis = services()["redis"]
     filled = redis["command"][redis["command"].index("--maxmemory") + 1]
     assert int(redis["mem_limit"].removesuffix("g")) == 2 * int(filled.removesuffix("gb"))
 
 
 def test_redis_runs_as_its_own_user_without_capabilities():
-    """As root, the entrypoint of the image changes owners and switches users, which needs capabilities."""
+    """As root, the image's entrypoint would change owners and switch users, which needs capabilities."""
     redis = services()["redis"]
     assert redis["user"] == "999:1000" and redis["volumes"] == ["redis:/data"]
 
 
 def test_the_health_checks_of_the_images_ask_the_server(alone):
-    """The commands of the Dockerfile, at another port than 8050."""
+    """The Dockerfile's commands, with another port than 8050."""
     commands = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
     for program, *arguments in map(json.loads, commands):
         assert program == "python"
@@ -428,7 +432,7 @@ def test_each_image_is_named_by_its_digest():
 
 
 def test_digests_are_renewed_as_documented(tmp_path):
-    """The commands, with a docker that makes up a digest of each name."""
+    """The documented commands, with a fake docker that invents a digest for each name."""
     text = (ROOT / "docs/deployment.md").read_text()
     (commands,) = re.findall(r"```sh\n([^`]*imagetools.*?)```", text, re.S)
     docker, compose = tmp_path / "docker", tmp_path / "compose.yaml"
@@ -444,7 +448,9 @@ def test_digests_are_renewed_as_documented(tmp_path):
 
 
 def test_the_image_finds_npm_each_time(tmp_path):
-    """The step that fetches the drawing library, as a shell runs it, with programs that tell of it."""
+    """The step that fetches the drawing library, run in a shell with fake programs that report their
+    calls.
+    """
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     (step,) = re.findall(r"^RUN (.*npm.*)$", text, re.M)
     programs, said = tmp_path / "bin", tmp_path / "said"
@@ -458,14 +464,14 @@ def test_the_image_finds_npm_each_time(tmp_path):
 
 
 def test_the_image_has_the_gallery_s_pictures():
-    """The step that draws them, which the server then looks for where it stands."""
+    """The step that draws the pictures, into the folder where the server looks for them."""
     last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
     assert stills.IMAGE_FOLDER.parent == ROOT and "\nWORKDIR /app\n" in last
     assert last.index("components.web.stills") > last.rindex("COPY")
 
 
 def test_whoever_comes_first_finds_the_gallery_drawn(alone):
-    """All cards are there before the first request is heard: a class needs no place to have them drawn."""
+    """All cards are drawn before the first request is accepted, so a class does not wait for them."""
     base, process = alone
     spent = psutil.Process(process.pid).cpu_times().user
     for slug in scenes():
@@ -480,7 +486,9 @@ def test_the_image_starts_as_the_checkout_does():
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
-    """What the Dockerfile copies into its last stage, and .dockerignore lets through, serves every scene."""
+    """The files that the Dockerfile copies into its last stage, and .dockerignore allows, are enough for
+    every scene.
+    """
     last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2]
     sources = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", last, re.M) for name in line.split()]
     let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}

@@ -1,4 +1,4 @@
-"""The web server alone, without nginx: slow clients, memory, a stop with requests under way."""
+"""The web server alone, without nginx: slow clients, memory, a stop while requests are running."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Base URL and process of a server; enough sockets on this side."""
+    """Base URL and process of a server; raises the limit of open sockets on this side."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * SLOW_CLIENTS)), hard))
     with serving(tmp_path_factory.mktemp("front")) as (base, process, *_):
@@ -55,7 +55,7 @@ def served(tmp_path_factory):
 
 @contextlib.contextmanager
 def slow_client(base, said):
-    """A client with hardly any room to receive, which has said this."""
+    """A client with a tiny receive buffer that has sent these bytes."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.settimeout(20)
@@ -65,7 +65,7 @@ def slow_client(base, said):
 
 
 def said_by(line):
-    """All that a server says until it closes, or says nothing more for a second."""
+    """All that a server sends until it closes, or is silent for a second."""
     line.settimeout(1)
     parts = []
     with contextlib.suppress(TimeoutError, ConnectionResetError):
@@ -75,7 +75,7 @@ def said_by(line):
 
 
 def healthz_seconds(base):
-    """The slowest of five."""
+    """The slowest answer of five, in seconds."""
     took = []
     for _ in range(5):
         start = time.perf_counter()
@@ -117,7 +117,7 @@ def test_bytes_that_are_no_request_are_told_so(served, asked):
 
 
 def test_a_body_without_a_length_is_bounded_too(served):
-    """In chunks, it would come to the application cut off."""
+    """Sent in chunks, a longer body would reach the application truncated."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
     chunks = (bytes(2**20) for _ in range(MAX_UPLOAD_BYTES // 2**20 + 1))
     line.request("POST", "/run/spiral", chunks, OCTETS)
@@ -144,7 +144,7 @@ def test_memory_comes_back_after_files_that_are_refused(served):
 
 
 def test_memory_between_what_is_kept_goes_back():
-    """As after a crowd that reads slowly: glibc kept 300 MB for good."""
+    """After many slow readers, glibc once kept 300 MB for good."""
     pieces = [bytes(10_000) for _ in range(10_000)]
     kept = pieces[::100]
     del pieces
@@ -155,7 +155,7 @@ def test_memory_between_what_is_kept_goes_back():
 
 @contextlib.contextmanager
 def alone(application):
-    """A server whose loop the test turns: its sockets, a way to turn it, and its base URL."""
+    """A server whose event loop the test steps: its sockets, a function that steps it, and its base URL."""
     sockets = serve.listen(application, "127.0.0.1", 0)
     (port,) = [each.effective_port for each in sockets.values() if hasattr(each, "effective_port")]
     try:
@@ -204,7 +204,7 @@ print((time.process_time() - all_) / (time.thread_time() - own))
 
 
 def test_all_processor_time_of_a_request_is_its_threads():
-    """So that all of it is charged to its client: a product of matrices took other threads too."""
+    """So that all of it is charged to the client: matrix products used to run in other threads too."""
     own = {name: text for name, text in environment().items() if not name.endswith("_NUM_THREADS")}
     run = [sys.executable, "-c", BOTH_TIMES]
     assert float(subprocess.check_output(run, cwd=ROOT, env=own, text=True)) < 1.3

@@ -1,4 +1,4 @@
-"""Every law runs on three array libraries, with warnings as errors."""
+"""Run every test with three array libraries, and with warnings as errors."""
 
 import array_api_compat.numpy
 import array_api_compat.torch
@@ -31,7 +31,7 @@ def rng():
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Lists become float64 in PyTorch too, as in the other two; and its random numbers repeat."""
+    """PyTorch makes float64 of lists, as the other two do; and its random numbers are reproducible."""
     before = torch.get_default_dtype()
     torch.manual_seed(7)
     torch.set_default_dtype(torch.float64)

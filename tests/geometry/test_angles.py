@@ -1,4 +1,4 @@
-"""Angles between vectors, small ones and to a zero vector."""
+"""Angles between vectors, including tiny angles, and to the zero vector."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What an input may be, over all maps: the same answer as for float64, in the type that came."""
+"""Input types of all maps: the result is that of float64, in the type of the input."""
 
 import numpy as np
 import pytest
@@ -141,7 +141,7 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("made", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_an_array_without_all_its_numbers_is_refused_in_one_line(made):
-    """NumPy would average what is not masked, and divide by the number of all."""
+    """NumPy would average the numbers that are not masked, and divide by the number of all."""
     x = made()
     for f in (center, layer_norm, rms_norm, lambda x: layer_norm(np.ones(3), gamma=x)):
         with pytest.raises(ValueError, match=r"^all numbers of an array are needed"):

@@ -1,4 +1,4 @@
-"""Arrow heads: of one length, at right angles, at the end of each piece."""
+"""Arrow heads: equally long, symmetric about the line, at the end of each piece."""
 
 import numpy as np
 import pytest

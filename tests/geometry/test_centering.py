@@ -70,7 +70,9 @@ def test_gradient():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("d", [2, 3, 100, 5000])
 def test_near_the_largest_number_nothing_overflows(dtype, d):
-    """Half of it and its negative: their sum and difference are beyond it, what is centred is not."""
+    """For half of the largest number and its negative: their sum and difference would overflow, the result
+    does not.
+    """
     signs = np.where(np.arange(d) % 2, -1.0, 1.0)
     x = (np.finfo(dtype).max / 2 * signs).astype(dtype)
     want = x.astype(np.longdouble) - x.astype(np.longdouble).mean()

@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """How often each side of the triangles occurs, vertices at one place being one."""
+    """How often each edge of the triangles occurs; vertices at the same place count as one."""
     _, place = np.unique(np.round(points, 9), axis=0, return_inverse=True)
     corners = place.reshape(-1)[triangles]
     whole = corners[(corners != np.roll(corners, 1, axis=1)).all(1)]  # without those that a pole flattens
@@ -51,7 +51,7 @@ def test_ring_is_an_even_circle(n):
 
 
 def test_a_quarter_of_a_ring_is_exact():
-    """In the direction 1 lies a constant vector: rounding gives it no direction."""
+    """Exactly in direction 1 the vector is constant: rounding must not give it another direction."""
     x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
     assert np.count_nonzero(x == 0) == 4
 

@@ -1,4 +1,4 @@
-"""Places that several points share: as many as are put there, and none along a curve."""
+"""Places where several points coincide: exactly those that were made, and none along a curve."""
 
 import numpy as np
 import pytest
@@ -70,14 +70,14 @@ def test_two_crowds_under_one_mark_are_one_place_or_none():
 
 
 def test_no_count_is_written_over_another(node):
-    """Those that come first stay. In pixels; letters are 13 high."""
+    """Earlier counts have priority. Positions in pixels; digits are 13 pixels high."""
     at = [0, 0, 20, 5, 100, 0, 20, 14, 40, 0]
     assert node.ask("legible", counts=[16, 12, 9, 5, 2], at=at) == [16, 9, 5, 2]
     assert node.ask("legible", counts=[1600, 2], at=[0, 0, 35, 0]) == [1600]
 
 
 def test_two_thousand_points_take_a_millisecond(node):
-    """On a machine of its own some 0.3 ms; this only sees a quadratic search."""
+    """It takes about 0.3 ms on an idle machine; this bound only detects a quadratic search."""
     points = np.random.default_rng(2).normal(size=(2000, 3)).round(1)
     ranges = [[-5.0, 5.0]] * 3
     assert node.ask("crowdsTime", points=points.ravel().tolist(), ranges=ranges) < 6

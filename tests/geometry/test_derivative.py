@@ -1,4 +1,4 @@
-"""The derivative of each step and function is PyTorch's, and that of LayerNorm the closed form."""
+"""The derivatives of each step and function equal PyTorch's, and that of LayerNorm its closed form."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ STEPS = {
 
 
 def jvp(pipeline, x, v, params):
-    """By PyTorch's automatic differentiation."""
+    """The Jacobian–vector product by PyTorch's automatic differentiation."""
     out = torch.autograd.functional.jvp(
         lambda at: pipeline.stages(at, params)[-1], torch.tensor(x), torch.tensor(v)
     )

@@ -1,4 +1,4 @@
-"""Derivatives by central differences: of steps, of maps; the rank of a Jacobian."""
+"""Derivatives by central differences, of steps and of maps; the rank of a Jacobian."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ROUNDING = 1e-9  # 1e-16/h, and h² times a third derivative
 
 @pytest.mark.parametrize("t", [-2.0, 0.0, 0.7])
 def test_speed_of_a_normalised_point(t):
-    """(x + t, y)/‖·‖ moves along x at the rate y²/‖·‖³ when t does."""
+    """(x + t, y)/‖·‖ moves along x at the rate y²/‖·‖³ as t changes."""
     x = np.random.default_rng(1).normal(size=(20, 2))
     move = Affine(np.eye(2), Entries(np.zeros(2), {"t": [1, 0]}))
     steps = (nudged(move, H), Normalize(groups=((0, 1), (2, 3))), quotient(2, H))

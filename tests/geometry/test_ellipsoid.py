@@ -16,7 +16,7 @@ def close(got, want):
 
 
 def level(points, lengths, directions):
-    """Below 1 inside the ellipsoid, 1 on it."""
+    """The quadratic form of the ellipsoid: below 1 inside, 1 on it."""
     return np.sum((points @ np.asarray(directions).T / np.asarray(lengths)) ** 2, axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Which keys can be selected, against Qhull and a linear programme for each, degenerate sets included."""
+"""Which keys can be selected, against Qhull and a linear programme for each, also in degenerate sets."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_hull_and_programmes_agree(n, d):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 12), st.booleans())
 def test_on_a_coarse_lattice(seed, d, n, flat):
-    """Doubled keys, keys on an edge, in a line or in a plane: those on an edge are no vertices."""
+    """Duplicates, keys on an edge, in a line or in a plane; keys inside an edge are no vertices."""
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
         keys[:, -1] = keys.sum(axis=-1)

@@ -1,4 +1,4 @@
-"""Attention among points is PyTorch's, and points moved by a differential equation are SciPy's."""
+"""Attention among points equals PyTorch's, and points that a differential equation moves equal SciPy's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What max(Wx + b, 0) keeps of a circle or a sphere: laws, and the images themselves."""
+"""What a ReLU layer, max(Wx + b, 0), keeps of a circle or a sphere: laws, and comparison with the images."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,9 @@ def image(W, b, x):
 
 
 def met(W, b, x):
-    """The fate of a point of the circle by its image: another point that has it mirrors x across a neuron."""
+    """The fate of a point of the circle from its image: another point with the same image mirrors it at a
+    neuron.
+    """
     own = image(W, b, x)
     if not own.any():
         return gates.COLLAPSED
@@ -43,7 +45,7 @@ def test_on_a_circle_fates_are_those_of_the_images(seed):
 
 @given(st.integers(0, 10_000))
 def test_shares_of_the_circle_are_those_of_its_points(seed):
-    """All of it, and as many points as there are, but for those beside the ends of pieces."""
+    """On the circle the exact shares equal those of many points, up to points at the ends of pieces."""
     W, b = drawn(seed)
     shares = gates.shares(W, b, 1.0)
     counted = np.bincount(gates.fates(W, b, CIRCLE), minlength=3) / N
@@ -63,7 +65,7 @@ def test_neither_size_nor_a_turn_changes_what_meets(seed, n, scale):
 
 
 def test_octants_of_a_sphere():
-    """Neurons along the axes: one octant is gone, three became axes, three were pressed flat, one stays."""
+    """Neurons along the axes: one octant collapses to a point, three to axes, three to planes, one stays."""
     x = golden(4000)
     on = (x > 0).sum(-1)
     found = gates.fates(np.eye(3), np.zeros(3), x)
@@ -83,7 +85,7 @@ def test_ranks_are_those_of_the_matrices(seed, n):
 @pytest.mark.parametrize("n", [2, 3])
 @given(st.integers(0, 10_000))
 def test_mirrored_pairs_keep_all_points_apart(n, seed):
-    """ReLU(Ax), ReLU(−Ax): their difference is Ax."""
+    """ReLU(Ax) and ReLU(−Ax) together keep everything: their difference is Ax."""
     A = np.random.default_rng(seed).normal(size=(n, n))
     W = np.vstack([A, -A])
     x = CIRCLE if n == 2 else golden(100)
@@ -93,7 +95,9 @@ def test_mirrored_pairs_keep_all_points_apart(n, seed):
 
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 def test_pieces_of_a_circle(radius):
-    """A neuron without a shift switches twice; twins and opposites switch at one place; far ones never."""
+    """A neuron without shift switches twice; equal and opposite ones at the same places; distant ones
+    never.
+    """
     W, _ = drawn(3, 5)
     assert len(gates.breaks(W, np.zeros(5), radius)) == 10
     assert len(gates.breaks(np.vstack([W, 2 * W, -W]), np.zeros(15), radius)) == 10
@@ -115,14 +119,14 @@ def test_arcs_are_pieces_of_one_pattern(seed):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_pieces_of_a_sphere(m):
-    """m great circles in general position cut it into m² − m + 2 pieces; each has another pattern."""
+    """m great circles in general position cut the sphere into m² − m + 2 pieces with different patterns."""
     W, _ = drawn(5, m, 3)
     assert gates.pattern_entropy(golden(20_000) @ W.T > 0)[0] == m * m - m + 2
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_random_neurons_are_all_off_on_a_share_of_two_to_the_minus_m(m):
-    """On average; five standard errors of the mean over the draws."""
+    """On average; within five standard errors of the mean over the draws."""
     gone = np.array([gates.shares(drawn(k, m)[0], np.zeros(m), 1.0)[gates.COLLAPSED] for k in range(400)])
     assert abs(gone.mean() - 2.0**-m) <= 5 * gone.std() / np.sqrt(len(gone)) + NEAR
 

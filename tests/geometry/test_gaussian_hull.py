@@ -1,4 +1,4 @@
-"""The exact laws: Efron's in the plane and in space, known angles, and simulations in any dimension."""
+"""The exact expectations, against Efron's in 2D and 3D, known angles, and simulations in any dimension."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ EXACT = 1e-10  # of the number: sums of thousands of terms
 
 
 def faces(n, m):
-    """2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp, f the density of N(0, 1/m), by an adaptive rule."""
+    """The number of faces, 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp with f the density of N(0, 1/m), by adaptive
+    integration.
+    """
     f = stats.norm(scale=m**-0.5).pdf
     value = integrate.quad(
         lambda p: special.ndtr(p) ** (n - m) * f(p), -9, 9, epsabs=0, epsrel=1e-11, limit=500
@@ -49,7 +51,7 @@ def test_internal_angle_is_the_share_of_directions_in_the_corner(m):
 
 @pytest.mark.parametrize("d", range(1, 21))
 def test_a_simplex_has_all_its_vertices(d):
-    """The sum is right also at n = d + 1, where the function does not need it."""
+    """The sum is also right at n = d + 1, where the function does not use it."""
     terms = [2 * m * special.comb(d + 1, m) * internal(m) * external(m, d + 1) for m in range(d, 0, -2)]
     assert sum(terms) == pytest.approx(d + 1, rel=EXACT)
     assert expected_vertices(d + 1, d) == d + 1 and expected_vertices(2, d) == 2

@@ -21,7 +21,7 @@ def close(got, want):
 
 
 def spread(v):
-    """v, if it is far enough from constant: of 16 digits, 100 in 1 and a square take away 4."""
+    """The vector v if it is not nearly constant: with 100 beside 1 and a square, 4 of 16 digits are lost."""
     assume(np.linalg.norm(center(v)) > 1)
     return v
 
@@ -216,7 +216,7 @@ UNITS = 2  # in the last place of the largest number of a vector; torch.nn.funct
 
 
 def exact(x, *, eps=1e-5, centred=True):
-    """LayerNorm (RMSNorm) in 64 bits of mantissa, and as large as 1e4932."""
+    """LayerNorm or RMSNorm with 64 bits of mantissa, for numbers up to 1e4932."""
     x = np.asarray(x.double()).astype(np.longdouble)
     for _ in range(2 * centred):
         x = x - x.mean(-1, keepdims=True)
@@ -224,13 +224,13 @@ def exact(x, *, eps=1e-5, centred=True):
 
 
 def off(got, want):
-    """The largest error, in units of the last place of the vector's largest number."""
+    """The largest error, in units in the last place of the vector's largest number."""
     unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
     return np.max(np.abs(np.asarray(got.double()) - want) / unit)
 
 
 def both(norm, x):
-    """`norm` of a tensor, and of the same numbers in NumPy where it has the type."""
+    """The norm of a tensor, and of the same numbers in NumPy if NumPy has the type."""
     yield norm(x)
     if x.dtype != torch.bfloat16:
         yield torch.asarray(norm(x.numpy()))
@@ -251,7 +251,7 @@ def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("d", [8, 1000, 100_000])
 def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
-    """Added up and multiplied in float32, rounded once; 65,536 ones are more than the largest float16."""
+    """Computed in float32 and rounded once; the sum of 65,536 ones exceeds the largest float16."""
     x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
     want, theirs = exact(x) + 1, functional.layer_norm(x, (d,), gamma, beta)
     got = layer_norm(x, gamma=gamma, beta=beta)
@@ -268,7 +268,7 @@ def test_an_eps_that_half_precision_does_not_know():
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("d", [2, 3, 8, 1000])
 def test_near_the_largest_number(rng, dtype, d):
-    """Where PyTorch's squares overflow in float32 and float64."""
+    """Where the squares in PyTorch's norms overflow in float32 and float64."""
     x = torch.asarray(rng.uniform(-1, 1, size=(3, d)) * 0.99 * torch.finfo(dtype).max).to(dtype)
     for y in both(layer_norm, x):
         assert off(y, exact(x)) < UNITS
@@ -311,7 +311,7 @@ def test_gradients_are_pytorchs(rng, dtype):
 )
 @pytest.mark.parametrize("eps", [1e-5, 0.5])
 def test_what_is_not_finite_is_pytorchs(xp, row, eps):
-    """Beside an infinite coordinate, all of RMSNorm's were NaN."""
+    """Infinite coordinates: RMSNorm's other coordinates once became NaN."""
     x = np.asarray([row, [1, 2, 4]], dtype=np.float64)
     with np.errstate(invalid="ignore"):
         close(rms_norm(xp.asarray(x), eps=eps), functional.rms_norm(torch.asarray(x), (3,), eps=eps))

@@ -1,4 +1,4 @@
-"""An iteration: each state from the one before and its own inputs, up to a number of rounds."""
+"""An iteration: each state from the previous one and its own inputs, for a number of rounds."""
 
 import numpy as np
 import pytest

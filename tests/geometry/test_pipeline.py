@@ -78,7 +78,7 @@ def test_library_dtype_and_shape_stay(xp, batch):
 
 
 def test_the_device_stays():
-    """A device without numbers stands for any other than the default."""
+    """The "meta" device stands for any device other than the default."""
     x = torch.ones((4, 3), device="meta")
     steps = [Affine(np.eye(2, 3), [0, 1]), Normalize(groups=((1,),)), *NETWORK.steps]
     assert {y.device for y in Pipeline(steps).stages(x, PARAMS)} == {x.device}
@@ -202,7 +202,7 @@ def test_centring_takes_a_constant_vector_to_zero_exactly(d):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("library", ["numpy", "float32", "float64", "gradient"])
 def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exactly(d, library):
-    """As the engine in the browser: by a term, along a track, or constant, in every d."""
+    """As in the browser's engine: by a term, on a track, or constant, in every d."""
     PI, x = centering_matrix(d), np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
     by = {
         "term": Entries(np.zeros((d, d)), terms={"t": PI}),
@@ -235,13 +235,13 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
 
 
 def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
-    """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) so."""
+    """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) with it."""
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])
 
 
 class Source:
-    """Another cloud, as a step sees it: with one stage, which a parameter scales."""
+    """Another cloud that a step reads: one stage, scaled by a parameter."""
 
     name, widths, parameters = "keys", [3], frozenset({"c"})
 
@@ -253,7 +253,7 @@ class Source:
 
 
 def test_scores_of_another_cloud_and_the_sum_of_its_points(xp, rng):
-    """One head of attention, against PyTorch's own."""
+    """One attention head, against PyTorch's."""
     q, k = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     keys = Source(xp.asarray(k))
     pipeline = Pipeline((Affine(Of(keys)), Softmax(3**0.5), Affine(Of(keys, transposed=True))))

@@ -1,4 +1,4 @@
-"""The disc of a plane: every point on the plane, the edge on the ball."""
+"""The disc of a plane: all points are in the plane, and its edge is on the ball."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """Where coordinates of the normal are equally small, the first counts as the smallest."""
+    """Where coordinates of the normal are equally small up to rounding, the first counts as the smallest."""
     exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
     for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):
         np.testing.assert_allclose(facing(np.zeros(3), np.array(normal), 1.0, CORNERS), exact, atol=1e-11)
@@ -70,7 +70,7 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """Of an upright plane, from along its normal: the nearest place on it would look straight down."""
+    """Along the normal of an upright plane, the nearest position would look straight down."""
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
 

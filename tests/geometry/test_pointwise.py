@@ -63,7 +63,7 @@ def test_an_unknown_name_lists_the_known():
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_infinity_and_tails_as_in_pytorch(name, dtype):
-    """In NumPy too; sin, cos of ∞ have no value, and gelu(−∞) is ∞·0 there as here."""
+    """In NumPy too: sin and cos of ∞ are NaN, and so is gelu(−∞) = −∞·0, as in PyTorch."""
     x = torch.tensor([float("inf"), -float("inf"), 0.0, -20.0, -3.0, 9.0], dtype=getattr(torch, dtype))
     x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if "gelu" in name else x
     want, eps = REFERENCE[name](x.double()).numpy(), torch.finfo(x.dtype).eps
@@ -78,7 +78,7 @@ def test_infinity_and_tails_as_in_pytorch(name, dtype):
 
 
 def test_gelu_keeps_its_digits_in_the_far_tail(xp):
-    """x·Φ(x), by the logarithm of Φ; PyTorch's own gelu, which adds 1 + erf, is 0 at −8.4."""
+    """x·Φ(x) by the logarithm of Φ; PyTorch's gelu, which adds 1 + erf, is 0 at −8.4."""
     x = np.array([-20.0, -8.4, -6.0, -3.0, -1.0])
     want = x * np.exp(log_ndtr(x))
     assert torch.nn.functional.gelu(torch.tensor(-8.4, dtype=torch.float64)) == 0

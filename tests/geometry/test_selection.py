@@ -1,4 +1,6 @@
-"""What attention can give a key: against linear programmes, by duality, and in sets of every kind."""
+"""The largest weight that attention can give a key: against linear programmes, by duality, in sets of all
+kinds.
+"""
 
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def weight(keys, k, query):
 @settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_fates_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed, wide):
-    """On a small lattice: doubled keys, on a line, in a plane, in the middle of an edge or a face."""
+    """Keys on a small lattice: duplicates, collinear and coplanar keys, keys inside an edge or a face."""
     keys = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     assert selectable(keys).tolist() == by_programme(keys)
 
@@ -90,13 +92,13 @@ def test_the_margin_is_the_distance_to_the_others():
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])
 def test_copies_share_what_one_would_get(m):
-    """m keys in one place, at a vertex: each gets at most 1/m, and none leads."""
+    """m copies of a vertex: each gets at most 1/m, and none leads."""
     keys = np.vstack([np.repeat([[2.0, 2]], m, axis=0), [[0, 0], [1, 0], [0, 1]]])
     assert largest_weights(keys)[:m] == pytest.approx(1 / m) and selectable(keys)[:m].tolist() == [m == 1] * m
 
 
 def test_known_weights():
-    """The middle of n keys that are even around it gets 1/(1 + n); the middle of two a third."""
+    """The centre of n symmetric keys gets 1/(1 + n); the middle of two keys gets a third."""
     for n in (3, 5, 50):
         turn = 2 * np.pi * np.arange(n) / n
         keys = np.vstack([np.column_stack([np.cos(turn), np.sin(turn)]), [[0, 0]]])

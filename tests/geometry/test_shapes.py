@@ -1,4 +1,4 @@
-"""The shapes in the signatures are those of the arrays that come and go."""
+"""Arguments and results have the shapes in the signatures."""
 
 import inspect
 from typing import get_args, get_origin
@@ -38,7 +38,7 @@ CALLS = {
 
 
 def check(f, *args):
-    """Call f; every argument and result must fit its annotation, with one meaning for each axis."""
+    """Call f; every argument and result must match its annotation, with the same size for each axis name."""
     *args, options = args if isinstance(args[-1], dict) else (*args, {})
     signature = inspect.signature(f)
     with jaxtyped("context"):

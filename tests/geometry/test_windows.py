@@ -1,4 +1,4 @@
-"""Windows over axes: shares that sum to 1, the hard cut at overlap 0, and SciPy's integrals."""
+"""Windows over axes: shares that sum to 1, separate blocks at overlap 0, and SciPy's integrals."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """The integral of the window from ½ before it to ½ after, over that of all windows."""
+    """The integral of a window over the axis's unit interval, over the sum of those of all windows."""
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)
 

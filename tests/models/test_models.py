@@ -1,6 +1,6 @@
 """The README's commands on models of real size, two of them trained, and conversion of many architectures.
 
-Of packages with weights only the files are used.
+Weights come from packages, of which only the files are used.
 """
 
 import re
@@ -26,7 +26,9 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """Runs a command of the README for a model, in a folder of its own: exit code, output, errors."""
+    """A function that runs a command of the README for a model in its own folder: exit code, output,
+    errors.
+    """
     places = {}
 
     def ran(model, number):
@@ -48,7 +50,7 @@ RECORD, REPORT, CONVERT, MODEL = range(-4, 0)
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory):
-    """GPT-2's shape with 124 million random weights."""
+    """A model of GPT-2's shape with 124 million random weights."""
     folder = tmp_path_factory.mktemp("gpt2")
     torch.manual_seed(0)
     made = transformers.GPT2LMHeadModel(transformers.GPT2Config())

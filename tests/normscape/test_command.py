@@ -1,4 +1,4 @@
-"""The command line: help, version, misspelt scenes, a taken port."""
+"""The command line: help, version, misspelt scenes, a port that is taken."""
 
 import argparse
 import socket
@@ -11,7 +11,7 @@ COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "mod
 
 
 def ended(capsys, *arguments):
-    """What a command prints before it ends, and its code."""
+    """The output of a command, and its exit code."""
     with pytest.raises(SystemExit) as end:
         app.main(list(arguments))
     said = capsys.readouterr()

@@ -1,4 +1,6 @@
-"""The widget in Python: its traits, what it makes and refuses, its picture. In a page: tests/notebook."""
+"""The widget in Python: its traits, what it makes and refuses, its picture. For the browser's part see
+tests/browser.
+"""
 
 import gzip
 import json
@@ -109,7 +111,7 @@ def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, 
 
 
 def test_what_a_page_tells_comes_in_at_once(fig):
-    """As ipywidgets takes a message of the page: the choices and what is as they are."""
+    """As ipywidgets handles a message from the page: choices and values arrive together."""
     heard = []
     fig.observe(lambda change: heard.append(change.name))
     state = {"choices": {**fig.choices, "d": "2"}, "params": {"mean": 0.3, "eps": 0.1}, "progress": 2.5}
@@ -130,7 +132,7 @@ def test_the_code_is_there_once_for_all_figures_of_a_kernel(fig):
 
 
 def shown(fig, monkeypatch):
-    """What a cell that ends in the figure writes into its notebook."""
+    """The output of a notebook cell that ends with the figure."""
     said = []
     monkeypatch.setattr(figure, "display", lambda data, raw: said.append(data))
     fig._ipython_display_()

@@ -1,4 +1,4 @@
-"""`import normscape` in a notebook's kernel, without a browser: what the front end hears of it."""
+"""`import normscape` in a notebook's kernel, without a browser: the messages that the front end gets."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
 
 
 def test_a_figure_opens_comms_for_widgets_only(kernel):
-    """A front end without Dash's extension warns of the comm that `import dash` opens."""
+    """A front end without Dash's extension warns about the comm that `import dash` opens."""
     assert comm_targets(kernel, "import normscape; from normscape import Figure, own, record") == []
     assert set(comm_targets(kernel, "figure = Figure('fold')")) == {"jupyter.widget"}
 

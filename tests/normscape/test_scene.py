@@ -1,4 +1,4 @@
-"""The component in Python: what it is for Dash, what it refuses, what it gives an application."""
+"""The Dash component in Python: its properties, what it refuses, and the routes it adds to an application."""
 
 import json
 import re

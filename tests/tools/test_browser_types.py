@@ -1,4 +1,4 @@
-"""The types of a recipe in the browser are those of the dataclasses, and of what is sent."""
+"""The browser's types of a recipe match the dataclasses, and the JSON that is sent."""
 
 import re
 from dataclasses import make_dataclass

@@ -39,7 +39,7 @@ TEXT_CHECKS = tuple(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A checkout of its own."""
+    """A copy of the checkout."""
     for name in ROOMS:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
@@ -52,7 +52,7 @@ def copy(tmp_path):
 
 
 def run(root, *command):
-    """What Python says, in a copy; and whether it ended well."""
+    """Run Python in a copy; its output, and whether it succeeded."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=root, env=own, capture_output=True, text=True, timeout=300
@@ -65,7 +65,7 @@ def checked(root, *more):
 
 
 def changed(root):
-    """The files of a copy that the checkout has not, or has otherwise."""
+    """The files of a copy that differ from the checkout, or are new."""
     every = [path for name in ROOMS if (root / name).is_dir() for path in (root / name).rglob("*")]
     files = [path.relative_to(root) for path in every if path.is_file() and path.suffix != ".pyc"]
     return {
@@ -76,7 +76,7 @@ def changed(root):
 
 
 def added(root, section):
-    """Add what the blocks of a section of the page add."""
+    """Add the code blocks of a section of the page."""
     _, _, text = CONTRIBUTING.read_text("utf-8").partition(f"\n## {section}\n")
     for name, body in DIFF.findall(text.partition("\n## ")[0]):
         path = root / name

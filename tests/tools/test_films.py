@@ -1,4 +1,4 @@
-"""What films/ claims, run anew in NumPy; and that the command that made it still makes such."""
+"""The contents of films/ agree with NumPy's results; and the command that made them still makes the same."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What is installed is pinned with hashes, and holds all that is asked for."""
+"""Locked requirements have hashes, and include everything that is asked for."""
 
 import re
 from pathlib import Path
@@ -15,14 +15,14 @@ FREE = {"torch"}  # each index of torch builds has its own files
 
 
 def locked(name):
-    """Requirement → its hashes."""
+    """The hashes of each locked requirement."""
     text = (ROOT / f"requirements/{name}.txt").read_text().replace("\\\n", "")
     lines = [line.split("--hash=") for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {Requirement(line.strip()): hashes for line, *hashes in lines}
 
 
 def versions(name):
-    """Names → versions; several where Pythons need different ones."""
+    """The versions by name; several where Python versions need different ones."""
     found = {}
     for requirement in locked(name):
         found.setdefault(canonicalize_name(requirement.name), set()).add(str(requirement.specifier))
@@ -52,7 +52,7 @@ def test_what_is_installed_is_what_is_tested():
 
 
 def test_old_pythons_get_their_timeouts():
-    """redis needs async-timeout there."""
+    """On old Pythons redis needs async-timeout."""
     for name in ("web", "image", "test"):
         markers = [each.marker for each in locked(name) if each.name == "async-timeout"]
         assert [marker.evaluate({"python_full_version": "3.11.2"}) for marker in markers] == [True]

@@ -1,4 +1,4 @@
-"""What the build of a wheel says, and what it takes along of npm's packages."""
+"""The build hook of the wheel: its messages, and the npm files that it adds."""
 
 from types import SimpleNamespace
 
