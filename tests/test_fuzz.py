@@ -1,6 +1,6 @@
-"""Nonsense over every route and callback: never a 500, never a slow answer.
+"""Random requests to every route and callback: never a 500, never a slow answer.
 
-The routes come from the application's map and the callbacks from Dash's: what is new is covered by itself.
+Routes come from the application's map and callbacks from Dash's, so new ones are covered automatically.
 """
 
 import io
@@ -59,13 +59,13 @@ def known_names(slug):
 
 
 def escaped(text):
-    """Percent-encoded, what is no Unicode as it is: servers are sent any bytes."""
+    """Percent-encoded, keeping bytes that are not Unicode: servers receive any bytes."""
     return quote(text.encode("utf-8", "surrogatepass"), safe="")
 
 
 @cache  # to make it takes longer than to draw from it
 def queries(slug):
-    """A few names, known ones mostly, some twice, with values of their kind and others."""
+    """Queries with a few names, mostly known ones, some twice, with valid and other values."""
     names = st.sampled_from(known_names(slug)) | VALUES
     pairs = st.lists(st.tuples(names, VALUES | options(slug)), max_size=5)
     return pairs.map(lambda each: "&".join(f"{escaped(name)}={escaped(value)}" for name, value in each))
@@ -86,7 +86,7 @@ def parts_of(slug):
 
 @st.composite
 def addresses(draw, rule):
-    """A path of a rule, its parts being slugs, files or anything, and a query."""
+    """A path of a rule, with slugs, file names or anything for its parts, and a query."""
     slug = draw(SLUGS)
     path = rule.rule
     for _ in rule.arguments:
@@ -96,7 +96,9 @@ def addresses(draw, rule):
 
 
 def answer(method, path, **body):
-    """The answer to a request, which came soon; each from a client of its own, whose budget is whole."""
+    """The answer to a request, which must come soon. Each request is from a new client, with its whole
+    budget.
+    """
     client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
     body["environ_overrides"] = {"REMOTE_ADDR": address}
     start = time.thread_time()
@@ -130,7 +132,7 @@ def test_no_route_takes_another_method(rule):
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_largest_scene_comes_soon(scene):
-    """As many points, dimensions and bins as there may be, with every option of every list."""
+    """As many points, dimensions and bins as are allowed, with every option of every list."""
     most = {c.name: c.max for c in scene.choices if hasattr(c, "max")}
     for name, option in [("", ""), *((c.name, o) for c in scene.choices for o in getattr(c, "options", ()))]:
         query = urlencode(most | ({name: option} if name else {}))
@@ -145,7 +147,7 @@ SIZES = ["0", "1", "1e-308", "1e-20", "1e39", "1e308", "-1e308"]
 @pytest.mark.parametrize("slug, d", [("spiral", 2), ("octants", 3)])
 @pytest.mark.parametrize("a, b", [*itertools.combinations_with_replacement(SIZES, 2)])
 def test_points_of_ones_own_are_shown_or_refused(slug, d, a, b):
-    """Also where they are all one point, next to nothing or next to everything."""
+    """Also if all points coincide, or are tiny or huge."""
     lines = "; ".join(", ".join([x] * d + [label]) for x in (a, b) for label in "rb")
     for path in ("recipe/{}", "still/{}.svg"):
         query = urlencode({"data": "own", "points": lines, "depth": 1})
@@ -180,7 +182,7 @@ KINDS = st.sampled_from(
 @BRIEF
 @given(data=st.data())
 def test_no_body_is_too_much(rule, data):
-    """Bytes, the beginning of an archive, and JSON of any kind."""
+    """Random bytes, the beginning of an archive, and JSON of any kind."""
     raw = st.binary(max_size=200)
     body = data.draw(
         raw | raw.map(b"PK\x03\x04".__add__) | JSON.map(lambda value: json.dumps(value).encode())
@@ -192,7 +194,7 @@ def test_no_body_is_too_much(rule, data):
 
 
 def opened(body):
-    """A file is opened and its run shown, or it is refused in words."""
+    """Upload a file: either its run is shown, or it is refused in words."""
     got = answer(
         "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"
     )
@@ -214,7 +216,7 @@ META = json.loads(np.load(io.BytesIO(to_npz(FILM)))["meta"].tobytes())
 
 
 def described(text):
-    """The archive of the film with another meta."""
+    """The archive of the film with other metadata."""
     raw, member = io.BytesIO(), io.BytesIO()
     np.save(member, np.frombuffer(text.encode(), np.uint8))
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
@@ -233,7 +235,7 @@ def test_a_film_with_hostile_settings(name, value):
 @BRIEF
 @given(st.data())
 def test_a_file_that_is_almost_a_run(data):
-    """A whole one with some of its bytes changed, cut off, or one of its parts replaced by anything."""
+    """A film's file with some bytes changed, cut off, or with a part replaced by anything."""
     meta = deepcopy(META)
     place = data.draw(st.sampled_from([meta, meta["network"], meta["data"], meta["settings"]]))
     name = data.draw(st.sampled_from([*place, "choice depth", "scene"]))
@@ -269,7 +271,7 @@ def test_an_archive_with_another_array(name, array):
 
 
 def plain():
-    """The archive of a film, as it is without compression."""
+    """The archive of the film without compression."""
     raw = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
         for name in whole.namelist():
@@ -283,7 +285,9 @@ MARKS = [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"\x93NUMPY", b"'shape'", b"'descr'", 
 @BRIEF
 @given(st.data())
 def test_a_run_whose_bookkeeping_is_changed(data):
-    """Bytes near the marks of an archive, of an array and of its JSON: sizes, places, names, shapes."""
+    """Changes of bytes near the markers of an archive, of an array and of its JSON: sizes, offsets, names,
+    shapes.
+    """
     raw = bytearray(data.draw(st.sampled_from([plain(), to_npz(FILM)])))
     for mark in data.draw(st.lists(st.sampled_from([m for m in MARKS if m in raw]), min_size=1, max_size=4)):
         found = data.draw(st.sampled_from([k for k in range(len(raw)) if raw.startswith(mark, k)] or [0]))
@@ -296,7 +300,7 @@ def test_a_run_whose_bookkeeping_is_changed(data):
 
 
 def long(seeds, count):
-    """A film of so many seeds and checkpoints, whose losses never rest; small as a file."""
+    """A film of many seeds and checkpoints whose losses always change; small as a file."""
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
     weights = np.zeros((seeds, count, TASK[0].size))
     return Film(*TASK, np.arange(count), weights, loss, loss, ("",) * seeds)
@@ -359,7 +363,7 @@ def test_nonsense_is_no_callback(body):
 @BRIEF
 @given(st.data())
 def test_a_callback_without_its_parts_is_refused(data):
-    """A body as the page sends it, with one of its parts replaced by anything."""
+    """A body like the page's, with one of its parts replaced by anything."""
     body = asked(data.draw(st.sampled_from(CALLBACKS)), lambda: None)
     part = data.draw(st.sampled_from(["output", "outputs", "inputs", "state", "changedPropIds"]))
     body[part] = data.draw(JSON)
@@ -375,7 +379,7 @@ def test_a_callback_of_the_page_is_not_run_here(output):
 @BRIEF
 @given(data=st.data())
 def test_callbacks_bear_any_value(output, data):
-    """A sound request, whose values are of any kind; and the handles of jobs that nobody gave out."""
+    """A valid request with values of any kind, and with invented job handles."""
     body = asked(output, lambda: data.draw(JSON | st.sampled_from([f"/{slug}" for slug in scenes()])))
     handles = data.draw(
         st.sampled_from(["", "?cacheKey=x&job=1", "?oldJob=1&oldJob=x&endId=y", "?cancelJob=1"])
@@ -390,13 +394,13 @@ HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
 @pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
 @pytest.mark.parametrize("output", CALLBACKS)
 def test_a_handle_is_any_text(output, name, text):
-    """Also beside a sound one."""
+    """Also beside a valid one."""
     for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
         answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
 
 
 def asked(output, value):
-    """The body that the page would send for a callback, with values of ours."""
+    """The body that the page would send for a callback, with given values."""
     known = APP.callback_map[output]
     outputs = known["output"] if isinstance(known["output"], list | tuple) else [known["output"]]
     parts = [{"id": o.component_id, "property": o.component_property} for o in outputs]

@@ -1,7 +1,7 @@
-"""Normscape as a wheel, in an environment of its own and far from the checkout.
+"""Normscape installed from a wheel, in its own environment, away from the checkout.
 
-The packages that it needs are those of the tests, lent by a path file, and so are the build's: what pip
-resolves and fetches is not tested, for that needs a network.
+It borrows the packages of the tests, and those of the build, through a path file. So pip's resolution and
+downloads are not tested, which would need a network.
 """
 
 import os
@@ -62,7 +62,7 @@ def place(wheel, tmp_path_factory):
 
 @pytest.fixture
 def around(tmp_path, place):
-    """Where a reader is, and what their shell has set: nothing of the checkout."""
+    """A working folder and environment variables like a reader's, without anything from the checkout."""
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     own |= {"PATH": f"{place}:{os.environ['PATH']}", "CACHE_DIR": str(tmp_path / "cache")}
     return {"cwd": tmp_path, "env": own}
@@ -70,7 +70,7 @@ def around(tmp_path, place):
 
 @contextmanager
 def serving(command, around):
-    """What a command that serves says first; it is stopped as a reader stops it."""
+    """The first output of a serving command, which is then interrupted as by a reader."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **around)
     try:
         yield until(process.stdout.readline)
@@ -96,7 +96,7 @@ def test_a_wheel_has_all_that_is_read_and_nothing_of_the_workshop(wheel):
 
 
 def files(folder):
-    """Those below a folder, as it is called."""
+    """The files below a folder, as relative paths."""
     kept = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return [path.relative_to(folder.parent).as_posix() for path in kept]
 
@@ -137,7 +137,9 @@ def test_a_package_that_hides_one_of_ours_is_named(around):
 
 
 def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around):
-    """Its commands to the letter, but for the name of the model and the port; the environment is there."""
+    """The README's commands unchanged, except for the model's name and the port; the environment exists
+    already.
+    """
     commands = readme.commands()
     assert len(commands) <= 6 and [words[0] for words in commands[-4:]] == ["normscape"] * 4
     assert commands[-5][:2] == ["pip", "install"]

@@ -1,4 +1,4 @@
-"""nginx as compose.yaml has it: what it caches, refuses, passes on and logs; replicas; slow clients."""
+"""nginx with our nginx.conf: what it caches, refuses, forwards and logs; replicas; slow clients."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ CACHE_SECONDS = 5
 
 
 class Upstream(ThreadingHTTPServer):
-    """A web server that counts requests, and answers with what it was asked."""
+    """A web server that counts requests, and answers with the request that it got."""
 
     daemon_threads = True
     request_queue_size = 512
@@ -176,7 +176,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
 def test_a_request_that_two_servers_could_read_in_two_ways_is_refused(tmp_path, asked):
-    """The bytes behind it are no request of their own."""
+    """The bytes after it are not treated as a second request."""
     with proxied(tmp_path) as (base, upstream, _):
         with slow_client(base, asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n") as line:
             said = said_by(line)
@@ -185,7 +185,7 @@ def test_a_request_that_two_servers_could_read_in_two_ways_is_refused(tmp_path, 
 
 
 def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
-    """Unfinished bodies are requests. The address is told to come again, and others are served."""
+    """Unfinished bodies count as requests. The address is told to retry, and others are served."""
     with proxied(tmp_path) as (base, _, _), contextlib.ExitStack() as stack:
         begun = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{"
         for _ in range(500):
@@ -235,7 +235,7 @@ def test_a_poll_leaves_no_line_until_it_fails(tmp_path):
 
 
 def test_a_failure_quotes_no_query(tmp_path):
-    """nginx's own log of errors has the whole line of a request."""
+    """By default, nginx's error log quotes the whole request line."""
     with proxied(tmp_path) as (base, upstream, log):
         upstream.shutdown()
         upstream.server_close()
@@ -249,7 +249,7 @@ def test_a_failure_quotes_no_query(tmp_path):
 
 @contextlib.contextmanager
 def name_server(addresses):
-    """A name server, as Docker's: every name has these addresses; its own address."""
+    """A name server like Docker's: every name has these addresses. Yields its own address."""
 
     def answers():
         while True:
@@ -304,7 +304,7 @@ VIEWERS, VISIT_SECONDS = 300, 2.0
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory):
-    """Base URL of the explorer behind nginx; enough sockets on this side."""
+    """Base URL of the explorer behind nginx; raises the limit of open sockets on this side."""
     folder = tmp_path_factory.mktemp("explorer")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
@@ -317,7 +317,7 @@ def explorer(tmp_path_factory):
 
 @pytest.mark.alone
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """Another hall is tried where the machine is busy with other tests."""
+    """Tried again with another crowd if the machine is busy with other tests."""
     port = urlsplit(explorer).port
     files = [files_of(port, path) for path in ("/", "/layernorm")]
 

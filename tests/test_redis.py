@@ -1,4 +1,6 @@
-"""Training with a real Redis server and real workers: the queue, a death, and Redis away and back."""
+"""Training with a real Redis server and real workers: the queue, killed workers, and Redis going away and
+coming back.
+"""
 
 import json
 import os
@@ -40,7 +42,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.skipif(SERVER is None, reason=WIT
 
 
 class Server:
-    """A Redis server that keeps on disk what it was given, to be killed and started again."""
+    """A Redis server with data on disk, which can be killed and started again."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -75,7 +77,7 @@ def redis(tmp_path_factory):
 
 
 class Worker:
-    """A worker as compose.yaml starts it."""
+    """A worker, started as in compose.yaml."""
 
     def __init__(self, url, folder):
         self.folder = folder
@@ -110,7 +112,7 @@ def join(queue, order, owner="me"):
 
 
 def told(queue, ticket, stop=False):
-    """What a page learns when it asks once: news of a step, or the outcome."""
+    """The answer to one poll of a page: progress, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
     text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
@@ -119,7 +121,7 @@ def told(queue, ticket, stop=False):
 
 
 def refused(queue):
-    """What a page is told that would train."""
+    """The error message for a page that wants to train."""
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     budget.guard(server, proxies=0)
@@ -150,7 +152,7 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 
 
 def healthy(worker):
-    """What the health check of compose.yaml says, and the processor's seconds that it takes."""
+    """The result of compose.yaml's health check, and the processor seconds that it takes."""
     service = (ROOT / "compose.yaml").read_text().partition("\n  worker:\n")[2]
     (check,) = re.findall(r"^      test: (.*)$", service.partition("\n  redis:\n")[0], re.M)
     before = os.times()
@@ -220,7 +222,7 @@ def client():
 
 
 def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, worker):
-    """Tickets that nobody gave out write nothing."""
+    """Invented tickets do not write anything to the store."""
     commands = lambda: {name: each["calls"] for name, each in client().info("commandstats").items()}  # noqa: E731
     before = commands()
     for forged in [f"{k:032x}" for k in range(1000)]:
@@ -233,7 +235,7 @@ def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, worker):
 
 
 class Quiet(socketserver.BaseRequestHandler):
-    """A Redis that hears, and says nothing."""
+    """A Redis that accepts connections, and never answers."""
 
     def handle(self):
         while self.request.recv(1000):
@@ -241,7 +243,7 @@ class Quiet(socketserver.BaseRequestHandler):
 
 
 def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
-    """Each of eight threads waited two seconds for it: forty open pages stopped the server."""
+    """Once, each of eight threads waited two seconds for it, so that forty open pages stopped the server."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Quiet) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -262,7 +264,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
 
 
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):
-    """Half of what Redis may take is the line's, however many files are opened."""
+    """Half of Redis's memory is reserved for the queue, however many files are uploaded."""
     ticket, waiting = join(queue, LONG), join(queue, SMALL, "other")
     until(lambda: trains(queue, ticket))
     scene = jobs.order(SMALL).scene

@@ -1,4 +1,4 @@
-"""The contract of every scene: whatever a hand can reach is finite, small, and the same in both runtimes."""
+"""Rules for every scene: whatever readers can set gives finite, small pictures, the same in both runtimes."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def client():
 
 
 def reachable(scene):
-    """Choices that differ from the defaults in one: every option, or the ends of a number."""
+    """Choices that differ from the defaults in one: each option, or the ends of a number."""
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
         values = [choice.default]
@@ -54,7 +54,7 @@ def reachable(scene):
 
 
 def ends(parameter):
-    """Its smallest and largest value, and 0 where a logarithmic slider ends in it."""
+    """A parameter's smallest and largest value, and 0 where a logarithmic slider ends in it."""
     return {parameter.min, parameter.max, *([0.0] if parameter.scale == "log" else [])} - {parameter.value}
 
 
@@ -64,7 +64,7 @@ def moments(recipe):
 
 
 def check(node, recipe, params):
-    """At each of these parameters: finite everywhere but in gaps, and the browser as Python."""
+    """At each of these parameter values, all is finite except gaps, and the browser agrees with Python."""
     recipe = as_sent(recipe)
     cases = [(p, progress) for p in params for progress in moments(recipe)]
     for (p, progress), answer in zip(cases, node.run(recipe, cases), strict=True):
@@ -82,7 +82,7 @@ def test_defaults_and_the_ends_of_every_slider(node, scene):
 
 
 def titles(recipe):
-    """What a picture of the recipe writes at its views and their layers."""
+    """The titles that a picture of the recipe shows at its views and layers."""
     return [each.title for view in recipe.views for each in (view, *view.layers)]
 
 
@@ -97,7 +97,9 @@ def test_every_choice(node, scene):
 
 @EVERY
 def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene):
-    """Of the readouts, the table of the followed point and that of facts, at the ends of all sliders."""
+    """The numbers of readouts, of the followed point's table and of other tables, at the ends of all
+    sliders.
+    """
     recipe = recipe_of(scene)
     lows, highs = ({p.name: getattr(p, end) for p in recipe.parameters} for end in ("min", "max"))
     asked = {"recipe": packed(recipe), "followed": recipe.follow}
@@ -114,7 +116,7 @@ def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene
 
 @EVERY
 def test_a_few_controls_are_open(scene):
-    """At most five at the start; a vector is one."""
+    """At most five at the start; a vector counts as one."""
     recipe = recipe_of(scene)
     chosen = {c.name: str(c.default) for c in scene.choices}
     shown = [c for c in scene.choices if not isinstance(c, Result) and not c.folded]
@@ -126,7 +128,7 @@ def test_a_few_controls_are_open(scene):
 
 
 def stages_by_choice(scene):
-    """The names of the stages for all combinations of those choices that change them."""
+    """The names of the stages for all combinations of the choices that change them."""
     usual = recipe_of(scene).stages
     options = {}
     for choices in reachable(scene):
@@ -140,10 +142,10 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each is about a stage of the scene as it opens, and each name about one that is offered.
+    """Each names a stage of the default recipe, and each name is that of a stage for some choices.
 
-    It is lit at all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means the same stage in
-    every recipe.
+    A paragraph is highlighted at all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means
+    the same stage in every recipe.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -166,7 +168,7 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
 
 @EVERY
 def test_what_layers_show_is_finite(scene):
-    """Gaps are in lines, and in place of points that are not chosen now."""
+    """Gaps are only in lines, and in place of points that are not shown."""
     recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
@@ -181,9 +183,9 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_the_first_frame_is_whole(scene):
-    """Whatever is chosen: of a 3D view nothing is past the edge of its panel, or within half a mark of it.
+    """For all choices, no point of a 3D view is outside its panel, or within half a mark of its edge.
 
-    But for a supporting plane, which has no end and is cut somewhere in any case.
+    Except supporting planes, which are infinite and cut off somewhere.
     """
     size, edge = 600, 5  # pixels
     for query in ({}, *reachable(scene)):
@@ -201,7 +203,9 @@ def test_the_first_frame_is_whole(scene):
 
 @EVERY
 def test_no_stage_leaves_its_panel(scene):
-    """Of a 3D view, with the sliders as they are: what a stage shows is on the paper, and between stages."""
+    """In 3D views, with sliders at their defaults: each stage, and the way between stages, is inside the
+    panel.
+    """
     state = state_of(scene, {})
     for progress in np.arange(0, len(state.recipe.stages) - 0.75, 0.5):
         at = state.recipe.moment(state.params, progress, followed=state.follow)
@@ -220,8 +224,9 @@ REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre"]
 
 @pytest.mark.parametrize("slug", REACHING)
 def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
-    """Nor the sphere: whatever is chosen, at each stage, one slider at a time, none too; nor do the values
-    between that it names."""
+    """For all choices, at each stage, one slider at a time at its ends and named values: points and the
+    sphere stay inside.
+    """
     for query in ({}, *reachable(scenes()[slug])):
         recipe = recipe_of(scenes()[slug], **query)
         view = recipe.views[0]
@@ -258,7 +263,9 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """A sphere or circle where there is one, else all that is no guide: of the smaller side of any panel."""
+    """A sphere or circle if there is one, else everything but guides, relative to the smaller side of any
+    panel.
+    """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []
     for progress in [state.progress, *range(len(state.recipe.stages))]:
@@ -284,7 +291,7 @@ LAID_OUT = ("curve", "grid")  # views whose axes are numbers: where these begin 
 
 
 def flat_on(view, mark, at):
-    """In parts of the smaller side, from the middle."""
+    """Positions relative to the panel's centre, in units of its smaller side."""
     flat, _ = project(view, mark.points(at), view.camera, (1.0, 1.0))
     return flat
 

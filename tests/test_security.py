@@ -1,4 +1,4 @@
-"""What every answer says to the browser. The tests of tests/browser run under this policy."""
+"""Security headers of every answer. The tests in tests/browser run under this policy."""
 
 import platform
 import re
@@ -24,14 +24,16 @@ def client():
 
 
 def policy(answer):
-    """The Content-Security-Policy as a mapping."""
+    """The Content-Security-Policy as a dictionary."""
     parts = answer.headers["Content-Security-Policy"].split("; ")
     return {name: values for name, *values in map(str.split, parts)}
 
 
 @pytest.mark.parametrize("path", PAGES + DRAWN + OTHERS)
 def test_every_answer_is_guarded(client, path):
-    """Documents, and pictures that a browser may open as one, say what they may do; a script needs less."""
+    """Documents, and images that a browser may open as documents, have the whole policy; scripts need
+    less.
+    """
     with client.get(path) as answer:
         headers = answer.headers
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -55,7 +57,7 @@ def test_what_names_its_host_is_kept_by_no_shared_cache(client, path):
 
 @pytest.fixture
 def named(monkeypatch):
-    """An application that knows its name, behind a proxy that forwards what it is sent."""
+    """An application that knows its public host name, behind a forwarding proxy."""
     monkeypatch.setenv("HOSTS", "teach.example, .school.example")
     monkeypatch.setenv("TRUSTED_PROXIES", "1")
     return app.create_app().server.test_client()
@@ -108,7 +110,7 @@ def test_no_page_says_what_it_runs_on(client, path):
 
 @pytest.mark.parametrize("path", [*PAGES, "/embed/layernorm"])
 def test_no_script_is_made_from_text(client, path):
-    """Scripts come from this server, as files; nothing is evaluated."""
+    """Scripts are files from this server; nothing is evaluated from text."""
     answer = client.get(path)
     assert policy(answer)["script-src"] == ["'self'"]
     inline = re.findall(r"<script((?![^>]*\bsrc=)[^>]*)>", answer.text)
@@ -127,7 +129,7 @@ def test_an_embed_may_stand_in_any_page(client, path):
     ["/assets/page/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"],
 )
 def test_a_figure_without_an_origin_may_fetch_what_it_needs(client, path):
-    """In a sandboxed frame; never with credentials."""
+    """In a sandboxed frame, without an origin; never with credentials."""
     with client.get(path, headers={"Origin": "null"}) as answer:
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in answer.headers
@@ -143,7 +145,7 @@ CLOSED = [
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 def test_nothing_else_is_for_other_pages(client, method, path):
-    """Pages, runs, uploads and training least of all; no question is allowed beforehand."""
+    """Pages, runs, uploads and training must not be read by other sites; preflight requests are denied."""
     with client.open(path, method=method, headers={"Origin": "null"}) as answer:
         assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
 
@@ -156,6 +158,6 @@ def test_no_debugger():
 
 @pytest.mark.parametrize("slug", [*scenes()])
 def test_what_a_page_is_refused_it_says(client, slug):
-    """A link with a wrong value brings none of it into the page as markup."""
+    """A page for a link with an invalid value contains none of it as markup."""
     answer = client.get(f"/{slug}?progress=<script>alert(1)</script>")
     assert answer.status_code == 400 and "<script>alert" not in answer.text

@@ -1,4 +1,4 @@
-"""u_ε is typeset wherever readers see it: its underscore is for those who write."""
+"""u_ε is typeset wherever readers see it; the underscore is only in sources."""
 
 import re
 
@@ -21,7 +21,7 @@ def client():
 
 
 def texts(data, key=""):
-    """All texts of a recipe that a reader may see."""
+    """All texts of a recipe that readers may see."""
     if isinstance(data, dict):
         for name, value in data.items():
             if name not in UNSEEN:

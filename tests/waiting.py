@@ -1,11 +1,11 @@
-"""Waiting for what another process does."""
+"""Wait for what another process does."""
 
 import time
 import urllib.request
 
 
 def until(condition, seconds=60):
-    """The first true answer; AssertionError if none comes."""
+    """Call a function until its result is true, and return it; AssertionError on timeout."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
@@ -15,7 +15,7 @@ def until(condition, seconds=60):
 
 
 def answers(address):
-    """Whether a server is there."""
+    """Whether a server answers."""
     try:
         return urllib.request.urlopen(address, timeout=5).status == 200
     except OSError:

@@ -1,4 +1,4 @@
-"""What we write is in the typefaces that come with the app, and these come with every page."""
+"""All text is in the typefaces that come with the app, and these come with every page."""
 
 import base64
 import html
@@ -37,7 +37,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def faces():
-    """What each has: the signs, and whether there is a MATH table."""
+    """For each typeface, its characters, and whether it has a MATH table."""
     done = subprocess.run(["node", HERE / "fonts.mjs"], capture_output=True, text=True, check=True)
     return {name: (set(each["signs"]), each["mathematics"]) for name, each in json.loads(done.stdout).items()}
 
@@ -49,7 +49,7 @@ def pages(client):
 
 
 def slanted(sign):
-    """A single letter of a formula as MathML shows it."""
+    """A single letter of a formula as MathML shows it, in italics."""
     name = unicodedata.name(sign, "")
     found = re.fullmatch(r"(LATIN|GREEK) (SMALL|CAPITAL) LETTER (FINAL )?(\w+)", name)
     if not found or not (sign.isascii() or "\u0391" <= sign <= "\u03c9"):
@@ -67,7 +67,9 @@ def test_letters_of_formulas_are_slanted():
 
 
 def test_there_are_four_and_none_in_two_places(faces):
-    """Of a file that two share, Chromium knows the signs of one alone: words are drawn over roots."""
+    """If two typefaces shared a file, Chromium would know the characters of only one, and draw words over
+    roots.
+    """
     assert faces.keys() == {"text", "italic", "signs", "mathematics"}
     assert sorted(faces) == sorted(file for _, file, _ in fonts.FACES)
     assert {name for name, (_, mathematics) in faces.items() if mathematics} == {"signs", "mathematics"}

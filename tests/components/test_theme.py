@@ -82,7 +82,7 @@ def test_every_role_has_a_colour_to_be_written_in(theme, role):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("share", np.linspace(0, 1, 101))
 def test_a_number_is_read_in_its_cell(theme, share):
-    """Anywhere on the scale, which goes straight between its colours."""
+    """Anywhere on the scale, which is linear between its colours."""
     found = colors(theme)
     steps = [parts(color) for color in SCALES["sequential"][THEMES.index(theme)]]
     at = np.linspace(0, 1, len(steps))
@@ -91,7 +91,7 @@ def test_a_number_is_read_in_its_cell(theme, share):
 
 
 def test_a_mark_of_the_formula_leaves_it_readable():
-    """Words on a veil of any colour that stands in a formula (`.formula .marked`)."""
+    """Text on any of the colours that highlight parts of a formula (`.formula .marked`)."""
     roles = re.findall(r"\.formula \.role-([\w-]+) \{", STYLE)
     veil = float(re.search(r"--mark: color-mix\(in srgb, currentColor (\d+)%", STYLE)[1]) / 100
     assert len(roles) > 3
@@ -106,7 +106,7 @@ def test_a_mark_of_the_formula_leaves_it_readable():
 
 
 def test_known_distances():
-    """The primaries in OKLab, from the publication; grey stays grey; red darkens without long cones."""
+    """The primaries in OKLab, from the publication; grey stays grey; red darkens without long-wave cones."""
     np.testing.assert_allclose(colours.oklab("#ff0000"), (0.628, 0.225, 0.126), atol=1e-3)
     np.testing.assert_allclose(colours.oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     assert difference("#000000", "#ffffff") == pytest.approx(1, abs=1e-4)
@@ -139,8 +139,10 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 
 @pytest.fixture(scope="module")
 def company():
-    """Pairs of roles in one view and the same form → the scenes: over all choices, one at a time. Where axes
-    end is no matter of colours, and not found: these recipes are nobody else's."""
+    """Pairs of roles that one view shows in the same form, each with its scenes, over all choices, one at a
+    time. Axis ranges do not affect colours and are not computed, so these recipes are not shared with other
+    tests.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))
         patch.setattr(recipes.cached_recipe, "cache", LRUCache(1))
@@ -165,7 +167,7 @@ def _company():
 
 
 def form(mark):
-    """What of a mark is no colour."""
+    """The properties of a mark's look other than colour."""
     return mark.draws, getattr(mark, "glyph", ""), getattr(mark, "dash", "")
 
 
@@ -182,7 +184,7 @@ def test_roles_of_one_view_and_form_are_told_apart(theme, company):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_classes_are_told_apart_by_all(theme):
-    """Their points differ in form, too; the field that they lie on does not."""
+    """Their points also differ in form; the field behind them does not."""
     ends = SCALES["diverging"][THEMES.index(theme)]
     assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
     for vision in VISIONS:
@@ -212,7 +214,7 @@ def test_resolve_goes_everywhere_and_leaves_the_rest():
 
 
 def test_css_has_a_block_for_each_theme():
-    """The system's, light and dark, and what a page may ask for in its place."""
+    """For the system's setting, for light and dark, and for pages that choose one."""
     blocks, asked = (
         css().strip().splitlines(),
         (":root {", "(prefers-color-scheme: dark)", '"light"', '"dark"'),

@@ -1,4 +1,4 @@
-"""Cards: the hero fills its frame, and its run shows each frame once."""
+"""Cards of the gallery: the main figure fills its frame, and the animation shows each frame once."""
 
 import re
 from xml.etree import ElementTree

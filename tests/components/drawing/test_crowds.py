@@ -1,4 +1,4 @@
-"""Counts are of points that are in one place, not of those that one picture alone puts there."""
+"""Counts are of points that coincide in space, not just in one projection."""
 
 import pytest
 
@@ -22,7 +22,9 @@ def counts(recipe, view, progress):
 
 
 def test_who_stands_behind_another_is_not_with_it():
-    """From above, the points of a plane are in sixteen rows; on the sphere each half of them is one point."""
+    """Seen from above, the points of a plane are in sixteen rows, and each half of the sphere is one
+    point.
+    """
     recipe = recipe_of(scenes()["fibre"])
     assert counts(recipe, "above", 0) == []
     assert counts(recipe, "above", 1) == [16] * 16

@@ -1,4 +1,4 @@
-"""Points on flat paper: where they fall, what fits, and what stands before them."""
+"""Points projected onto the page: where they are, what fits, and what is in front of them."""
 
 from dataclasses import replace
 
@@ -44,7 +44,9 @@ def test_of_nothing_everything_fits():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_sphere_hides_exactly_what_faces_away(seed):
-    """Seen from the eye e, of the points x of the unit sphere those with ⟨x, e⟩ < 1."""
+    """From the eye e, those points x of the unit sphere are visible with ⟨x, e⟩ ≥ 1; the others are
+    hidden.
+    """
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=3)
     eye = 1.5 * direction / np.linalg.norm(direction)  # of the cube, which is 4 wide

@@ -35,7 +35,9 @@ PAINTED = re.compile(r"var\(--([\w-]+)\)")
 
 
 def checked(text):
-    """The picture's elements by tag; valid XML, finite, small, every colour known."""
+    """The picture's elements by tag, after a check that it is valid XML, finite, small, and has only known
+    colours.
+    """
     assert not re.search(r"nan|inf", text, re.I) and len(text.encode()) < LARGEST
     found = {}
     for element in ElementTree.fromstring(text).iter():
@@ -106,7 +108,7 @@ def test_many_points_stay_small():
 
 @cache
 def drawn(slug, **query):
-    """A scene's state and its picture, drawn once for all that is asked of it."""
+    """A scene's state and its picture, drawn once for all tests."""
     state = state_of(scenes()[slug], query)
     return state, svg(state.recipe, state)
 
@@ -151,7 +153,9 @@ EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 @EVERY
 def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
-    """A nested svg cuts off what leaves it; a curve that leaves its axes does not reach its neighbour."""
+    """A nested svg clips its contents, so a curve that leaves its axes does not reach the neighbouring
+    view.
+    """
     state, found = panels(scene)
     for (view, panel), (left, top, wide, high) in zip(found, boxes(state.recipe.views), strict=True):
         x, y, w, h = numbers(panel, "x", "y", "width", "height")
@@ -190,7 +194,7 @@ def test_no_two_labels_stand_in_one_place(scene):
 
 @pytest.mark.parametrize("slug", ["spiral", "labels"])
 def test_a_field_has_the_networks_colours_and_no_seams(slug):
-    """Its cells have whole coordinates and are drawn without smoothing, each shade on all those below it."""
+    """Its cells have integer coordinates and no antialiasing; each shade covers all those below it."""
     state, found = panels(scenes()[slug])
     view, panel = next(each for each in found if each[0].name == "field")
     layer, color = view.layers[0], view.layers[0].color
@@ -206,7 +210,7 @@ def test_a_field_has_the_networks_colours_and_no_seams(slug):
 
 
 def test_a_globe_is_painted_with_what_the_network_answers():
-    """Of octants: eight parts, by turns of one class and of the other."""
+    """For octants: eight parts, alternating between the classes."""
     _, found = panels(scenes()["octants"])
     panel = next(panel for view, panel in found if view.name == "ball")
     fills = [path.get("fill") for path in panel.iter(f"{SVG}path")]
@@ -214,7 +218,7 @@ def test_a_globe_is_painted_with_what_the_network_answers():
 
 
 def ball(*, opacity):
-    """A globe coloured by its height, with the poles of the camera's line of sight as points."""
+    """A globe coloured by height, with the two points on the camera's line of sight."""
     show, (points, order) = rows(np.eye(3)), sphere_mesh()
     color = Color("diverging", -1, 1, of=Row((0, 0, 1)))
     globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=opacity)
@@ -233,7 +237,7 @@ def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
 
 
 def bent(*, most):
-    """A sheet of 9 × 9 points that is folded flat on itself: the half with low values lies behind."""
+    """A sheet of 9 × 9 points folded flat onto itself: the half with low values is behind."""
     y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
     points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
     sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
@@ -273,7 +277,9 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
 
 
 def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
-    """On a line away from the eye, beside nothing else: sizes by distance, no paler before the middle."""
+    """For points on a line away from the eye: sizes follow the distance, and nothing fades before the
+    middle.
+    """
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)
     small = recipe(3)

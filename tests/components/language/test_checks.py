@@ -1,4 +1,4 @@
-"""Every mistake that a recipe can have is one helpful line; and what is right stays right."""
+"""Every possible mistake in a recipe gives one helpful line; valid recipes are accepted."""
 
 import re
 from dataclasses import fields, replace
@@ -89,14 +89,14 @@ def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
 
 
 def iterated(mark):
-    """The small recipe with a cloud of an iteration, and a mark of it."""
+    """The small recipe with a cloud of an iteration, and a mark for it."""
     orbit = Cloud("i", np.eye(3), Pipeline((Orbit(Pipeline((Affine(np.eye(3)),)), 3),)))
     small = with_mark(mark)
     return lambda: replace(small(), clouds=(*recipe(3).clouds, orbit))
 
 
 def replaying(clock=PARAMETER.name, **parts):
-    """A recipe in which a hand plays the clock."""
+    """A recipe in which a click plays the clock."""
     low, n = PARAMETER.min, np.zeros(N, int)
     fine = {"spans": np.full((N, 2), low), "follow": n, "progress": n}
     mark = Points("x", "input", SHOW, hand=Replay(**fine | parts))

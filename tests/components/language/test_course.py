@@ -1,4 +1,4 @@
-"""The course has every scene once, in an order that its sentences lead through."""
+"""The course has every scene once, in an order that its sentences connect."""
 
 import pytest
 

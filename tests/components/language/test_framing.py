@@ -1,4 +1,4 @@
-"""Laws of framing: what a view shows decides where its axes end."""
+"""Laws of framing: the contents of a view determine the ranges of its axes."""
 
 from dataclasses import replace
 
@@ -135,7 +135,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
 
 @pytest.mark.parametrize("away", [0.0, 20.0])
 def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
-    """However far from the sphere that is."""
+    """However far from the sphere the contents are."""
     far = Affine(3 * np.eye(3), np.array([away, 0, -away]))
     made = recipe(
         (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")
@@ -147,7 +147,7 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
-    """A point that goes away makes the first frame large; before, the sphere has its share."""
+    """A distant point enlarges the first frame; before it moved away, the sphere has its share."""
     ring = clouds.circle(64, *np.eye(3)[:2])
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
     grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
@@ -219,7 +219,7 @@ def test_views_in_space_have_one_scale_and_own_middles():
 
 
 def test_what_is_memoised_of_an_object_is_never_taken_for_that_of_another():
-    """Python gives the identity of an object that is gone to the next one."""
+    """Python reuses the identity (`id`) of an object that was deleted."""
     memory = ShownPoints(Recipe(("one",), (), (cloud(X),), ()))
     for k in range(50):
         array = np.full(3, float(k))

@@ -1,4 +1,4 @@
-"""What a link means; tests/assets/test_link.py holds the browser to the same."""
+"""The meaning of links in Python; tests/assets/test_link.py compares the browser."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A mark, and a readout, is whole in its class: what it shows, what decides the frame, what it needs."""
+"""A mark's or readout's class is complete: what it shows, how it affects the frame, and what it requires."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ X = np.array([[0.0, 0.0], [1.0, 2.0]])
 
 @dataclass(frozen=True, kw_only=True)
 class Cross(Mark):
-    """A mark that no module knows: the ends of an axis-parallel cross of a size around each point."""
+    """A mark that no module knows: an axis-parallel cross around each point."""
 
     size: float
     draws = "points"

@@ -106,7 +106,7 @@ def test_rows_are_the_projection():
 
 
 def test_a_row_may_rest_at_a_stage_and_have_an_offset():
-    """Stage against stage is an activation curve; a stage beyond the last is the last."""
+    """Two stages against each other make an activation's curve; a stage beyond the last means the last."""
     small = recipe(3)
     first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))
@@ -153,7 +153,9 @@ def test_best_threshold(values, classes, want):
 
 
 def test_a_recipe_is_plain_data_until_it_is_finished():
-    """Neither its checks nor its framing run when it is made; `finished` gives another, and leaves it."""
+    """Making a recipe runs neither checks nor framing; `finished` returns another recipe, and leaves it
+    unchanged.
+    """
     points, show = Cloud("x", np.array([[0.0, 1.0], [2.0, 3.0]])), rows(np.eye(2))
     views = (View("v", "", (Points("x", "input", show),), dims=2),)
     made = Recipe(("one",), (), (points,), views)
@@ -176,7 +178,7 @@ def test_readouts_travel():
 
 
 def test_a_figure_runs_each_pipeline_once(monkeypatch):
-    """Also where ten layers show one cloud; other parameters run it anew, as a new recipe would."""
+    """Even if ten layers show the same cloud; other parameters run it again, as a new recipe would."""
     runs, stages = [], Pipeline.stages
 
     def counted(self, x, params=None):

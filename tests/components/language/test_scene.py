@@ -78,7 +78,7 @@ def test_recipe_takes_choices_by_name():
 
 
 def test_a_sentence_is_counted_in_characters():
-    """An emoji is one, whatever it takes to write it."""
+    """An emoji counts as one character, whatever its encoding."""
     assert SCENE.choose({"line": "😀" * 6})["line"] == "😀" * 6
 
 
@@ -139,7 +139,7 @@ def test_choices_take_their_own_defaults(scene):
 
 
 def test_building_is_pure():
-    """The same choices, the same recipe, also after it was used: links and the cache rely on it."""
+    """The same choices give the same recipe, even after it was used: links and the cache rely on it."""
     first = {slug: json.dumps(packed(recipe_of(scene))) for slug, scene in scenes().items()}
     recipes.cached_recipe.cache_clear()
     for slug, scene in scenes().items():

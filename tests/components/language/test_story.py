@@ -1,4 +1,6 @@
-"""The story: its figures show what the text says; its numbers are those that the scenes' tests compute."""
+"""The story: its figures show what the text says, and its numbers are those that the scenes' tests
+compute.
+"""
 
 import re
 from importlib import import_module
@@ -51,7 +53,7 @@ def test_it_is_a_long_read_with_a_dozen_figures():
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
 def test_what_stands_beside_a_paragraph_can_be_shown(slug, k, block):
-    """Without another recipe: a story in a folder has one of each scene."""
+    """Without another recipe, because a story in a folder has only one recipe of each scene."""
     scene = scenes()[slug]
     state_of(scene, block.state)
     assert len(plain(block.html)) > 20 and "$" not in block.html
@@ -87,7 +89,7 @@ def test_the_bridge_is_the_scene_s():
 
 
 def test_a_gain_hides_a_key_only_with_two_zeros():
-    """Centred keys sum to zero, so a single lost component is known from the others."""
+    """Centred keys sum to zero, so a single lost coordinate follows from the others."""
     assert "just as round in this sense, unless two of its factors are zero." in TEXT
     for d in (3, 4, 6):
         sphere = layer_norm(np.random.default_rng(d).standard_normal((40, d)), eps=0.0)
@@ -114,7 +116,7 @@ def test_a_gradient_loses_two_parts_and_is_divided():
 
 
 def test_a_line_from_left_to_right_gives_the_sigmoid():
-    """And no other: across, its first coordinate climbs and comes down again."""
+    """And no other curve: across it, the first coordinate rises and falls again."""
     assert (
         "A straight line from left to right gives the sigmoid, and the nearer it passes the middle, the"
         in TEXT

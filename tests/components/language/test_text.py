@@ -174,7 +174,7 @@ def test_several_scenes_ask():
     }.items(),
 )
 def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
-    """Else a browser takes them for signs before or after a thing, which stand close to it."""
+    """Otherwise browsers treat them as prefix or postfix signs, without spacing."""
     found = ElementTree.fromstring(mathml(latex))
     assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges
 

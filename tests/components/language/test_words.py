@@ -1,4 +1,4 @@
-"""Words are explained once, linked where a text uses them first; sources are cited in full."""
+"""Words are explained once, and linked where a text first uses them; sources are cited in full."""
 
 import re
 
@@ -37,7 +37,7 @@ def test_a_text_links_a_word_where_it_uses_it_first(scene):
 
 
 def tabled(text):
-    """The symbols that a table alone has."""
+    """The symbols that only tables have."""
     outside = re.sub(r"<table>.*?</table>", "", text, flags=re.S)
     return {word.id for word in WORDS if not any(each in outside for each in word.found)}
 

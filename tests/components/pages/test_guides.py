@@ -1,4 +1,4 @@
-"""Guides: the files of `docs/` that are also pages of the site, served and static."""
+"""Guides: files of `docs/` that are also pages of the site, served and static."""
 
 import re
 from html import unescape

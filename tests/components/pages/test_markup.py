@@ -1,4 +1,4 @@
-"""Trees as text."""
+"""Component trees as HTML text."""
 
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -13,7 +13,7 @@ from components.pages.markup import VOID, attributes, element, written
 
 
 class Reader(HTMLParser):
-    """What a browser reads: nested lists [tag, attributes, *children]."""
+    """What a browser parses: nested lists [tag, attributes, *children]."""
 
     def __init__(self, text):
         super().__init__()
@@ -47,13 +47,13 @@ TAGS = {"Div": "div", "Section": "section", "H1": "h1", "Label": "label", "MapEl
 
 
 def node(tag, name, inner):
-    """A component, and what is to be read of it."""
+    """A component, and what a browser should parse."""
     trees, wanted = [tree for tree, _ in inner], [want for _, want in inner]
     return getattr(html, tag)(trees, className=name), [TAGS[tag], {"class": name}, *wanted]
 
 
 def apart(inner):
-    """No two texts beside each other: a browser reads them as one."""
+    """Merge neighbouring texts, as a browser does."""
     return not any(isinstance(a, str) and isinstance(b, str) for (a, _), (b, _) in pairwise(inner))
 
 
@@ -66,7 +66,7 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_a_browser_reads_the_tree_that_was_written(made):
-    """Whatever stands in its texts and attributes."""
+    """For any texts and attributes."""
     tree, want = made
     assert read(written(tree)) == [want]
 

@@ -1,4 +1,4 @@
-"""A teacher's link: its page takes it, and what its picture and its embed make of it."""
+"""A teacher's link: its page accepts it, and so do its picture and its embed."""
 
 import re
 from html import unescape
@@ -59,7 +59,9 @@ def test_a_page_is_no_embed(client):
 
 
 def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
-    """So that nothing moves away when the player comes; where one seed is shipped, there is none to pick."""
+    """So that nothing moves when the player starts; where one seed is shipped, there is no choice of
+    seeds.
+    """
     page, recipe = client.get("/language").text, recipe_of(scenes()["language"])
     letters = next(c.labels for c in recipe.clouds if c.name == "keys")
     assert page.count('role="option"') == len(letters) and 'class="key">no query can choose:' in page
@@ -68,7 +70,7 @@ def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
 
 
 def test_a_worker_starts_when_the_panel_of_a_training_is_opened(client, monkeypatch):
-    """Not for each page that has one: it imports torch."""
+    """Not for each page that has one, because a worker imports torch."""
     started = []
     monkeypatch.setattr(ChildWorker, "ready", lambda worker: started.append(worker))
     assert client.get("/spiral").status_code == 200 and not started

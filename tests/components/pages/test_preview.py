@@ -1,4 +1,4 @@
-"""What networks show beside a link: tags and pictures, by the rules of their crawlers."""
+"""Link previews in social networks: meta tags and pictures, by the rules of their crawlers."""
 
 import struct
 from html.parser import HTMLParser
@@ -26,7 +26,7 @@ WANTED |= {"og:image:width", "og:image:height", "twitter:card"}
 
 
 class Tags(HTMLParser):
-    """The meta elements of a page, as far as a crawler reads, each once."""
+    """The meta elements of a page, as a crawler reads them, each once."""
 
     def __init__(self, page):
         super().__init__()
@@ -47,7 +47,7 @@ def server():
 
 
 def crawl(server, path, **headers):
-    """As a crawler comes: no cookies, and no compression asked for."""
+    """A request like a crawler's: no cookies, no compression."""
     return server.test_client(use_cookies=False).get(path, headers=headers)
 
 
@@ -145,7 +145,7 @@ TITLES = [page.title for page in front_pages().values()] + [scene.title for scen
 
 @pytest.fixture
 def words(monkeypatch):
-    """Draws a title without a picture beside it: which pixels are not paper."""
+    """Draw a title without a picture; which pixels differ from the background."""
     state = state_of(scenes()["fold"], {}, tour=False)
     monkeypatch.setattr(preview, "first_view", lambda *_: ((0, 0, 1, 1), ""))
 
@@ -167,7 +167,7 @@ def test_a_title_stands_in_its_column_and_can_be_read_at_half_the_size(words, ti
 
 
 def test_letters_are_drawn_where_the_system_has_no_typefaces(words, monkeypatch):
-    """The face comes with the app, and what the system has is not looked at."""
+    """The typeface comes with the app; the system's typefaces are not used."""
     assert words("Words")[200:].any() and words("𝟏")[200:].any()
     monkeypatch.setattr(preview, "FONT_FAMILY", "Arial")
     assert not words("Words").any()

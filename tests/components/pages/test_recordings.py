@@ -1,4 +1,6 @@
-"""A recording that a reader opens: shown, told as a table, deleted; a hostile file is refused in one line."""
+"""A recording that a reader uploads: shown, listed as a table, deleted; hostile files are refused in one
+line.
+"""
 
 import csv
 import io
@@ -36,7 +38,7 @@ def opened(client, data=DATA):
 
 
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
-    """The largest takes ten seconds: who waited for it held one of the two places for work."""
+    """The largest file takes ten seconds, and a waiting request would hold one of the two places for work."""
     with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
         answer = pool.submit(opened, client).result(timeout=20)
     assert answer.status_code == 503 and "measured" in answer.json["error"] and answer.headers["Retry-After"]
@@ -88,7 +90,7 @@ HUGE = {
 
 
 def with_huge(part, dtype, size, kind="layer_norm"):
-    """The file of a norm one of whose arrays has one huge number."""
+    """A recording's file with one huge number in an array of a norm."""
     plain = norm("h", kind)
     array = getattr(plain, part).astype(dtype)
     array.flat[0] = size
@@ -113,7 +115,7 @@ def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype
 
 
 def test_two_uploads_of_one_file_are_two_recordings(client):
-    """Anyone may have the same file, such as that of a public model: it is no key to another's recording."""
+    """The same file, such as a public model's, does not give access to another reader's recording."""
     mine, yours = (opened(client).json["choices"]["own"] for _ in range(2))
     assert mine != yours and len(mine) == 32
     assert client.post(f"/recording/{yours}/delete", **BYTES).status_code == 200
@@ -131,7 +133,7 @@ OTHER_SITES = {"a form": {"content_type": "text/plain"}, "no content type": {}}
 
 @pytest.mark.parametrize("asked", OTHER_SITES.values(), ids=OTHER_SITES)
 def test_no_other_site_deletes_or_uploads(client, asked):
-    """Bytes only after a question, whose answer allows no other site anything (tests/test_security.py)."""
+    """Uploads are raw bytes, which need a preflight request, and that is denied (tests/test_security.py)."""
     key = opened(client).json["choices"]["own"]
     assert client.post(f"/recording/{key}/delete", **asked).status_code == 400
     assert client.post("/recording", data=DATA, **asked).status_code == 400

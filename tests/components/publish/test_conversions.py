@@ -1,4 +1,4 @@
-"""`convert` and `certify` on the command line, with a GPT-2 as a reader has it."""
+"""`convert` and `certify` on the command line, with a GPT-2 in a folder like a reader's."""
 
 import json
 import signal

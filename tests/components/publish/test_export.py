@@ -1,4 +1,4 @@
-"""Exports on the command line, as far as no browser is needed for them; what is wrong is one line."""
+"""Exports on the command line, as far as they need no browser; errors are one line."""
 
 import asyncio
 import io
@@ -44,7 +44,7 @@ def node():
 
 @pytest.fixture
 def refused(capsys):
-    """A function: what the command line says before it leaves with 2."""
+    """A function that returns the command's error message; it must exit with 2."""
 
     def command(*arguments):
         with pytest.raises(SystemExit) as left:
@@ -110,7 +110,7 @@ def test_a_page_has_everything_inside(tmp_path):
 
 
 def test_a_page_may_have_choices_inside(tmp_path):
-    """All values of those that are named, together, and the state's own; nothing else is offered."""
+    """All combinations of the named choices, and the state's own; no others are offered."""
     out, scene = tmp_path / "a.html", scenes()["layernorm"]
     app.main(["export", "layernorm", "--out", str(out), "--set", "n=60", "seed=77", "--choice", "d", "seed"])
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))
@@ -194,13 +194,13 @@ def test_a_turn_runs_from_one_end_to_the_other():
 
 
 def finished(coroutine):
-    """In a thread of its own: in this one the loop of the browser's tests may be running."""
+    """Run in a separate thread, since this one may have a running event loop of the browser tests."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, coroutine).result()
 
 
 async def colours(count):
-    """Pictures of different colours, of odd sides."""
+    """Pictures of different colours, with odd sizes."""
     for k in range(count):
         file = io.BytesIO()
         Image.new("RGB", (33, 31), (5 * k, 0, 255 - 5 * k)).save(file, "png")

@@ -1,4 +1,4 @@
-"""From a model of somebody's to the verdict, on the command line."""
+"""From a reader's model to its report, on the command line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A recipe that refers to parts of the default one is restored in the browser as it was."""
+"""A recipe that refers to parts of the default one is restored unchanged in the browser."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""A folder of static files: its choices and previews; tests/browser/test_site.py writes a whole one."""
+"""The static site: which choices it has, and previews; tests/browser/test_site.py writes a whole site."""
 
 import gzip
 import itertools
@@ -20,7 +20,7 @@ from normscape import app
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """The first two, if these are not too many; each once, and the usual ones before all others."""
+    """The first two choices, unless these are too many; each recipe once, the default one first."""
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]
     usual = {c.name: c.default for c in scene.choices}
@@ -69,7 +69,7 @@ URL = "https://uni.example/normscape"
 
 
 def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
-    """Networks follow whole addresses only. Recipes and cards, which take a minute, are left out."""
+    """Social networks need absolute addresses. Recipes and cards, which take a minute, are left out."""
     few = {part.slug for part in story().parts} | {hero().slug}
     monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})
     monkeypatch.setattr(site, "variants", lambda scene: [{c.name: c.default for c in scene.choices}])

@@ -1,4 +1,4 @@
-"""What a trained network shows is what it is: the plane, the field, the curves, the numbers."""
+"""Figures of trained networks are right: separating plane, field, curves, numbers."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def at(film, k):
 
 @pytest.mark.parametrize("k", [0, 40, -1])
 def test_the_plane_is_where_the_logit_vanishes(film, k):
-    """Every point of the disc, taken through the last Linear, gives 0."""
+    """Every point of the disc gives logit 0 in the last Linear."""
     view, _ = folding(film, 1)
     [layer] = [each for each in view.layers if isinstance(each, Disc)]
     recipe = recipe_of(scenes()[film.data.name], seed=1)
@@ -73,7 +73,7 @@ def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_
 )
 @pytest.mark.parametrize("slug", TRAINED)
 def test_networks_of_every_kind_have_their_sheet(slug, choices):
-    """Of any width it is seen as the data are, and ends where they do."""
+    """For any width, with the size of the data."""
     recipe = recipe_of(scenes()[slug], depth=2, **choices)
     [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
     moment = recipe.moment(recipe.defaults, len(recipe.stages) - 1)
@@ -129,7 +129,7 @@ def shown(film, seed, what):
 
 
 def test_loss_and_accuracy_together(film):
-    """On one scale that holds both: the loss with its events, the accuracy beside it."""
+    """On one scale that holds both: the loss with its events, and the accuracy."""
     view, named, layers = shown(film, 2, "both")
     np.testing.assert_allclose(named["own"].points[:, 1], film.loss[2])
     np.testing.assert_allclose(named["fellow"].points[:, 1], film.accuracy[2])
@@ -139,7 +139,7 @@ def test_loss_and_accuracy_together(film):
 
 
 def test_the_gradient_beside_the_loss(film):
-    """At each checkpoint the length of the loss's gradient, by differences of the loss itself."""
+    """At each checkpoint the length of the loss's gradient, against finite differences of the loss."""
     _, named, layers = shown(film, 2, "gradient")
     assert "gradient" in layers["fellow"].title
     net, h = film.network, 1e-6
@@ -155,7 +155,7 @@ def test_the_gradient_beside_the_loss(film):
 
 
 def test_the_fold_of_a_drop_is_told_and_shown(film):
-    """The points that turn across at a u_ε while the loss falls, counted from where they are."""
+    """The points that change sides at a u_ε while the loss drops, counted from their positions."""
     seed = {"spiral": 8, "octants": 20}[film.data.name]
     event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
     stages = [folding(film, seed)[1][0].stages({"step": float(step)}) for step in (event.start, event.end)]
@@ -177,7 +177,7 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
 
 
 def test_a_drop_without_a_sphere_names_no_fold():
-    """The events are those of the loss; what turns is told where there is a sphere alone."""
+    """The events are those of the loss; folds are only named where there is a sphere."""
     film = shipped("spiral")
     net = Network(2, 3, 2, 1, "tanh")
     plain = Film(
@@ -188,7 +188,7 @@ def test_a_drop_without_a_sphere_names_no_fold():
 
 
 def test_events_of_the_loss_differ_without_colour():
-    """From each other, and from the solid curve that they lie on."""
+    """From each other, and from the solid curve under them."""
     film = shipped("spiral")
     layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
     looks = {
@@ -206,7 +206,7 @@ def test_curves_without_a_training_say_so(film):
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
-    """The picks are of the cloud's points, and the line's order leads to them."""
+    """The clicked indices are those of the cloud's points, in the line's order."""
     view, clouds = curves(film, 0, "loss")
     [layer] = [each for each in view.layers if each.cloud == "seeds"]
     [cloud] = [c for c in clouds if c.name == "seeds"]
@@ -215,7 +215,7 @@ def test_a_click_on_a_curve_knows_its_seed(film):
 
 
 def test_wide_layers_are_seen_from_the_last_linear():
-    """The first display axis is the direction of the last Linear: along it the classes are parted."""
+    """The first display axis is the direction of the last Linear, which separates the classes."""
     net, data = Network(2, 6, 2, 1), spiral(40, turns=1, noise=0, seed=0)
     weights = initial(net, range(2))
     film = Film(net, data, np.array([0]), weights[:, None], np.ones((2, 1)), np.ones((2, 1)), ("", ""))
@@ -245,7 +245,7 @@ def test_points_of_ones_own_fill_the_unit_disc():
 
 @pytest.mark.parametrize("seed", range(0, 32, 5))
 def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
-    """From before it to after it; the point that is followed turns across on the sphere that is seen."""
+    """From before it to after it, following a point that changes sides on the visible sphere."""
     view, _ = curves(film, seed, "loss")
     hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]
     found = drops(film.steps, film.loss[seed])

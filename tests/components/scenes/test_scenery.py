@@ -1,4 +1,4 @@
-"""What scenes have in common: which points are shown, where guides stand, and what sliders do to steps."""
+"""Common parts of scenes: which points are shown, where guides are, and what sliders do to steps."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the tests of the queue and of its jobs share."""
+"""Fixtures of the tests of the queue and of its jobs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Trainings: what may be asked, the line, the work, and the process that does it."""
+"""Trainings: valid orders, the queue, the work, and the worker process."""
 
 import gc
 import json
@@ -41,12 +41,12 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 
 
 def ask(trainings, ticket, seen=NOTHING, **wish):
-    """What a page is told, None if nothing is new."""
+    """The answer to a page's poll; None if there is no news."""
     return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": None} | wish) or "null")
 
 
 def ended(trainings, ticket):
-    """How a training has ended, None while it has not."""
+    """The outcome of a training; None while it runs."""
     return (ask(trainings, ticket) or {}).get("end")
 
 
@@ -83,7 +83,7 @@ def test_what_the_scene_refuses_is_refused_before_anything_runs():
 
 
 def test_what_is_not_trained_does_not_travel(trainings):
-    """A net in the link has any length, and says nothing of what is to be trained."""
+    """A network in the link can be long, and does not matter for a new training."""
     ticket = join(trainings, SMALL | {"choices": {"n": "40", "net": "x" * 10**6, "run": "y" * 10**6}})
     assert len(trainings.TRAININGS.get(ticket)) < 1000
     assert jobs.Order(**trainings.start(ticket)["order"]).chosen["net"] == ""
@@ -110,7 +110,7 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Hear all news of a training, and do something after each."""
+    """Collect all progress of a training, and call a function after each."""
     heard, page = [], queue.page
 
     def listened(name):
@@ -141,7 +141,7 @@ def test_nobody_trains_for_a_page_that_has_gone(trainings, monkeypatch):
 
 
 def test_what_was_trained_for_a_page_that_fell_silent_is_kept(trainings, monkeypatch):
-    """Its machine sleeps, say: when it is back, it finds what there is."""
+    """For example because its machine sleeps: when it is back, the run is there."""
     ticket = join(trainings, LONG)
     monkeypatch.setattr(queue, "PAGE_TIMEOUT", 1.0)
     jobs.work(ticket)
@@ -205,7 +205,7 @@ def test_what_is_lost_on_the_way_is_told_again(trainings):
 
 
 def test_a_page_says_with_each_question_what_it_wants(trainings):
-    """What it does not name stays as it was."""
+    """Values that a poll does not name stay the same."""
     ticket = join(trainings)
     trainings.start(ticket)
     assert trainings.page(ticket)["look"] == {}
@@ -216,7 +216,7 @@ def test_a_page_says_with_each_question_what_it_wants(trainings):
 
 
 def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch):
-    """What the store has not taken the page does not have: the next picture leaves nothing out."""
+    """If the store did not accept the news, the page lacks it, so the next picture is complete."""
     ticket, real, away = join(trainings, LONG), queue.tell, iter([True])
     whole, told = [], []
 
@@ -268,7 +268,9 @@ def child(trainings):
 
 
 def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, monkeypatch, caplog):
-    """A page asks sixteen times a second. At first a worker is expected, and the page is told nothing."""
+    """A page polls sixteen times a second. At first a worker is expected, so the page is not told of its
+    absence.
+    """
     trainings.SIGNS.delete("worker")
     child, started, now, wall, real = ChildWorker(), [], [1000.0], time.time(), subprocess.Popen
     said = []
@@ -320,7 +322,7 @@ SOON = 60  # seconds
 
 
 def end(trainings, child, ticket):
-    """How a training ends whose page asks; a worker that has ended is followed by the next."""
+    """The outcome of a training whose page polls; a worker that has ended is replaced."""
     return until(lambda: (child.ready(), ended(trainings, ticket))[1], SOON)
 
 
@@ -358,7 +360,7 @@ def test_a_worker_that_is_told_to_end_says_so_at_once(trainings, child):
 
 @pytest.mark.servers
 def test_the_web_server_never_imports_torch_and_serves_without_it(tmp_path):
-    """What it does not import at its start it need not have there."""
+    """Modules that it does not import at its start are not needed there."""
     late = {"torch", "sklearn"}
     code = (
         "import app, sys; client = app.create_app().server.test_client()\n"

@@ -1,4 +1,4 @@
-"""The queue of trainings: its order and bounds, pages and workers that have gone, and what cannot be read."""
+"""The queue of trainings: order, limits, pages and workers that are gone, and unreadable messages."""
 
 import json
 import pickle
@@ -40,7 +40,7 @@ def take():
 
 
 def later(monkeypatch, seconds):
-    """Let both clocks be later, and stand still then."""
+    """Set both clocks to a later time, and stop them there."""
     now, wall = time.monotonic(), time.time()
     monkeypatch.setattr(time, "monotonic", lambda: now + seconds)
     monkeypatch.setattr(time, "time", lambda: wall + seconds)
@@ -61,7 +61,7 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
 
     def poll_while_it_ends(moment):
-        """How many operations of the store the poll took, in which it ended before the one of this number."""
+        """How many store operations a poll takes if the training ends before the operation of this number."""
         ticket, count = join(trainings), 0
         if not waits:
             trainings.start(ticket)
@@ -150,7 +150,7 @@ def test_a_dead_worker_is_known_within_fifteen_seconds_and_a_short_pause_is_no_d
 
 
 def test_a_training_that_was_lost_on_its_way_to_a_worker_is_queued_again(trainings, monkeypatch):
-    """Redis, or the worker, died as it was handed over. Whoever has it after all trains it alone."""
+    """Redis or the worker died while it was handed over. Only one worker trains it in any case."""
     ticket = join(trainings)
     assert take() == ticket and ask(trainings, ticket) == {"ahead": 0} and take() is None
     later(monkeypatch, 12)
@@ -170,7 +170,7 @@ def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(tr
 
 
 def test_a_worker_that_nobody_needs_is_not_missed(trainings):
-    """The web server starts its child when somebody trains."""
+    """The web server starts its child when a training needs it."""
     trainings.SIGNS.delete("worker")
     assert queue.degraded() == []
     trainings.close(join(trainings))
@@ -191,7 +191,7 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, tic
 
 @pytest.mark.parametrize("step", [-40 * 365 * 86400, -60, 60, 3600, 365 * 86400])
 def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, step):
-    """After a sleep the clock is late by it as well: what does not sleep has stood still."""
+    """After a sleep the wall clock has jumped, but the monotonic clock has not."""
     runs, waits = join(trainings, "a"), join(trainings, "b")
     trainings.start(take())
     now = time.time
@@ -202,7 +202,7 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
 
 
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
-    """Longer than a heartbeat: neither page nor worker could write."""
+    """For longer than a heartbeat, neither page nor worker could write."""
     ticket = join(trainings)
     trainings.start(take())
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
@@ -221,7 +221,7 @@ def away(_):
 
 
 def test_what_is_kept_does_not_grow(trainings, monkeypatch):
-    """However many trainings are replaced, refused or given up, with no worker to take any."""
+    """However many trainings are replaced, refused or abandoned while no worker takes any."""
     for k in range(2 * MAX_MESSAGES):
         with suppress(Refused):
             join(trainings, str(k % 3), str(k % 3))
@@ -256,7 +256,7 @@ def test_a_page_that_follows_asks_few_questions(trainings, monkeypatch):
 
 
 class Runs:
-    """What runs where it is unpickled."""
+    """A class whose unpickling runs code."""
 
     def __reduce__(self):
         return DONE.append, ("run",)

@@ -13,7 +13,7 @@ ROOM = 8  # recipes
 
 
 def counting(asked):
-    """The scene `fold`, which notes what it is built for."""
+    """The scene `fold`, with a record of the choices that it was built for."""
     fold = scenes()["fold"]
     return replace(fold, build=lambda choices: (asked.append(dict(choices)), fold.build(choices))[1])
 

@@ -1,4 +1,4 @@
-"""Stored runs: films by their key, for a while, for all processes of a machine; and files of them."""
+"""Stored runs: films by key, kept for a while, shared by all processes of a machine; and their files."""
 
 import dataclasses
 import inspect
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
 
 @pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
 def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
-    """As the package diskcache, 5.6.3, laid it out: short values in the table, others in files."""
+    """In the layout of the package diskcache 5.6.3: short values in the table, others in files."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     value, folder = bytes(bytes_), tmp_path / "store"
     folder.mkdir()
@@ -161,7 +161,7 @@ NAMES = {}
 
 
 def save(small, word, **who):
-    """A film of the same size as all others, and its own key."""
+    """Save a film of the usual size; its key."""
     NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
     return NAMES[word]
 
@@ -324,7 +324,7 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
 
 
 def refused(client, film, **query):
-    """The parameter for which a film is refused; nothing of it is kept."""
+    """The parameter because of which a film is refused; it is not stored."""
     answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
     with pytest.raises(WrongValue, match="not here"):
         runs.load(key(film))
@@ -351,7 +351,7 @@ def test_a_recipe_that_cannot_be_built_is_not_kept(client, small, monkeypatch):
 
 
 def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
-    """Pictures, and whatever else a file brings with the points, are not."""
+    """Pictures and other data in the file are not used."""
     data = dataclasses.replace(small.data, images=np.zeros((40, 9, 9), np.uint8), name="other")
     film = dataclasses.replace(small, data=data)
     answer = client.post("/run/spiral", data=to_npz(film), content_type=BYTES)
@@ -360,7 +360,7 @@ def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
 
 
 def test_whatever_is_trained_can_be_written_and_opened_again():
-    """The widest and deepest of any scene, in numbers that are hard to compress."""
+    """The widest and deepest network of any scene, with weights that are hard to compress."""
     tasks = []
     for scene in filter(lambda scene: scene.training, scenes().values()):
         most = {c.name: str(c.max) for c in scene.choices if isinstance(c, Whole) and c.name != "seed"}
@@ -377,7 +377,7 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
 @pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
 @pytest.mark.parametrize("over", [-1, 1])
 def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
-    """In chunks, as a proxy or a stream sends it: never cut off at the bound."""
+    """In chunks, as from a proxy or a stream: never truncated at the limit."""
     most = MAX_UPLOAD_BYTES if path.startswith("/run") else MAX_BODY_BYTES
     kind = BYTES if path.startswith("/run") else "application/json"
     body = io.BytesIO(b"{}".ljust(most + over))
@@ -393,7 +393,7 @@ def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
 
 
 def test_files_are_unpacked_one_after_another(small, monkeypatch):
-    """So that what each of them takes does not add up."""
+    """So that their memory does not add up."""
     inside, most = [], []
 
     def slow(data):

@@ -1,4 +1,4 @@
-"""Which film a link with a network names, and what it refuses."""
+"""The film that a link with a network means, and links that are refused."""
 
 from dataclasses import replace
 
@@ -94,7 +94,7 @@ def test_a_result_is_no_control_and_is_given_up_with_what_it_is_of():
 
 @pytest.mark.parametrize("scene", [s for s in scenes().values() if s.training], ids=lambda s: s.slug)
 def test_every_choice_that_changes_the_task_gives_results_up(scene):
-    """Else a link could name a run for what is no longer shown."""
+    """Otherwise a link could name a run of another task."""
     of = {name for c in scene.choices if c.name in ("run", "net") for name in c.of}
     usual = scene.training.task(scene.choose({}))
     for choice in scene.choices:

@@ -1,4 +1,4 @@
-"""What clients may cost, and what is kept."""
+"""Budgets of clients, and what is cached."""
 
 import random
 import threading
@@ -38,7 +38,7 @@ def clients(clock):
 
 
 def asks(clients, who):
-    """The refusal that a client gets, None if it may work."""
+    """The refusal that a client gets; None if it may work."""
     try:
         with clients.turn(who):
             return None
@@ -104,7 +104,7 @@ def test_a_full_queue_refuses_whoever_owes_most(clock):
 
 
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
-    """A crowd that asks for what is dear, from an address each, does not shut out somebody new."""
+    """Many new addresses that ask for expensive pictures do not shut out a new client."""
     done, order, lost = threading.Semaphore(0), [], []
     for k in range(QUEUE_LENGTH):
         clients.charge(f"crowd {k}", 2 + k)
@@ -139,7 +139,7 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
 
 
 def test_who_has_many_places_gives_one_to_who_has_none(clients):
-    """Two addresses that owe nothing yet and have all places: the third has one of the next turns."""
+    """Two addresses without debts hold all places: a third gets the next free one."""
     done, order, lost = threading.Semaphore(0), [], []
 
     def work(who):
@@ -234,7 +234,7 @@ def test_a_guess_of_a_key_costs_more_than_its_work(server, path):
 
 
 def test_guesses_are_bounded_for_each_client(server):
-    """A class that opens a link to something that is gone is served: 40 readers, of three questions each."""
+    """A class that opens a link to something deleted is served: 40 readers with three requests each."""
     server.extensions["budget"].clock = Clock()
     client, octets = server.test_client(), {"content_type": "application/octet-stream"}
     guesses = [client.post(f"/recording/{k:032x}/delete", **octets).status_code for k in range(250)]
@@ -284,7 +284,7 @@ def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, cap
 
 
 def test_nobody_waits_while_nobody_works():
-    """What a client owes falls from look to look: two of its threads each took the other for the first."""
+    """A client's debt falls with time: two threads of a client once mistook each other for a predecessor."""
     lot = random.Random(0)
 
     class Falling(Clock):
@@ -339,7 +339,7 @@ def test_after_a_failure_the_next_one_computes():
 
 
 def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
-    """All but as many as find a place were sent away."""
+    """Once, all but as many as find a place were sent away."""
     asked, may = [], threading.Event()
 
     def make():

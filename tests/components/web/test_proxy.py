@@ -1,4 +1,4 @@
-"""Who asks, directly or through a proxy."""
+"""The client's address, directly or through a proxy."""
 
 import pytest
 from flask import Flask, request

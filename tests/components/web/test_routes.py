@@ -1,4 +1,4 @@
-"""Facts of routes: each is declared, and what they say is done."""
+"""Facts of routes: each is declared, and has its effect."""
 
 import re
 
@@ -31,7 +31,7 @@ def test_a_route_without_facts_is_an_error(server):
 
 @pytest.mark.parametrize("facts", [PLAIN, OPEN])
 def test_a_new_route_needs_one_call(server, facts):
-    """Its facts are all that has to be said of it."""
+    """The call declares its facts."""
     route(server, "/new/<name>", "new", lambda name: f"text of {name}", facts)
     check(server)
     answer = server.test_client().get("/new/one")
@@ -64,7 +64,7 @@ def test_a_route_that_works_is_declared_costly(costly):
 
 
 def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
-    """What a route declares, for answers of each kind: nginx looks at the header alone."""
+    """As the route declares, for each kind of answer: nginx only looks at the header."""
     route(server, "/shared", "shared", lambda: "text", OPEN)
     route(server, "/own", "own", lambda: "text", PLAIN)
     route(server, "/broken", "broken", lambda: ("text", 400), OPEN)
@@ -86,7 +86,7 @@ def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
 
 
 def test_no_log_of_nginx_shows_a_key(server):
-    """Wherever a route has it in its path."""
+    """Wherever a route has one in its path."""
     (mask,) = re.findall(r'"~(\S+)" \$before-\$after', CONFIGURATION.read_text())
     for rule in server.url_map.iter_rules():
         path = re.sub("<[^>]*>", KEY, rule.rule, count=1)

@@ -30,7 +30,7 @@ def test_the_files_of_pages_are_there(client, name):
 
 
 def test_a_version_of_them_is_kept_for_good(client):
-    """A page of before an update has another: it gets what is there now, and asks again."""
+    """A page from before an update has another version: it gets the present file, and must revalidate."""
     for known, lasting in ((modules.version(), True), ("0123456789ab", False)):
         with client.get(f"/assets/{known}/player/player.mjs") as answer:
             assert answer.text == modules.asset("player/player.mjs")
@@ -154,7 +154,7 @@ def test_a_page_is_html_whatever_its_status(client, path, status):
 
 
 def test_a_page_asks_no_other_host(client):
-    """Its sources are links, which nobody follows but the reader."""
+    """Citations are links, which only readers follow."""
     text = re.sub(r'<a href="(https://[^"]+)">\1</a>', "", client.get("/layernorm").text)
     text = text.replace("http://www.w3.org", "").replace("http://localhost/", "")
     assert "https://" not in text and "http://" not in text
@@ -271,7 +271,9 @@ def test_whoever_takes_it_gets_a_compressed_answer(client, path):
 
 
 def test_what_somebody_is_refused_the_next_one_is_given():
-    """The home page has no picture for who owes too much; for a while it had none for anybody."""
+    """Without a picture for a client over its budget, the home page once had none for anybody, because of a
+    cache.
+    """
     server = app.create_app().server
     client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
     server.extensions["budget"].charge("192.0.2.9", 1000)

@@ -1,4 +1,4 @@
-"""Stills as they are served: what is asked for twice is drawn once."""
+"""Served pictures: what is requested twice is drawn once."""
 
 import gzip
 import threading
@@ -54,7 +54,7 @@ def test_a_picture_is_drawn_once(client, drawings):
 
 
 def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
-    """All but as many as find a place were sent away, and an image does not ask again."""
+    """Once, all but as many as find a place were sent away, and images do not retry."""
     server, drawn, may, draw = create_app().server, [], threading.Event(), still.svg
 
     def slowly(*asked):
@@ -85,7 +85,7 @@ def test_who_has_it_is_told_so_also_by_another_process(client, headers):
 
 @pytest.fixture
 def cards(monkeypatch):
-    """The cards that are drawn from now on, of one scene."""
+    """The cards of one scene that are drawn from now on."""
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
@@ -94,7 +94,7 @@ def cards(monkeypatch):
 
 
 def process():
-    """What another process answers."""
+    """The output of another process."""
     stills.undressed.cache_clear()
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
@@ -124,7 +124,7 @@ def test_cards_of_another_version_are_drawn_anew(cards, monkeypatch):
 
 
 def test_a_card_that_could_not_be_written_whole_is_drawn_again(cards, monkeypatch):
-    """The disk was full: what is served once stays in every browser."""
+    """After a full disk: a broken card, once served, would stay in every browser."""
 
     def full(path, body):
         with path.open("wb") as file:
