@@ -1,8 +1,8 @@
-"""A running server and a Chromium for the tests of this folder.
+"""A running server and a Chromium for the tests in this folder.
 
-A page fails its test at the end if it reported an error, unless the test is marked
-`allow_errors(pattern)`, or if it asked another host than the server for anything.
-WebGL draws, and the browser paints, for tests that are marked `pixels`.
+A test fails at its end if a page reported an error, unless the test is marked `allow_errors(pattern)`, or if
+a page requested anything from a host other than the server. WebGL draws, and the browser paints, only in
+tests that are marked `pixels`.
 """
 
 import os
@@ -74,7 +74,7 @@ def pytest_runtest_makereport(item):
 
 @contextmanager
 def serving(folder):
-    """`python app.py` on a free port: its base URL, and the process."""
+    """`python app.py` on a free port: base URL and process."""
     port = free()
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
@@ -95,20 +95,20 @@ def serving(folder):
 
 @pytest.fixture(scope="session")
 def server_folder(tmp_path_factory):
-    """Where the server that all tests share has its log and its cache."""
+    """The folder with the log and the cache of the server that all tests share."""
     return tmp_path_factory.mktemp("server")
 
 
 @pytest.fixture(scope="session")
 def server(server_folder):
-    """The base URL of a server that all tests share."""
+    """The base URL of the server that all tests share."""
     with serving(server_folder) as (base, _):
         yield base
 
 
 @pytest.fixture
 def mortal(tmp_path):
-    """A server of the test's own, to be killed: its base URL and its process."""
+    """A server of the test's own, which it may kill: base URL and process."""
     with serving(tmp_path) as both:
         yield both
 
@@ -125,9 +125,10 @@ def browser():
 
 
 class Watch:
-    """What the pages of some contexts report, and whom they ask, apart from the servers that are known.
+    """Records errors of the pages in some browser contexts, and their requests to hosts other than known
+    servers.
 
-    The pages are given the same time for whatever they are waited for.
+    Also sets the same timeout for all waiting in these pages.
     """
 
     def __init__(self):
@@ -151,7 +152,7 @@ class Watch:
             self.strangers.append(asked.url)
 
     def judge(self, test):
-        """The test fails if there was anything; what there was is forgotten."""
+        """Fail the test if anything was recorded, and clear the record."""
         allowed = [mark.args[0] for mark in test.iter_markers("allow_errors")]
         errors = [error for error in self.errors if not any(re.search(each, error) for each in allowed)]
         strangers, self.strangers, self.errors = self.strangers, [], []
@@ -160,7 +161,7 @@ class Watch:
 
 
 def reading(browser, watch, *, first=False, **options):
-    """A context of a reader, watched; who is there for the first time has visited nothing yet."""
+    """A watched browser context of a reader; a new reader has not visited anything."""
     context = browser.new_context(**options)
     if not first:
         context.add_init_script(KNOWN)
@@ -170,10 +171,11 @@ def reading(browser, watch, *, first=False, **options):
 
 
 class Reader:
-    """Whose pages are opened one after another, in one context: nothing is fetched or compiled twice.
+    """One browser context whose pages are opened one after another, so that nothing is fetched or compiled
+    twice.
 
-    A tab that stays open keeps the process. Between two tests all else is closed and forgotten, but for the
-    pages that one test hands on to the next, by whether they are looked at.
+    A tab that stays open keeps the process. Between tests everything else is closed and cleared, except pages
+    that one test hands to the next, separately for tests with and without `pixels`.
     """
 
     def __init__(self, browser, server):
@@ -204,13 +206,13 @@ class Reader:
 
 @pytest.fixture
 def draws(request):
-    """Whether the test looks at what WebGL draws."""
+    """Whether the test is marked `pixels`."""
     return request.node.get_closest_marker("pixels") is not None
 
 
 @pytest.fixture(scope="session")
 def reader(browser, server):
-    """The reader to whom most pages of this run belong."""
+    """The reader that most pages of this run belong to."""
     return Reader(browser, server)
 
 
@@ -218,11 +220,10 @@ def reader(browser, server):
 def new_page(browser, server, reader, draws, request):
     """A function that opens a page; options are those of a Playwright context.
 
-    The first page of a test is of the reader of all tests, if its options allow it; each other one is of a
-    reader of its own.
-    first: of a reader who has visited nothing yet, and has nothing in store.
-    known: the address of a server, apart from the explorer's, that is no stranger.
-    A server of the test's own is asked for before this, so that it outlives the pages.
+    A test's first page belongs to the shared reader, if its options allow it; further pages get readers of
+    their own. first: a reader who has visited nothing and has empty storage. known: the address of another
+    server that may be asked. A server of the test's own must be requested before this fixture, so that it
+    outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server
@@ -255,17 +256,16 @@ def page(new_page):
 
 @pytest.fixture
 def window():
-    """The size of a kept page; None: that, and the colours, of the test before: the test sets both."""
+    """The size of a kept page; None: as in the test before. If given, size and colour scheme are set."""
     return VIEWPORT
 
 
 @pytest.fixture
 def kept(reader, window, draws, request):
-    """A page that one test hands on to the next: `visit` puts a new player into it, without a load.
+    """A page that one test hands to the next: `visit` puts a new player into it, without loading the page.
 
-    For tests that do what a reader can do, and nothing else. It is given up where a test fails, makes the
-    page report errors (the next test would have those that come late), or leaves more than a scene: a
-    dialog, a theme of the reader's, another page.
+    Only for tests that do what readers can do. The page is closed if a test fails, makes it report errors
+    (late ones would fail the next test), or leaves more than a scene: a dialog, a chosen theme, another page.
     """
     page = reader.kept.pop(draws, None)
     if page:

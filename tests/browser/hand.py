@@ -1,4 +1,4 @@
-"""What the tests of this folder do on a page: the hand and the eye."""
+"""Actions of a reader on a page, and measurements of what is visible."""
 
 import io
 import json
@@ -37,7 +37,7 @@ AGAIN = """async (link) => {
 
 
 def visit(page, link):
-    """Open a scene and wait until its player shows it."""
+    """Open a scene, and wait until its player shows it."""
     if not page.evaluate(AGAIN, link):
         page.goto(link)
     until(page, "p.ready")
@@ -50,12 +50,12 @@ def until(page, condition):
 
 
 def player(page, code, value=None):
-    """What a JavaScript expression of the player `p` (and of `value`) gives."""
+    """The value of a JavaScript expression of the player `p` (and of `value`)."""
     return page.evaluate(f"async (value) => {{ const p = normscape.players[0]; return {code}; }}", value)
 
 
 def rest(page, condition="true"):
-    """Wait until nothing is on its way or moves, and the figures have settled. What moves is hurried on."""
+    """Wait until nothing is loading or moving, and the figures have settled. Motion is sped up."""
     until(page, "p.ready")
     speed = player(page, f"[p.speed, p.speed = {HASTE}][0]")
     until(
@@ -73,12 +73,12 @@ def frames(page, count=2):
 
 
 def hold(page):
-    """A hand rests on the figure: it does not settle, so that what was painted in motion can be looked at."""
+    """Press on the figure while the block runs: it does not settle, so frames in motion can be examined."""
     player(page, "p.pressed = true")
 
 
 def move(page, state, progress):
-    """To the state by the hand's way, looked at before it settles."""
+    """Set a state as a reader does, and examine it before it settles."""
     hold(page)
     player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)
     player(page, "p.seek(value)", progress)
@@ -87,14 +87,16 @@ def move(page, state, progress):
 
 
 def strange(page):
-    """The reader has visited nothing yet."""
+    """Clear the list of visited scenes."""
     page.goto("/words")
     page.evaluate("localStorage.visited = ''")
 
 
 @contextmanager
 def fetching(page, code):
-    """Meanwhile the page fetches by a function of the test's, which knows its `own`."""
+    """While the block runs, replace the page's `fetch` by a function of the test's, which can call `own`, the
+    original.
+    """
     page.evaluate(f"window.own = fetch; void (window.fetch = {code})")
     yield
     page.evaluate("void (window.fetch = own)")
@@ -114,7 +116,7 @@ def drag(page, start, by, steps=8, release=True):
 
 
 def drag_slider(page, name, by, steps=20):
-    """Take a parameter's slider by its thumb."""
+    """Drag a parameter's slider by its thumb."""
     selector = f"#parameter-{name}"
     page.locator(selector).scroll_into_view_if_needed()
     box = page.locator(selector).bounding_box()
@@ -133,7 +135,9 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 
 def whole_state(scene, stop):
-    """The whole state of a stop, as STATE has it in the browser: what it does not name is the scene's own."""
+    """The whole state of a stop of the tour, in the format of STATE; values that it does not name are the
+    scene's.
+    """
     state = recipes.state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
     eye = state.camera and list(state.camera[:3])
@@ -142,14 +146,14 @@ def whole_state(scene, stop):
 
 
 def whole(value):
-    """Numbers as JavaScript writes them."""
+    """Numbers formatted as in JavaScript."""
     if isinstance(value, list):
         return [whole(each) for each in value]
     return int(value) if isinstance(value, float) and value == int(value) else value
 
 
 def walk(page, link, scene):
-    """Take the tour of a scene, to its end, with the right answers; each stop comes to rest in its state."""
+    """Take a scene's tour to its end with right answers; each stop must settle in its state."""
     visit(page, link)
     page.get_by_role("link", name="Take the tour").click()
     stops = scene.text.tour
@@ -164,7 +168,7 @@ def walk(page, link, scene):
 
 
 def strays(page):
-    """The titles of those cards of the gallery whose picture is not inside of them."""
+    """The titles of gallery cards whose picture is not inside them."""
     page.wait_for_selector(".card", timeout=PATIENCE)
     return page.evaluate(
         """[...document.querySelectorAll(".card")].filter((card) => {
@@ -177,7 +181,7 @@ def strays(page):
 
 
 def pixels(png, width=0):
-    """A PNG on white as numbers (height, width, 3) from 0 to 255, scaled down to a width if one is given."""
+    """A PNG on white as an array (height, width, 3) of 0 to 255, scaled down to a width if one is given."""
     image = Image.open(io.BytesIO(png)).convert("RGBA")
     image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     if width:
@@ -187,7 +191,7 @@ def pixels(png, width=0):
 
 @contextmanager
 def painted(page):
-    """Meanwhile the browser paints the page, also in a test that is not marked `pixels`."""
+    """Let the browser paint while the block runs, also in tests not marked `pixels`."""
     page.evaluate("window.unseen && (unseen.disabled = true)")
     yield
     page.evaluate("window.unseen && (unseen.disabled = false)")
@@ -195,38 +199,38 @@ def painted(page):
 
 @contextmanager
 def pixels_drawn(page):
-    """Meanwhile WebGL draws, also in a test that is not marked `pixels`."""
+    """Let WebGL draw while the block runs, also in tests not marked `pixels`."""
     page.evaluate("window.blind = false")
     yield
     page.evaluate("window.blind = true")
 
 
 def shot(page, what, style="", width=0):
-    """What stands in an element as numbers, under a style of the test's."""
+    """The pixels of an element, with extra CSS."""
     with painted(page):
         return pixels(what.screenshot(style=style), width)
 
 
 def look(page, width=0):
-    """The figures of a page as numbers, without the names at things, which stand there at rest only."""
+    """The pixels of a page's figures, without labels beside marks, which appear at rest only."""
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
     return planes(page, width)
 
 
 def planes(page, width=0):
-    """The same of planes, in which WebGL has no part."""
+    """The pixels of 2D figures, which do not need WebGL."""
     return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
 
 def difference(a, b):
-    """Mean absolute difference of two pictures, of 255."""
+    """The mean absolute difference of two pictures, from 0 to 255."""
     assert a.shape == b.shape
     return np.abs(a - b).mean()
 
 
 def finger(page, points):
-    """A finger that goes down at the first of some points and along the others; what lifts it."""
+    """Put a finger down at the first of some points and move it along the others; a function lifts it."""
     touch = page.context.new_cdp_session(page)
     for k, (x, y) in enumerate(points):
         kind = "touchMove" if k else "touchStart"

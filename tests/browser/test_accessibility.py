@@ -1,4 +1,6 @@
-"""For everybody: axe finds nothing, the figure's state is there in words, the keyboard reaches everything."""
+"""Accessibility: axe finds no violations, the figure's state is available in words, everything works by
+keyboard.
+"""
 
 from pathlib import Path
 
@@ -40,7 +42,9 @@ def page(kept):
 
 
 def barriers(page):
-    """What axe finds on a page in the light; and in the dark, where colours and pictures are others."""
+    """Axe's violations on a page in the light theme, and in the dark theme, whose colours and pictures
+    differ.
+    """
     if page.evaluate("!window.axe"):
         page.evaluate(AXE.read_text("utf-8"))
     found = []
@@ -53,7 +57,7 @@ def barriers(page):
 
 
 def unseen(page):
-    """The controls that do not show that they have the focus."""
+    """The controls without visible focus."""
     return [element for element, is_seen in page.evaluate(SEEN, CONTROLS) if not is_seen]
 
 
@@ -81,7 +85,7 @@ def test_axe_finds_nothing_in_the_dialogs(page):
 
 
 def tells(page, words):
-    """Wait until the state of the figure is told with some words; all of them."""
+    """Wait until the description of the figure's state contains some words; the whole description."""
     page.wait_for_function(
         "(words) => document.querySelector('.told')?.textContent.includes(words)", arg=words, timeout=PATIENCE
     )
@@ -122,7 +126,7 @@ def test_points_of_two_classes_are_counted(page):
 
 
 def arm(page):
-    """From the point that the camera looks at to the camera."""
+    """The vector from the point that the camera looks at to the camera."""
     return camera(page) - center(page)
 
 
@@ -158,7 +162,7 @@ def test_keys_follow_points_and_turn_the_scene(page):
 
 
 def test_letters_can_be_turned_off(page):
-    """As WCAG 2.1.4 asks, for those who speak to their computer."""
+    """Single-character shortcuts, as WCAG 2.1.4 requires, for users of speech input."""
     visit(page, "/layernorm?n=60")
     page.get_by_role("button", name="Keys (?)").click()
     page.get_by_label("Use letters, digits and punctuation as shortcuts").uncheck()

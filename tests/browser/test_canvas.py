@@ -1,4 +1,4 @@
-"""The canvases of flat views lie on their axes, whatever has changed their size: from what is drawn."""
+"""The canvases of 2D views stay on their axes after every change of size, measured from their pixels."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def page(kept):
 
 
 def fits(page):
-    """The field fills its axes, and these are those of the size that the page has given."""
+    """The field fills its axes, and these have the size that the page gives them."""
     until(page, FITS)
     frames(page)
     painted, axes = player(page, BOXES, FIELD)
@@ -83,7 +83,7 @@ def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
 
 
 def test_the_field_follows_the_resolution(new_page):
-    """A page that is zoomed, or taken to another screen; the panel keeps its size."""
+    """A zoomed page, or another screen; the panel keeps its size."""
     page = new_page()
     visit(page, PAGE)
     page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")
@@ -98,7 +98,7 @@ def test_the_field_follows_the_resolution(new_page):
 
 @pytest.mark.pixels
 def test_what_is_held_in_motion_follows_the_window(page):
-    """Also in space, where Plotly itself would draw what had settled before."""
+    """In 3D too, where Plotly itself would draw the last settled state."""
     resize(page, 1300, 800)
     visit(page, "/spiral?progress=0")
     rest(page)  # its legend has its room
@@ -130,7 +130,7 @@ def test_a_saved_picture_has_the_field(page):
 
 @pytest.mark.pixels
 def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
-    """With depth, which Plotly's own picture has not, and the figure stays as it is."""
+    """With depth effects, which Plotly's own picture does not have; the figure stays unchanged."""
     page.set_viewport_size({"width": 900, "height": 640})
     visit(page, f"/layernorm?{SPACE}")
     rest(page)

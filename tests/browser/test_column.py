@@ -1,4 +1,4 @@
-"""The column beside the figure: a few controls, text that follows the stages; and the page on paper."""
+"""The column beside the figure: a few controls, and text that follows the stages; and the printed page."""
 
 import pytest
 
@@ -79,7 +79,7 @@ LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?
 
 
 def test_the_figure_leaves_with_its_column(page):
-    """What stands below both is read over the whole width: nothing covers it."""
+    """What is below both is as wide as the page, and not covered."""
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, f"/layernorm?{FEW}")
     for part in ("numbers", "text"):

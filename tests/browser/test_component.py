@@ -1,4 +1,4 @@
-"""Scenes in other people's Dash applications, as docs/dash_app.py has one."""
+"""Scenes in other people's Dash applications, such as docs/dash_app.py."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ TURNS = {
 
 @pytest.fixture
 def documented():
-    """docs/dash_app.py as it stands there: its address."""
+    """The address of docs/dash_app.py, unchanged and running."""
     port = str(free())
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PORT": port}
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -63,9 +63,9 @@ def served(app):
 
 
 def strange(heard):
-    """An application at a prefix, with a policy and styles of its own, and a button for each of TURNS.
+    """An application at a prefix, with its own policy and styles, and a button for each of TURNS.
 
-    heard: gets what callbacks are told.
+    heard: collects what callbacks receive.
     """
     app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)
     app.index_string = app.index_string.replace("{%css%}", f"{{%css%}}<style>{THEIRS}</style>")
@@ -148,7 +148,7 @@ def slider(scene):
 
 
 def look(one, two):
-    """What the page says of all of its elements is not said of those of a scene; its theme is."""
+    """CSS that the page applies to all of its elements does not apply in scenes; its theme does."""
     stage = one.locator(".stage")
     assert stage.is_visible() and stage.evaluate("e => getComputedStyle(e).letterSpacing") == "normal"
     assert one.locator("#parameter-t").bounding_box()["width"] > 100

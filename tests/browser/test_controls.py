@@ -1,4 +1,4 @@
-"""Native controls: sliders with a name, a value and a number entry; the scrubber; the keys."""
+"""Native controls: sliders with a name, a value and a number field; the scrubber; keys."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_a_slider_has_a_name_and_a_value(page):
 
 
 def test_letters_of_the_formula_are_sliders(page):
-    """γ and ε are dragged in the formula, and say their value; the slider beside the figure follows."""
+    """γ and ε can be dragged in the formula, and show their values; the sliders beside the figure follow."""
     visit(page, LINK)
     letter = page.locator(".formula .symbol", has_text="γ")
     x, y = middle(page, ".formula .symbol")
@@ -51,7 +51,7 @@ def test_letters_of_the_formula_are_sliders(page):
 
 
 def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
-    """The page stays where it is, and what they say is whole, however long it becomes."""
+    """The page does not scroll, and the bubble with the value is completely visible, however long it is."""
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, LINK)
     x, y = middle(page, ".formula .symbol")

@@ -1,4 +1,4 @@
-"""What is there before any script, and without one; how little is fetched for it."""
+"""What pages show before their scripts, and without any; how few bytes they load."""
 
 import re
 
@@ -16,7 +16,7 @@ addEventListener("DOMContentLoaded", watch);"""
 
 
 def weighed(page):
-    """The bytes of what a page fetches, as they come."""
+    """The compressed bytes of all that a page loads."""
     sizes, session = [], page.context.new_cdp_session(page)
     session.send("Network.enable")
     session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
@@ -24,7 +24,7 @@ def weighed(page):
 
 
 def silent(page):
-    """No script comes: it is on its way for ever."""
+    """Scripts never finish loading."""
     page.route(SCRIPT, lambda route: None)
 
 
@@ -40,7 +40,7 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
 def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
-    """Once, before any script has come."""
+    """Its first requests are preloaded once, before any script runs."""
     page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
     page.goto(link)
@@ -65,7 +65,7 @@ def test_an_embed_shows_its_picture_within_60_kb(page):
 
 
 def colours(page, selector):
-    """How many colours a part of the page has."""
+    """The number of colours in a part of the page."""
     shown = shot(page, page.locator(selector))
     return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
 
@@ -90,7 +90,7 @@ def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_pag
 
 
 def test_home_is_light(page):
-    """All that comes before the living figure is asked for."""
+    """All requests before the figure is live."""
     sizes = weighed(page)
     page.route("**/page/attend.mjs", lambda route: None)
     page.goto("/", wait_until="commit")
@@ -104,7 +104,7 @@ def test_home_is_light(page):
 
 
 def test_a_scene_is_light(new_page):
-    """The one whose recipe is the heaviest: of each, tests/browser/test_scenes.py."""
+    """For the scene with the largest recipe; all others in tests/browser/test_scenes.py."""
     page = new_page(first=True)
     sizes = weighed(page)
     visit(page, "/digits")
@@ -115,7 +115,7 @@ def test_a_scene_is_light(new_page):
 
 
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
-    """Not before: on a page that only moves there is nothing of it."""
+    """Not before: a page whose panel is closed does not load Dash."""
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")
     rest(page)

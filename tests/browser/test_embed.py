@@ -1,4 +1,4 @@
-"""Figures in other pages: seen at once, alive when looked at, and guests that behave."""
+"""Figures in other pages: visible at once, live when looked at, and well-behaved guests."""
 
 import base64
 import re
@@ -33,7 +33,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def files(folder):
-    """A plain file server of a folder: its base URL."""
+    """A plain file server for a folder: its base URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
@@ -42,7 +42,7 @@ def files(folder):
 
 @pytest.fixture
 def host(tmp_path, new_page, server):
-    """A function: a page of another origin with the embeds of paths, far below the fold."""
+    """A function that returns a page of another origin with embeds of paths, far below the fold."""
     with files(tmp_path) as base:
 
         def open_host(*paths, **options):
@@ -67,7 +67,7 @@ def fetched(url):
 
 @pytest.mark.all_scenes
 def test_the_first_picture_is_light(server):
-    """The page with its picture, and all that holds back its first paint, as they travel."""
+    """The page with its picture, and all that delays its first paint, compressed."""
     for slug in scenes():
         with urllib.request.urlopen(f"{server}/embed/{slug}") as answer:
             page = answer.read().decode()
@@ -119,7 +119,7 @@ def test_it_waits_to_be_seen_and_then_lives(host):
 
 
 def wait_for_height(page, k=0):
-    """Until a frame is as high as what stands in it."""
+    """Wait until a frame is as high as its contents."""
     frame = page.frames[1 + k]
     for _ in range(50):
         high = frame.evaluate("document.body.getBoundingClientRect().height")
@@ -134,7 +134,7 @@ def heights(page):
 
 
 def test_the_height_comes_to_rest(host):
-    """What follows the frame must not grow with it."""
+    """The height of the frame's contents must not depend on the frame's height."""
     paths = (f"layernorm?{FEW}&controls=0", f"layernorm?{FEW}&controls=gamma1", f"layernorm?{FEW}", "spiral")
     page, *embeds = host(*(f"/embed/{path}" for path in paths))
     for k, frame in enumerate(embeds):
@@ -165,7 +165,9 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
 
 
 def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(host):
-    """Also in a frame of another origin; without an emulated scheme, which would hold for all frames."""
+    """Also in a frame of another origin; without Playwright's emulation of a scheme, which would apply to all
+    frames.
+    """
     path = f"/embed/layernorm?{FEW}"
     page, frame, held = host(path, f"{path}&theme=light", color_scheme="null")
     page.locator("iframe").first.scroll_into_view_if_needed()  # far below the fold a frame hears of it later
@@ -176,7 +178,7 @@ def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(h
 
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
-    """Where it has no origin and no storage: only scripts are allowed."""
+    """In a sandbox without an origin and storage, where only scripts are allowed."""
     source = f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{FEW}"'
     (tmp_path / "blog.html").write_text(
         f'{source} sandbox="allow-scripts" width="640" height="700"></iframe>'
@@ -231,7 +233,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
 
 @pytest.mark.pixels
 def test_the_poster_is_where_the_figure_will_be(new_page):
-    """The figure takes the place of a picture much like it: nothing jumps."""
+    """The figure replaces a picture that looks much like it, and nothing moves."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(f"/embed/layernorm?{SPACE}&progress=2")
@@ -249,7 +251,7 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
 
 
 def test_the_embed_of_what_is_on_the_screen(kept, server):
-    """Without a clipboard the text is selected for the hand."""
+    """If the clipboard is not available, the text is selected."""
     page = kept
     visit(page, f"/layernorm?{FEW}")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
@@ -306,7 +308,7 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
 
 
 def test_a_film_that_is_broken_off_ends(new_page):
-    """It shall loop; or so, and nothing was recorded; or the figure goes."""
+    """Recording starts while the figure loops, records nothing, or the figure is removed."""
     page, saved = new_page(viewport=SMALL), []
     page.on("download", lambda download: saved.append(download))
     page.add_init_script(WATCH_RECORDERS)

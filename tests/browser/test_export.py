@@ -1,4 +1,4 @@
-"""What leaves the explorer as a file: it lives without a server, and shows what was asked."""
+"""Exported files: they work without a server, and show what was requested."""
 
 import asyncio
 import io
@@ -81,7 +81,7 @@ def command(folder, *arguments):
 
 
 def spread(image):
-    """How much the pixels of a picture differ, in shades of 255."""
+    """The largest difference between pixels of a picture, from 0 to 255."""
     return np.asarray(image.convert("RGB"), float).std(axis=(0, 1)).max()
 
 
@@ -117,14 +117,14 @@ def quarter(image):
 
 
 async def both(slug, look):
-    """A scene's usual state as PNG and as PDF."""
+    """A scene's default state as PNG and as PDF."""
     scene = scenes()[slug]
     async with export.plate(scene, state_of(scene, {}, tour=False), look) as sheet:
         return await sheet.png(), await sheet.pdf()
 
 
 def finished(coroutine):
-    """In a thread of its own: in this one the loop of the browser's tests may be running."""
+    """Run in a separate thread, since this one may have a running event loop of the browser tests."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 
@@ -156,7 +156,7 @@ def test_films(tmp_path):
 
 @pytest.mark.pixels
 def test_printing_has_the_3d_picture(page):
-    """A printer finds WebGL empty; a copy is there while it prints."""
+    """Printers find WebGL canvases empty, so a copy covers them while printing."""
     visit(page, "/layernorm?n=60")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     filled = "(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v) => v).length"

@@ -1,4 +1,4 @@
-"""Pages are drawn in the typefaces that come with the app, and in no other."""
+"""Pages are drawn in the typefaces that come with the app, and in no others."""
 
 from tests.browser.hand import PATIENCE, rest
 
@@ -22,7 +22,7 @@ MARK = """(root) => {
 
 
 def drawn(page, root):
-    """The typefaces in which the text of a page is drawn, and in how many letters and styles it is."""
+    """The typefaces that draw a page's text, the number of glyphs, and of styles."""
     count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):
@@ -43,7 +43,9 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 
 def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_under_it(page):
-    """Also a root that was laid out before its typeface came, and after words with signs that text lacks."""
+    """Also roots that were laid out before the typeface had loaded, and after words with characters that the
+    text face lacks.
+    """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)
         page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)

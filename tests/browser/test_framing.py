@@ -1,4 +1,4 @@
-"""What is drawn is where the recipe says: heroes fill their panels, and names stand at things."""
+"""Figures are drawn where the recipe says: main figures fill their panels, and labels are beside marks."""
 
 import numpy as np
 import pytest
@@ -46,8 +46,9 @@ def page(kept):
 
 
 def ink(page, kept):
-    """How large some layers of the hero are as they are drawn, and how far from the middle: in parts of the
-    panel's smaller side; and whether they keep off its rim."""
+    """The drawn size of some layers of the main figure, and its distance from the centre, relative to the
+    panel's smaller side; and whether it keeps off the edge.
+    """
     player(page, ONLY, kept)
     frames(page, 3)
     seen = shot(page, page.locator(".view .figure").first, BARE)
@@ -61,8 +62,9 @@ def ink(page, kept):
 
 
 def shares(page, scene):
-    """Of the hero as a scene opens: the share of its sphere or circle (of all, where there is none), and of
-    all that is no guide; how far that is from the middle; whether it is whole."""
+    """The main figure at the start: the share of its sphere or circle (or of everything), and of everything
+    except guides; its distance from the centre; whether it is complete.
+    """
     state = state_of(scene, {})
     at = [
         k
@@ -80,7 +82,7 @@ def shares(page, scene):
 
 
 def computed(slug, size):
-    """The corners of the hero's marks, in pixels from the middle, with what is around points."""
+    """The corners of the main figure's marks, in pixels from the centre, with the extent of points."""
     state = state_of(scenes()[slug], {})
     view, found = state.recipe.views[0], []
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)
@@ -94,7 +96,7 @@ def computed(slug, size):
 
 @pytest.mark.pixels
 def test_what_is_drawn_is_as_large_as_computed(page):
-    """So that what is computed for every scene is true of its picture."""
+    """So the computed sizes of every scene are those of its picture."""
     for k, (width, height) in enumerate(SIZES):
         page.set_viewport_size({"width": width, "height": height})
         if not k:

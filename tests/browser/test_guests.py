@@ -1,7 +1,7 @@
-"""Figures in other people's pages, as docs/embedding.md has them: built with that site's tool, and opened.
+"""Figures in other people's pages, as docs/embedding.md shows them: built with that site's tool, and opened.
 
-Quarto is not built: its package at the registry fetches the program from another host when it is installed.
-Of its page the raw block is opened, which it hands on as it is.
+Quarto is not built, because its package downloads the program from another host. Of its page the raw HTML
+block is opened, which Quarto passes through unchanged.
 """
 
 import re
@@ -27,14 +27,14 @@ T = "fold --set t=1.5 --out fold.html"
 
 
 def block(name):
-    """The lines that the page shows for a place."""
+    """The code block that the guide shows for a tool."""
     found = re.search(rf"<!-- page: {re.escape(name)} -->\n(`{{3,}})\w*\n(.*?)\n\1", DOCS, re.S)
     return found[2]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where the page stands, with the figure that its first lines make."""
+    """A folder with the page, and the figure that its first lines export."""
     monkeypatch.chdir(tmp_path)
     assert f"normscape export {T}" in DOCS
     app.main(["export", *T.split()])
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def lives(page, words="LayerNorm folds the circle"):
-    """The frame of this title shows the figure in the state that was exported, and it moves."""
+    """The frame with this title shows the exported state of the figure, and the figure can move."""
     frame = page.locator(f"iframe[title='{words}']").element_handle().content_frame()
     until(frame, "p.ready")
     assert frame.evaluate("() => normscape.players[0].params.t") == 1.5
@@ -93,7 +93,7 @@ def test_slides_start_the_figure_when_its_slide_comes(folder, new_page):
 
 @pytest.fixture
 def site(folder):
-    """A Hugo site of the two files that the page shows, built; its address."""
+    """A built Hugo site of the two files that the guide shows; its address."""
     (folder / "hugo.toml").write_text('baseURL = "/"\n')
     files = {"layouts/index.html": f"{HTML}{{{{ .Content }}}}"}
     files |= {

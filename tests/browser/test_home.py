@@ -1,4 +1,4 @@
-"""The way in: the living figure of the home page, its cards, and the path from scene to scene."""
+"""The home page: its live figure, the cards, and the path from scene to scene."""
 
 import re
 from functools import partial
@@ -53,7 +53,7 @@ def scroll(page, to):
 
 
 def test_the_figure_rests_out_of_sight_and_once_its_slider_has_been_moved(kept):
-    """A press elsewhere on the figure stops nothing; keys on the slider stop it as a pointer does."""
+    """Pressing elsewhere on the figure does not stop it; keys on the slider stop it like a pointer."""
     page = kept
     page.set_viewport_size(WIDE)
     page.goto("/")
@@ -78,7 +78,7 @@ def tap(symbol):
 
 
 def test_the_symbols_of_the_formula_say_what_they_mean_to_the_pointer_to_a_finger_and_to_keys(new_page):
-    """Also once the player has written the formula anew; each symbol is one stop of the Tab key."""
+    """Also after the player has rewritten the formula; each symbol is one stop of the Tab key."""
     page = new_page(has_touch=True, viewport=NARROW)
     page.goto("/")
     living(page)

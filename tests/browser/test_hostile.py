@@ -1,4 +1,4 @@
-"""A hasty hand, a dead server, nonsense: nothing breaks, and the page says what is the matter."""
+"""Hasty readers, a dead server, invalid input: nothing breaks, and the page reports the problem."""
 
 import numpy as np
 import pytest
@@ -158,7 +158,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
-    """Also one that only a training needs, on a page that moves without it."""
+    """Also a module that only training needs, on a page that works without it."""
     page = new_page()
     page.route(f"**/assets/*/{module}", lambda route: route.abort())
     page.goto(link)

@@ -1,4 +1,4 @@
-"""Where things stand: a telephone's page, embeds in their frames. (The card of the tour: `test_scenes`.)"""
+"""Layout: pages on phones, and embeds in their frames. (For the tour's card see `test_scenes`.)"""
 
 import pytest
 
@@ -12,7 +12,7 @@ FINGER = 40  # pixels
 
 
 def resize(page, size):
-    """The window, and what stands in it: the page may hear of it later."""
+    """Resize the window, and wait for the page's layout, which may follow later."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.wait_for_function("(size) => innerWidth === size[0] && innerHeight === size[1]", arg=size)
     frames(page)
@@ -64,7 +64,7 @@ NEAREST_LABELS = """async () => {
 
 
 def test_on_a_telephone_no_label_touches_a_ring(kept):
-    """Plotly draws a near point with a diameter of up to two and a half times its size."""
+    """Plotly draws near points with a diameter of up to two and a half times their size."""
     resize(kept, TELEPHONE)
     visit(kept, "/heads")
     player(kept, "(p.pause(), p.reset())")
@@ -131,13 +131,13 @@ SERVED = f"""async (slugs) => {{
 
 
 def fits(share, size):
-    """Whether nothing scrolls in a frame, and its hero can be read."""
+    """Whether nothing scrolls in a frame, and its main figure is legible."""
     tall, wide, hero = share
     return tall <= size[1] and wide <= size[0] and hero >= LEAST
 
 
 def test_an_embed_scrolls_in_no_frame(page):
-    """All scenes, as they are served: what the player fills has its room before."""
+    """All scenes as served: space for what the player adds is reserved."""
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto("/embed/fold")
     for size in FRAMES:
@@ -159,7 +159,7 @@ def test_a_living_embed_scrolls_in_no_frame(kept, link):
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """By hand, and by key: from before it, following whom it happens to, to after it."""
+    """By click and by keyboard: from before the drop to after it, following a point that it concerns."""
     page = kept
     visit(page, "/spiral?progress=1")
     code = """(() => {

@@ -1,4 +1,4 @@
-"""A text whose letters are points: under the picture, with a sentence of one's own."""
+"""A text whose letters are points: under the figure, and with a reader's own sentence."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_letters_are_followed_and_marked(page):
 
 @pytest.mark.allow_errors("Failed to load resource")  # what the server refuses
 def test_a_sentence_of_ones_own(page):
-    """What cannot be shown is answered in a line, and the picture is as it was."""
+    """A sentence that cannot be shown gets an error message, and the figure stays."""
     visit(page, "/language?sentence=own")
     entry, notice = page.locator("#choice-own"), page.locator(".notice")
     for typed, words in (

@@ -1,4 +1,4 @@
-"""The link carries the whole state; back and forward; light and dark."""
+"""The link contains the whole state; history; light and dark."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -28,7 +28,7 @@ def query(page):
 
 
 def written(page, name):
-    """Wait until the link has a name."""
+    """Wait until the link contains a name."""
     page.wait_for_function(
         "(name) => new URLSearchParams(location.search).has(name)", arg=name, timeout=PATIENCE
     )
@@ -86,7 +86,7 @@ def test_defaults_are_not_written(page):
 
 
 def test_what_the_hand_has_not_moved_follows_the_choice(page):
-    """A reader's own vectors are not shifted by the mean that another cloud opens with."""
+    """A reader's own vectors are not shifted by the default mean of another cloud."""
     visit(page, f"/layernorm?{FEW}&gamma1=1.5")
     assert player(page, "(await p.choose({ points: 'worked' }), [p.params.mean, p.params.gamma1])") == [
         0,
@@ -130,7 +130,7 @@ LATE = """async (...all) => {
 
 
 def test_going_back_at_once_leaves_each_link_as_it_was(page):
-    """The state of the step before is not written over the link of the step that is being gone to."""
+    """The state that is left is not written into the address that the history returns to."""
     visit(page, f"/layernorm?{FEW}&points=ring")
     page.select_option("#choice-variant", "rmsnorm")
     until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")

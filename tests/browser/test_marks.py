@@ -1,4 +1,4 @@
-"""Every mark, moved the fast way, is drawn as Plotly draws it: in a made-up scene that has all of them."""
+"""Every mark drawn by the fast path looks as Plotly draws it, in a made-up scene that has all of them."""
 
 import pytest
 

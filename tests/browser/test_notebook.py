@@ -1,6 +1,6 @@
-"""A scene in a notebook: a real JupyterLab, in which a hand drives code and code drives the figure.
+"""A scene in a notebook: a real JupyterLab, in which the reader drives code, and code drives the figure.
 
-What reads notebooks is imported where it is needed: it takes a second, of each process that collects tests.
+Notebook libraries are imported where they are needed, because that takes a second in each process.
 """
 
 import json
@@ -40,7 +40,7 @@ DOES = """async (code) => { const { kernel } = jupyterapp.shell.currentWidget.se
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A JupyterLab with a notebook of CELLS, a.ipynb: its address, and the folder."""
+    """A JupyterLab with a notebook a.ipynb of CELLS: its address, and the folder."""
     import nbformat
 
     folder, port = tmp_path_factory.mktemp("lab"), free()
@@ -65,7 +65,9 @@ def lab(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, lab, request):
-    """The notebook in JupyterLab, all its cells run; and its messages to the kernel that have some words."""
+    """The notebook in JupyterLab after running all cells; and its messages to the kernel that contain some
+    words.
+    """
     context, watch = browser.new_context(base_url=lab[0], viewport=VIEWPORT), Watch()
     watch.over(context, lab[0])
     page = context.new_page()
@@ -125,7 +127,7 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 
 
 def saved(page, folder):
-    """As JupyterLab saves it, the notebook is a page with the pictures of its figures, without a network."""
+    """A notebook saved by JupyterLab is a page with the pictures of its figures, without a network."""
     import nbformat
 
     page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
@@ -135,7 +137,7 @@ def saved(page, folder):
 
 
 def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_path):
-    """It has the state of its widgets, but nothing that draws them: that is in another host."""
+    """Its widgets' state is in the page, but the code that draws them is on another host."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -146,7 +148,7 @@ def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_pat
 
 
 def as_page(book, browser, folder):
-    """The pictures that a reader without a network sees of the page that nbconvert makes of a notebook."""
+    """The pictures visible without a network in the page that nbconvert makes of a notebook."""
     from nbconvert import HTMLExporter
 
     html, _ = HTMLExporter().from_notebook_node(book)
@@ -160,6 +162,6 @@ def as_page(book, browser, folder):
 
 
 def pictures(page):
-    """The width and the words of each that is seen."""
+    """Width and alternative text of each visible picture."""
     seen = "(all) => all.filter((e) => e.checkVisibility()).map((e) => [e.naturalWidth, e.alt])"
     return [tuple(each) for each in page.eval_on_selector_all("img[class^=normscape]", seen)]

@@ -1,4 +1,4 @@
-"""A mark whose points open other scenes: the pointer and the keys read them, a click and Enter open."""
+"""A mark whose points open other scenes: pointer and keys read them, a click or Enter opens them."""
 
 import pytest
 
@@ -19,7 +19,7 @@ PLACE = """(() => { const [panel] = p.panels, { left, top } = panel.gd.getBoundi
 
 @pytest.fixture
 def opened(new_page):
-    """The scene, and what its links would open, which is not asked of the server."""
+    """The scene; the pages that its links would open are not requested from the server."""
     page, asked = new_page(), []
     page.route("**/select?**", lambda route: (asked.append(route.request.url), route.fulfill(body="keys")))
     visit(page, "/unselectable")
@@ -28,7 +28,9 @@ def opened(new_page):
 
 
 def click(page, cell, words):
-    """Point at a cell, read it, click: a click just after a drawing is, for Plotly, on what was read last."""
+    """Hover over a cell, wait for its label, and click: just after drawing, Plotly would report the point
+    hovered last.
+    """
     place = player(page, PLACE, cell)
     page.mouse.move(*place)
     page.wait_for_function(

@@ -1,7 +1,7 @@
-"""The fast way of painting (vertex buffers, a canvas) and the public way draw the same picture.
+"""The fast path (vertex buffers, a canvas) and the public path draw the same picture.
 
-So it is for each plotly.js that is installed: the pinned one, and npm's newest 4.x where that is another
-(`npm update plotly-newest`; docs/plotly.md).
+Tested with each plotly.js that is installed: the pinned version, and npm's newest 4.x if it differs (`npm
+update plotly-newest`; docs/plotly.md).
 """
 
 import json
@@ -56,7 +56,7 @@ def library(request):
 
 @pytest.fixture
 def page(request, library):
-    """A page whose figures that plotly.js draws."""
+    """A page whose figures this plotly.js draws."""
     if library == LIGHT:
         return request.getfixturevalue("kept")
     page = request.getfixturevalue("new_page")(**SMALL)
@@ -66,7 +66,7 @@ def page(request, library):
 
 
 def reports_of(page):
-    """A function: what the painter has reported about plotly.js in the console."""
+    """A function that returns the painter's reports about plotly.js in the console."""
     said = []
     page.on("console", lambda message: message.type == "warning" and said.append(message.text))
     return lambda: [text for text in said if "Normscape" in text]
@@ -116,7 +116,7 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 
 
 def open_with(page, path, query, state, progress):
-    """The page opens with the state, the public way."""
+    """Open the page with the state, drawn by the public path."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}#public")
     rest(page)
@@ -130,7 +130,7 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 
 
 def let_go(page, progress):
-    """No hand on the figure any more: it settles, the public way, without counts: these are of rest."""
+    """Release the figure: it settles by the public path, without counts, which appear only at rest."""
     player(page, UNCOUNTED)
     player(page, "p.pressed = false")
     player(page, "p.seek(value)", progress)
@@ -182,7 +182,9 @@ def test_the_canvas_in_2d_draws_what_plotly_draws(page):
 
 
 def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
-    """Moving, a mesh has each vertex once, with its colour; at rest one for each corner of a triangle."""
+    """While moving, a mesh has each vertex once, with its colour; at rest, one for each corner of a
+    triangle.
+    """
 
     def shown():
         frames(page)
@@ -202,14 +204,14 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
 
 
 def ink(page):
-    """Pixels of the first figure that are as dark as text, and have no colour."""
+    """Pixels of the first figure that are as dark as text, and grey."""
     frames(page)
     seen = shot(page, page.locator(".figure").first, ".legend { visibility: hidden }")
     return int((seen.max(axis=-1) < 120).sum())
 
 
 def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
-    """On the surface its points lie; the line goes through its place."""
+    """The points are on the surface; the line goes through their place."""
     visit(page, "/fibre?progress=2")
     rest(page, "p.panels[0].crowds.length")
     among = ink(page)
@@ -250,7 +252,7 @@ READS = """() => {
 
 
 def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(page):
-    """The page would wait in each frame for the picture of what can be picked."""
+    """Otherwise the page would wait, in each frame, for the picture of pickable objects."""
     visit(page, "/depth?progress=0")
     rest(page)
     frames(page, 10)  # longer than Plotly looks for changes at rest: WHILE in assets/painter/plotly/pulse.mjs

@@ -1,5 +1,6 @@
-"""The player: its contract with other scripts, no requests while it moves, the camera in the user's hand, a
-figure that tells the truth at rest."""
+"""The player: its interface for other scripts, no requests while it moves, a camera that readers control, a
+figure at rest that shows the right state.
+"""
 
 import json
 import re
@@ -73,7 +74,7 @@ HELD_UP = """async (url, ...all) => {
 
 @pytest.fixture
 def window(window, draws):
-    """Small where all of it is drawn."""
+    """A small window for tests that draw everything."""
     return SMALL if draws else window
 
 
@@ -83,7 +84,7 @@ def page(kept):
 
 
 def hover(page, i):
-    """The text of the hover label over point i."""
+    """The text of the hover label of point i."""
     x, y, _ = player(page, PROJECTED)[i]
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y, steps=3)
@@ -92,7 +93,7 @@ def hover(page, i):
 
 
 def nearest(page):
-    """The point nearest to the eye: nothing hides it."""
+    """The point nearest to the eye, which nothing hides."""
     return int(np.argmin([depth for _, _, depth in player(page, PROJECTED)]))
 
 
@@ -196,7 +197,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
 
 @pytest.mark.parametrize("way", ["", "#public"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
-    """Plotly is deaf to the mouse for half a second after an update of its own."""
+    """Plotly ignores the mouse for half a second after each of its updates."""
     visit(page, f"/layernorm?{SPACE}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
     rest(page)
@@ -235,7 +236,7 @@ SWAY = """async (time) => {
 
 
 def test_a_space_opens_where_it_stays(page):
-    """Plotly's camera would come there within half a second, in which it is deaf to the hand."""
+    """Plotly's camera would arrive there after half a second, in which it ignores input."""
     visit(page, f"/layernorm?{SPACE}")
     assert page.evaluate(SWAY, 400) == 0
 
@@ -343,7 +344,7 @@ def test_the_tour_leads_from_stop_to_stop(page):
 
 
 def test_a_stop_fixes_the_whole_state(page):
-    """Whatever stop or hand was before: choices, clock, progress, followed point and camera."""
+    """After any other stop or action: choices, clock, progress, followed point and camera."""
     scene = scenes()["spiral"]
     visit(page, "/spiral?seed=3&curve=accuracy&step=40&follow=7&progress=1&camera=1,1,1")
     rest(page)
@@ -355,7 +356,9 @@ def test_a_stop_fixes_the_whole_state(page):
 
 
 def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
-    """By a key, a typed number, one half typed, and a slider that is held: the recipe waits for these two."""
+    """By a key, a typed number, a half-typed one, and a slider that is held: the recipe waits for the last
+    two.
+    """
     visit(page, f"/layernorm?{FEW}")
     with fetching(page, HELD_UP):
         visit(page, f"/layernorm?{FEW}&tour=1")
@@ -383,7 +386,7 @@ def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
 
 
 def test_a_run_ends_with_the_plane_edge_on(page):
-    """The camera turns, as far away as it was, until the plane that parts the classes is a line."""
+    """The camera turns, at the same distance, until the separating plane appears as a line."""
     visit(page, "/labels?data=xor&progress=2.9&camera=0.629,-0.629,0.343")
     rest(page)
     before, recipe = camera(page), recipe_of(scenes()["labels"], data="xor")
@@ -399,7 +402,7 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
-    """But not where something else is asked for."""
+    """Unless the link asks for a state."""
     page = new_page()
     strange(page)
     for link, motion in (("/fold?progress=1", "no-preference"), ("/fold", "reduce")):

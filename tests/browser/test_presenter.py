@@ -1,4 +1,4 @@
-"""In front of a class: presenter mode, questions before the answer, a teacher's link."""
+"""In front of a class: presenter mode, predictions before the answer, a teacher's link."""
 
 import pytest
 

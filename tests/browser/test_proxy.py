@@ -1,4 +1,4 @@
-"""Behind a proxy on a sub-path, as a browser sees it; and the policy of content there."""
+"""Behind a proxy on a sub-path, as a browser sees it; and its Content-Security-Policy."""
 
 import http.client
 import threading
@@ -30,7 +30,7 @@ WATCH = (
 
 @contextmanager
 def proxy(behind):
-    """A proxy that shows a server at PREFIX, and nothing else: its base URL."""
+    """A proxy that forwards only paths below PREFIX to a server: its base URL."""
 
     class Proxy(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -66,7 +66,7 @@ def proxy(behind):
 
 
 def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
-    """A server behind a proxy that strips the path: gallery, scene, choice, menu, and the way back."""
+    """The proxy strips the path: gallery, scene, choice, menu, and the way back."""
     own = {"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
     with serving(tmp_path, **own) as (base, *_), proxy(base) as outside:
         page = new_page(known=outside)
@@ -88,7 +88,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
 
 @pytest.mark.allow_errors("Content Security Policy|EvalError")
 def test_the_policy_is_in_force(new_page):
-    """A scene breaks none of it, and what is made from text does not run."""
+    """A scene does not violate it, and scripts made from text do not run."""
     page = new_page()
     page.add_init_script(WATCH)
     visit(page, f"/layernorm?{FEW}")

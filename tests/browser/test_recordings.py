@@ -1,4 +1,4 @@
-"""A reader's recording on the page: opened, walked through norm by norm, saved as a table, deleted."""
+"""A reader's recording on the page: uploaded, viewed norm by norm, saved as a table, deleted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every scene in a browser: it opens, its tour runs, it moves the fast way, it fits a telephone."""
+"""Every scene in a browser: it opens, its tour runs, it uses the fast path, it fits a phone."""
 
 import json
 
@@ -79,12 +79,12 @@ STOPS = f"""(() => {{
 
 
 def together(hero, card, hidden):
-    """Whether the card of the tour and the figure are seen together."""
+    """Whether the tour's card and the figure are visible together."""
     return hero >= 0.7 and card > 0.99 and hidden <= 1
 
 
 def apart(seen):
-    """The pictures of the tour, from 1, in which they are not."""
+    """The numbers of the tour's pictures, from 1, in which they are not."""
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
     return "; ".join(told.format(*each) for each in cut)
@@ -92,13 +92,13 @@ def apart(seen):
 
 @pytest.fixture(scope="module", params=scenes().values(), ids=scenes())
 def scene(request):
-    """Each scene, with all of its tests one after the other: its page is loaded once."""
+    """Each scene with all of its tests in a row, so that its page is loaded once."""
     return request.param
 
 
 @pytest.fixture
 def window(window, request):
-    """Figures are drawn for the windows of a scene's tests alone."""
+    """Figures are only drawn for the window sizes of a scene's tests."""
     return None if "opened" in request.fixturenames else window
 
 
@@ -109,7 +109,7 @@ def page(kept):
 
 @pytest.fixture
 def opened(page, scene):
-    """The page of a scene, as the test before this one has left it; nothing moves by itself."""
+    """The page of a scene as the previous test has left it, without automatic motion."""
     if new := page.evaluate("window.openedForScene") != scene.slug:  # other files leave pages, too
         page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
         page.set_viewport_size(LAPTOP)
@@ -164,15 +164,14 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
 
 
 def made_of(recipe):
-    """What marks its views have, and what its numbers tell."""
+    """The marks of its views, and its readouts."""
     views = (view.layers for view in recipe.views)
     marks = (frozenset((type(m), m.draws, getattr(m, "color", None) is None) for m in each) for each in views)
     return tuple(marks), frozenset(map(type, recipe.readouts))
 
 
 def test_what_the_tour_chooses_is_drawn(opened, scene):
-    """In one cut from stop to stop, each of which chooses something else that is made of other marks; `walk`
-    goes through a whole one."""
+    """Jump from stop to stop, each of which has choices with other marks; `walk` takes a whole tour."""
     opened.set_viewport_size(DESK)
     stops = {made_of(state_of(scene, stop.state).recipe): stop for stop in scene.text.tour}
     for stop in stops.values():
@@ -182,7 +181,7 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
 
 
 def drag_v(page, angle, steps=12):
-    """Take v by its tip and carry it around the origin, in the view from above."""
+    """Drag the tip of v around the origin, in the view from above."""
     page.locator(".handle").scroll_into_view_if_needed()
     x, y = middle(page, ".handle")
     left, top = player(page, "p.panels[1].pixel(0, 0)")

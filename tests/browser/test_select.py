@@ -1,4 +1,4 @@
-"""The scene of keys by hand: one is carried out of the hull of the others, and the link has its place."""
+"""The scene of keys: a key is dragged out of the hull of the others, and the link has its position."""
 
 from tests.browser.hand import player, until, visit
 

@@ -1,4 +1,4 @@
-"""The explorer as static files, from a plain file server, under a sub-path."""
+"""The static site, from a plain file server, under a sub-path."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def variants(scene):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, worker_id):
-    """It is written once, however many processes run these tests."""
+    """The written site; written once for all processes of the test run."""
     own = tmp_path_factory.getbasetemp()
     root = (own if worker_id == "master" else own.parent) / "site"
     with FileLock(f"{root}.lock"):
@@ -66,7 +66,7 @@ def test_every_link_and_recipe_is_there(folder):
 @pytest.mark.allow_errors("file://")
 @pytest.mark.parametrize("path", ["index.html", "fold/index.html", "story/index.html", "words/index.html"])
 def test_a_page_from_the_disk_says_what_to_do(new_page, folder, path):
-    """Browsers block its modules."""
+    """Browsers block the modules of such pages."""
     page = new_page()
     page.goto((folder / UNDER / path).as_uri())
     page.wait_for_selector(".unmoved:has-text('python -m http.server')")

@@ -1,4 +1,6 @@
-"""The story: figures live where they are read, in four contexts; read without scripts, printed, as files."""
+"""The story: figures become live where the reader is, in four contexts; without scripts, printed, and as
+files.
+"""
 
 from components.language.scene import scenes
 from components.language.story import story
@@ -24,7 +26,7 @@ SHOWS = """([part, progress]) => {
 
 
 def shows(page, part, block):
-    """Scroll to a paragraph, and wait for its figure to be as it says."""
+    """Scroll to a paragraph, and wait until its figure shows its state."""
     page.evaluate(READ, [part, block])
     progress = float(story().parts[part].blocks[block].state["progress"])
     page.wait_for_function(SHOWS, arg=[part, progress], timeout=PATIENCE, polling=OFTEN)
@@ -51,7 +53,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
 
 
 def kinds():
-    """The first part of each kind of figure: by what its views are of."""
+    """The first part with each kind of figure, by the dimensions of its views."""
     found = {}
     for k, part in enumerate(story().parts):
         views = state_of(scenes()[part.slug], {}).recipe.views

@@ -1,4 +1,4 @@
-"""Training on a scene's page, as a hand does it: small networks, few steps."""
+"""Training on a scene's page, as a reader does it: small networks, few steps."""
 
 import re
 from functools import partial
@@ -42,14 +42,16 @@ def words(page, pattern, timeout=LONG_PATIENCE):
 
 
 def counted(page):
-    """Count the pictures of the training that the player gets."""
+    """Count the pictures of the training that the player receives."""
     player(
         page, "(p.shown = 0, p.live = ((live) => (film) => { p.shown += 1; live.call(p, film); })(p.live))"
     )
 
 
 def overheard(page):
-    """Keep in `p.said` what is said of the training: a quick one has said it before anybody looks."""
+    """Collect the training's messages in `p.said`, since those of a quick one are gone before a test
+    looks.
+    """
     observed = "{ childList: true, characterData: true, subtree: true }"
     keep = "p.said.push(document.querySelector('#train-words')?.textContent)"
     training = "document.querySelector('.training')"
@@ -87,7 +89,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
 
 
 def test_attention_trains_too_and_its_network_fits_into_a_link(page):
-    """Before that the keyboard picks one of the shipped seeds."""
+    """First, the keyboard selects one of the shipped seeds."""
     visit(page, "/majority")
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
@@ -108,7 +110,7 @@ def link_with_network(page):
 
 
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
-    """By its number, and by a click on a curve; the numbers are its own, and the end shows it."""
+    """By its number, and by a click on a curve; the readouts are its own, and the finished run shows it."""
     page = new_page()
     visit(page, LONG)
     player(page, "p.go({ progress: '2' })")
@@ -215,7 +217,7 @@ FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # a page's questions aft
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")
 def test_a_training_outlives_questions_without_an_answer(page):
-    """Aborted, or answered by a proxy; half of them reach the server, whose answer is lost on the way."""
+    """Requests are aborted, or answered by a proxy; half of them reach the server, whose answer is lost."""
     ways, failed = [lambda route: route.abort(), *(partial(answered, status=s) for s in (502, 503, 200))], []
 
     def fail(route):
@@ -239,13 +241,13 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 
 def answered(route, status):
-    """As a proxy whose server is away, and as a net that wants money."""
+    """Answers of a proxy whose server is down, and of a network with a login page."""
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
 
 @pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
 def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
-    """And all go on when it is back."""
+    """And all continues when it is back."""
     visit(page, LONG)
     page.route(re.compile("_dash-update-component"), lambda route: route.abort())
     order(page, steps=STEPS, seeds=4)
@@ -266,7 +268,7 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
 
 
 def left(page, queue, leave):
-    """Leave a page that trains: its training is out of the queue, and its worker gives no further sign."""
+    """Leave a page that trains: its training leaves the queue, and its worker stops."""
     visit(page, LONG)
     with page.expect_request(TICKET) as asked:
         order(page, steps=STEPS)
