@@ -56,7 +56,10 @@ export function tour(part, all, player) {
     const { by } = start.dataset;
     if (!by) return 0;
     const { choices, usual } = player;
-    return Math.max(0, all.findIndex(({ state }) => (state[by] ?? usual[by]) === choices[by]));
+    return Math.max(
+      0,
+      all.findIndex(({ state }) => (state[by] ?? usual[by]) === choices[by]),
+    );
   };
   const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => {
     visit(first());

@@ -11,7 +11,8 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
  * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
 export async function upload(url, file, most, smaller = "") {
   const size = `This file has ${mebibytes(file.size)} MB`;
-  if (file.size > most) return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.${smaller}` };
+  if (file.size > most)
+    return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.${smaller}` };
   return asked(
     url,
     { method: "POST", body: file },
