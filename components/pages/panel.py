@@ -106,7 +106,7 @@ def _field(number: jobs.Number) -> html.Div:
 
 
 def _trains() -> bool:
-    """Whether trainings are possible: with Redis the workers need torch, otherwise this process does."""
+    """Whether trainings are possible: with Redis the workers have torch; otherwise this process needs it."""
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 

@@ -19,8 +19,7 @@ class RouteFacts:
     """Facts about a route, for caches and rate limits.
 
     cacheable     the response is the same for all clients with the same request and cookies: a shared cache
-    may keep
-                  it for some seconds, unless it says `no-store` or the address contains a key
+                  may keep it for some seconds, unless it says `no-store` or the address contains a key
     cross_origin  pages of any origin may read it, without credentials, as figures in sandboxed frames do
     costly        its computation is charged to the client's budget
     """
