@@ -146,7 +146,7 @@ def fields_of(kind, n, widths):
         own["only"] |= st.sampled_from([OnHull(), Inside()])
     still = (lambda r: not isinstance(r.weights, Entries)) if kind is Way else bool
     show = row(widths if kind.space is None else (kind.space,) * len(widths)).filter(still)
-    count = st.sampled_from([2, 3] if kind.flat is None else [kind.flat])
+    count = st.sampled_from([2, 3] if kind.row_count is None else [kind.row_count])
     rows = count.flatmap(lambda k: st.tuples(*[show] * k))
     return rows, st.fixed_dictionaries(own)
 

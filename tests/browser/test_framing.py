@@ -72,7 +72,7 @@ def shares(page, scene):
         if m.opacity_at(state.progress) >= MIN_VISIBLE_OPACITY
     ]
     layers = dict(zip(at, (state.recipe.views[0].layers[k] for k in at), strict=True))
-    every = [k for k, m in layers.items() if not m.guide and m.draws != "labels" and m.flat != 0]
+    every = [k for k, m in layers.items() if not m.guide and m.draws != "labels" and m.row_count != 0]
     every = [k for k in every if not isinstance(layers[k], Support | SupportDisc)]
     round_ = [k for k in every if isinstance(layers[k], Line | Mesh) and layers[k].role in SPHERE_ROLES]
     large, off, whole = ink(page, every)
