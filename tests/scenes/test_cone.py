@@ -1,0 +1,150 @@
+"""The norm as a central projection: cones, conic sections, great circles; what the text says of them."""
+
+import numpy as np
+import pytest
+
+from components.scenes.cone import SCENE
+from components.scenes.cone.build import HEIGHT, LONGEST, RADIUS
+from components.training.recipes import recipe_of
+from tests.scenes.claims import said, stop
+
+EXACT = 1e-9
+TRACK = 2e-4  # cosines between whole degrees are interpolated
+
+
+def state(**params):
+    recipe = recipe_of(SCENE)
+    return recipe, recipe.defaults | params
+
+
+def stages(cloud, title=None, **params):
+    if title is None:
+        recipe, params = state(**params)
+        return recipe.cloud(cloud).stages(params)
+    found = stop("cone", title)
+    return found.recipe.cloud(cloud).stages(found.params)
+
+
+def eccentricity(title):
+    return stages("eccentricity", title)[0][0, 0]
+
+
+def normal(axis):
+    return np.array([np.cos(np.radians(axis)), 0, np.sin(np.radians(axis))])
+
+
+def on_the_sheet(points):
+    return points[np.abs(points[:, 2] - HEIGHT) < EXACT]
+
+
+@pytest.mark.parametrize(("axis", "opening"), [(70, 45), (45, 45), (20, 45), (90, 30), (133.4, 61.7)])
+def test_the_rim_is_where_the_decision_changes(axis, opening):
+    before, after = stages("rim", axis=axis, opening=opening)
+    n, level = normal(axis), np.cos(np.radians(opening))
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), 1, atol=EXACT)
+    np.testing.assert_allclose(after @ n, level, atol=TRACK)
+    np.testing.assert_allclose(before @ n, level * np.linalg.norm(before, axis=1), atol=3 * TRACK)
+    off = np.abs(before[:, 2] - HEIGHT) > EXACT
+    np.testing.assert_allclose(np.linalg.norm(before[off], axis=1), LONGEST)
+    assert (before[off, 2] < HEIGHT).all()
+    sheet = stages("sheet", axis=axis, opening=opening)[0]
+    x = sheet[:, :3]
+    np.testing.assert_allclose(sheet[:, 3], x @ n / np.linalg.norm(x, axis=1) - level, atol=TRACK)
+
+
+def a_cone():
+    test_the_rim_is_where_the_decision_changes(70, 45)
+    recipe, params = state()
+    grid = recipe.cloud("cone").stages(params)[0].reshape(2, -1, 3)
+    assert not grid[0].any()
+    np.testing.assert_array_equal(grid[1], recipe.cloud("rim").stages(params)[0])
+
+
+def length_one():
+    np.testing.assert_allclose(np.linalg.norm(stages("sheet")[1][:, :3], axis=1), 1, atol=EXACT)
+
+
+def conic(title, kind):
+    """On the sheet the points satisfy focus and directrix: a conic through five of them has the right kind."""
+    points = on_the_sheet(stages("rim", title)[0])[:, :2]
+    x, y = points.T
+    columns = np.stack([x * x, x * y, y * y, x, y, np.ones_like(x)], -1)
+    values, forms = np.linalg.svd(columns)[1:]
+    assert values[-1] < 1e-3 * values[-2]
+    a, b, c = forms[-1, :3]
+    discriminant = (b * b - 4 * a * c) / (a * a + c * c)
+    assert np.sign(np.round(discriminant, 3)) == kind
+
+
+def ellipse():
+    said(eccentricity("An ellipse"), "0.48")
+    conic("An ellipse", -1)
+    edges = stages("edges", "An ellipse")[0]
+    assert (edges[[1, 3], 2] > HEIGHT).all()
+
+
+def circle():
+    after = stages("rim", "A circle")[1]
+    centre = after[:-1].mean(0)
+    np.testing.assert_allclose(np.linalg.norm(after - centre, axis=1), np.sin(np.radians(45)), atol=TRACK)
+    assert np.linalg.matrix_rank(after - centre, tol=1e-6) == 2
+
+
+def parabola():
+    assert eccentricity("A parabola") == pytest.approx(1)
+    conic("A parabola", 0)
+    lowest = stages("edges", "A parabola")[0][:, 2]
+    assert np.abs(lowest[1:]).min() < EXACT
+
+
+def hyperbola():
+    said(eccentricity("A hyperbola"), "1.33")
+    conic("A hyperbola", 1)
+    assert stages("edges", "A hyperbola")[0][:, 2].min() < 0
+
+
+def kinds():
+    ellipse(), parabola(), hyperbola()
+    for axis, opening in ((75, 30), (30, 60)):
+        theta = np.radians(90 - axis)
+        want = np.sin(theta) / np.cos(np.radians(opening))
+        assert stages("eccentricity", axis=axis, opening=opening)[0][0, 0] == pytest.approx(want)
+
+
+def great_circle():
+    """The line of the recipe lies in the plane of its circle; a line without ends covers 180 degrees."""
+    found = stop("cone", "A straight line")
+    before, after = found.recipe.cloud("line").stages(found.params)
+    normal_ = np.array([HEIGHT, 0, -found.params["a"]])
+    np.testing.assert_allclose(before @ normal_, 0, atol=EXACT)
+    np.testing.assert_allclose(after @ normal_, 0, atol=EXACT)
+    ends = np.array([[0.4, -1e6, HEIGHT], [0.4, 1e6, HEIGHT]])
+    a, b = ends / np.linalg.norm(ends, axis=1, keepdims=True)
+    assert np.degrees(np.arccos(a @ b)) == pytest.approx(180, abs=1e-3)
+
+
+def kink():
+    found = stop("cone", "A kink")
+    before, after = found.recipe.cloud("bent line").stages(found.params)
+    np.testing.assert_allclose(before[:, 1], found.params["w"] * np.maximum(before[:, 0], 0), atol=EXACT)
+    for half in (after[before[:, 0] <= 0], after[before[:, 0] >= 0]):
+        assert np.linalg.matrix_rank(half, tol=1e-9) == 2  # a plane through the origin
+    assert np.linalg.matrix_rank(after, tol=1e-9) == 3
+    assert np.abs(before[:, 0]).max() == RADIUS
+
+
+CLAIMS = {
+    "and so decides between two classes, purple and yellow.": a_cone,
+    "Each point has moved along its ray until its length is 1.": length_one,
+    "below 1 it is an ellipse, at 1 a parabola, above 1 a hyperbola.": kinds,
+    "of this circle the whole line covers half: its two ends tend to opposite points.": great_circle,
+    "A border with a kink becomes two arcs of two great circles.": kink,
+    "The eccentricity is 0.48. Both edges of the cone meet the sheet.": ellipse,
+    "It is where the plane cuts the sphere, so it is a flat circle.": circle,
+    "The eccentricity is 1. The parabola leaves the sheet and never returns.": parabola,
+    "The eccentricity is 1.33, a hyperbola.": hyperbola,
+    "a quarter - * half": great_circle,
+    "At both ends the rays become parallel to the line: they tend to opposite points.": great_circle,
+    "Two half-lines with a common end: two arcs, from two great circles.": kink,
+    "A flat sheet of two dimensions still meets the cone in a conic section.": kinds,
+}
