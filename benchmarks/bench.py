@@ -69,10 +69,12 @@ DASH = """async (count) => { const gd = document.querySelector('.js-plotly-plot'
     await new Promise(requestAnimationFrame); times.push(performance.now() - start); } return times; }"""
 
 
-CLICK = """async () => { const p = normscape.players[0], { live } = p, start = performance.now();
+CLICK = """async () => { const p = normscape.players[0], { showTraining } = p, start = performance.now();
   const since = () => (performance.now() - start) / 1000;
   let first = 0, count = 0;
-  p.live = (film) => { live.call(p, film); count++; requestAnimationFrame(() => { first ||= since(); }); };
+  p.showTraining = (film) => {
+    showTraining.call(p, film); count++; requestAnimationFrame(() => { first ||= since(); });
+  };
   document.querySelector('#train').click();
   while (!p.choices.run || !p.ready) await new Promise((done) => setTimeout(done, 20));
   return [first, since(), count]; }"""

@@ -44,7 +44,9 @@ def words(page, pattern, timeout=LONG_PATIENCE):
 def counted(page):
     """Count the pictures of the training that the player receives."""
     player(
-        page, "(p.shown = 0, p.live = ((live) => (film) => { p.shown += 1; live.call(p, film); })(p.live))"
+        page,
+        "(p.shown = 0, p.showTraining = ((show) => (film) => { p.shown += 1; show.call(p, film); })"
+        "(p.showTraining))",
     )
 
 
