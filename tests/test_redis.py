@@ -147,7 +147,7 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
     kept = [ends(queue, ticket, stop=ticket == first) for ticket in (first, second)]
     assert [outcome["state"] for outcome in kept] == ["done", "done"] and kept[1]["step"] == 100
     assert runs.load(kept[1]["run"]).seeds == 2
-    with pytest.raises(WrongValue, match="not here"):
+    with pytest.raises(WrongValue, match="has expired"):
         runs.load("0" * 16)
 
 

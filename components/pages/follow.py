@@ -38,7 +38,7 @@ def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
     try:
         text = queue.ask(ticket, **question)
     except store.StoreBusy:
-        raise Busy(503, "Many ask the queue at the moment", 1) from None
+        raise Busy(503, "The queue of trainings is busy at the moment", 1) from None
     except store.StoreUnavailable:
         return '{"away": true}'
     if text != LOST_ANSWER:  # an unknown ticket does not start a worker
@@ -70,11 +70,11 @@ def question() -> dict[str, Any]:
     except (BadRequest, RecursionError):
         asked = None
     if not isinstance(asked, dict):
-        raise WrongValue("body", "this is no question of a page", {"seen": "a step"})
+        raise WrongValue("body", "this is not a poll of a page", {"seen": "a step"})
     seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
     if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):
-        raise WrongValue("seen", "seen is no step, or stop neither true nor false", {"seen": "a step"})
+        raise WrongValue("seen", "seen is not a step, or stop is not true or false", {"seen": "a step"})
     texts = look.values() if isinstance(look, dict) else [None]
     if look is not None and not all(isinstance(text, str) for text in texts):
-        raise WrongValue("look", "look has no texts", {"look": {"seed": "0"}})
+        raise WrongValue("look", "look is not a dict of texts", {"look": {"seed": "0"}})
     return {"seen": seen, "stop": stop, "look": look}

@@ -60,7 +60,7 @@ def opened() -> Response:
     request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
-        raise Busy(503, "Somebody else's recording is being measured", WAIT)
+        raise Busy(503, "Another recording is being analysed at the moment", WAIT)
     try:
         with work():
             found = measured(data)
@@ -76,11 +76,11 @@ def measured(data: bytes) -> Digest:
     try:
         found = checked_digest(data) if is_digest(data) else from_file(data)
         if len(found.norms) > NORMS:
-            raise FileError(f"it has {len(found.norms)} norms, at most {NORMS} are measured here")
+            raise FileError(f"it has {len(found.norms)} norms; this page opens at most {NORMS}")
         return found if isinstance(found, Digest) else digest(found)
     except FileError as problem:
         words = f"This file cannot be opened: {str(problem)[:WORDS]}"
-        raise WrongValue("recording", words, "a recording of `learning.recording`") from None
+        raise WrongValue("recording", words, "a file that “normscape record” has written") from None
 
 
 def kept(found: Digest, *, client: str) -> str:

@@ -69,7 +69,7 @@ def opened(slug: str) -> Response:
     """
     scene = find(slug)
     if scene.training is None:
-        raise WrongValue("slug", "this scene shows no runs", trainable())
+        raise WrongValue("slug", "this scene has no trainings", trainable())
     from_own_page("film")
     request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)  # read before the lock, because a client may send slowly
@@ -96,7 +96,7 @@ def _read(data: bytes) -> Film:
             return from_npz(data)
     except FilmError as problem:
         words = f"This file cannot be opened: {str(problem)[:WORDS]}"
-        raise WrongValue("film", words, "a file that was saved here") from None
+        raise WrongValue("film", words, "a file that was saved from a page of Normscape") from None
 
 
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:

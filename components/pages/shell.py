@@ -155,7 +155,7 @@ def typeface(place: Place) -> Any:
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
     """The header: home, the place of the scene in the course, the menu, the theme switch."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
-    about = "Light, dark, or as the system has it"
+    about = "Theme: light, dark, or that of the system"
     index = attributes(data_index=f"{place.root}search.json")
     switch = html.Button(NAMES[theme], id="theme", className="theme", type="button", title=about)
     parts = [

@@ -51,7 +51,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "--url", type=_url, help="the address that the folder will have, for previews of its links"
     )
     one.set_defaults(run=_site)
-    one = command(commands, "story", "write the long read alone, as static files", "normscape story public")
+    one = command(commands, "story", "write only the story, as static files", "normscape story public")
     one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
     one.set_defaults(run=_story)
     recordings.add(commands, serve)
@@ -71,9 +71,9 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     colours = "the colours; auto follows the page around the figure (default: auto)"
     one.add_argument("--theme", choices=["auto", "light", "dark"], help=colours)
     side, look, film = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
-    width = f"of a picture or film, in pixels (default: {look.width}, of a .gif {film.width})"
+    width = f"width of a picture or film in pixels (default: {look.width}, of a .gif {film.width})"
     one.add_argument("--width", type=side, help=width)
-    height = f"of a picture or film, in pixels (default: {look.height}, of a .gif {film.height})"
+    height = f"height of a picture or film in pixels (default: {look.height}, of a .gif {film.height})"
     one.add_argument("--height", type=side, help=height)
     scale = (
         f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {film.scale:g})"
@@ -85,7 +85,7 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=rate)
     turn = "make a film in which a slider moves; without it the points move through all stages"
     one.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn)
-    shared = "a folder for the program, which several .html figures can share; relative to where you are"
+    shared = "a folder for the program, which several .html figures can share; relative to the current folder"
     one.add_argument("--assets", type=Path, metavar="DIR", help=shared)
     choice = "a choice that readers of an .html figure can make; the file grows with each of its values"
     one.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice)

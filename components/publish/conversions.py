@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     one = command(
         commands,
         "convert",
-        "fold the normalisation layers of a model into their neighbours, with a certificate",
+        "fold the normalisation layers of a model into neighbouring layers, with a certificate",
         "normscape convert gpt2 --out gpt2-folded",
         "normscape convert gpt2 --out gpt2-rms --strict",
     )
@@ -47,7 +47,7 @@ def add(commands: Any) -> None:
     one = command(
         commands,
         "certify",
-        "compare two checkpoints: whether they are the same model, but for rounding",
+        "check whether two checkpoints are the same model, up to rounding",
         "normscape certify gpt2 gpt2-folded --text book.txt",
     )
     one.add_argument("original", metavar="A", help=MODEL_HELP)

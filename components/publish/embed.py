@@ -113,13 +113,13 @@ def oembed() -> Response | tuple[Response, int]:
     """The oEmbed response (type "rich"), with which WordPress and others turn a link into a figure."""
     asked = once(request.args)
     if asked.get("format", "json") != "json":
-        return jsonify(WrongValue("format", "there is JSON only", ["json"]).json()), 501
+        return jsonify(WrongValue("format", "only JSON is available", ["json"]).json()), 501
     url = asked.get("url")
     if url is None:
         raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")
     shown = _shown(url)
     if shown is None:
-        wrong = WrongValue("url", "this is no link to a scene of ours", list(scenes()))
+        wrong = WrongValue("url", "this is not a link to a scene of this server", list(scenes()))
         return jsonify(wrong.json()), 404
     scene, most = shown.state.scene, (_most(asked, "maxwidth"), _most(asked, "maxheight"))
     width = min(WIDTH, most[0])

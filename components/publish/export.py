@@ -56,7 +56,7 @@ def export(
         raise WrongValue("fps", words, {"max": FASTEST_GIF})
     moments = frames(state, look) if out.suffix in FILMS else []
     if alive and out.suffix != ".html":
-        raise WrongValue("choice", f"choices can be made in .html, not in {out.name}", [".html"])
+        raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])
     if out.suffix == ".html":
         out.write_text(html(scene, state, out, assets, alive), "utf-8")
     elif out.suffix == ".svg":
@@ -83,7 +83,7 @@ def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
     """
     wanted = [_values(scene, state, name) for name in alive]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
-        raise WrongValue("choice", f"that page would hold {count} recipes, at most {TOGETHER} fit", TOGETHER)
+        raise WrongValue("choice", f"the page would need {count} recipes, more than {TOGETHER}", TOGETHER)
     made = []
     for combination in itertools.product(*wanted):
         chosen = {**state.choices, **dict(zip(alive, combination, strict=True))}
@@ -101,7 +101,7 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
     fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
     free = [n for n, choice in known.items() if len(values(choice)) > 1 and n not in fixed]
     if name not in free:
-        raise WrongValue("choice", f"{name!r} is no choice of {scene.slug} that can be listed", free)
+        raise WrongValue("choice", f"{name!r} is not a choice of {scene.slug} with a list of values", free)
     return list(dict.fromkeys([state.choices[name], *values(known[name])]))
 
 

@@ -274,7 +274,7 @@ def scene_page(
 ) -> str:
     """The HTML of a scene's page. choices: those that have recipes. url: of the site, if known."""
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
-    needs = html.Section(html.P("To train a network of your own needs the server."), className="training")
+    needs = html.Section(html.P("Training your own network needs a Normscape server."), className="training")
     main = page.scene_page(
         scene,
         state_of(scene, {}),

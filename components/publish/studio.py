@@ -122,4 +122,4 @@ async def _ready(sheet: Sheet) -> None:
             await sheet.run("new Promise((rest) => setTimeout(rest, 500))")
             return
         await asyncio.sleep(0.1)
-    raise NoBrowser(f"the figure was not ready within {PATIENCE:.0f} seconds; has this browser WebGL?")
+    raise NoBrowser(f"the figure was not ready within {PATIENCE:.0f} seconds; does this browser have WebGL?")

@@ -27,7 +27,7 @@ from learning.models import Model
 T = TypeVar("T")
 RESULTS = ("run", "net")
 CHOICE_PREFIX = "choice "  # of a scene's choice in the settings of a film
-NOT_STORED = "the server has no place for its run at the moment."
+NOT_STORED = "the server cannot store its result at the moment."
 RETRY_SECONDS = 60.0  # for which a worker retries a store that does not answer
 
 
@@ -97,12 +97,12 @@ def trainable() -> list[str]:
 def order(asked: Any) -> Order:
     """Validate an order, the JSON that a page sends. Raises WrongValue."""
     if not isinstance(asked, Mapping) or problems(asked):
-        raise WrongValue("order", "there is nothing to train", "what the page sends")
+        raise WrongValue("order", "this is not an order of a page", "an order as a page sends it")
     slug, choices = asked.get("slug"), asked.get("choices")
     if slug not in trainable():
         raise WrongValue("slug", "nothing can be trained in this scene", trainable())
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in choices.values()):
-        raise WrongValue("choices", "the choices are no texts", "what the page sends")
+        raise WrongValue("choices", "the choices are not texts", "texts by name")
     whole = {n.name: int(asked[n.name]) for n in NUMBERS if n.whole}
     texts = {name: text for name, text in choices.items() if name not in RESULTS}
     checked = Order(slug=slug, choices=texts, lr=float(asked["lr"]), **whole)

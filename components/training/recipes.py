@@ -88,7 +88,7 @@ def _carried(text: str, data: DataSet) -> Film:
         network, flat = network_of(text)
         return at_rest(network, data, flat[None, :])
     except (FilmError, ValueError) as problem:
-        raise WrongValue("net", f"net: {problem}", "what a link with a network has") from None
+        raise WrongValue("net", f"net: {problem}", "the value in a “Link with the network”") from None
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:

@@ -64,10 +64,10 @@ def read(stored: Stored) -> Any:
     try:
         data = former_run(run) if _old(_run(LIST.get(run))) else FILMS.get(run)
     except StoreUnavailable:
-        raise WrongValue(name, "what was opened or trained cannot be reached now", "try again") from None
+        raise WrongValue(name, "stored runs cannot be reached at the moment", "try again") from None
     if data is None:
-        gone = f"{name} {run} is not here, or no longer: it is kept {KEPT_DAYS} days"
-        raise UnknownKey(name, f"{gone}; open its file, or train again", "a key that is kept")
+        gone = f"{name} {run} does not exist or has expired: runs are kept for {KEPT_DAYS} days"
+        raise UnknownKey(name, f"{gone}; open its file, or train again", "the key of a stored run")
     try:
         return stored.read(data)
     except (FilmError, FileError) as problem:  # for example of another kind or version

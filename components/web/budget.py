@@ -31,7 +31,7 @@ TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
 MAX_CLIENTS = 10_000  # clients whose debts are remembered
 STORE_RETRY_SECONDS = 60  # until a retry when the store is full or cannot be reached
 HOUSEHOLD_BITS = 64  # of an IPv6 address: a household may choose the other bits freely
-UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, or all who do count as one client"
+UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, else all of them count as one client"
 
 
 class Busy(Exception):
@@ -69,14 +69,14 @@ class Budget:
         place = object()
         with self.change:
             if (owed := self.owed(client)) >= BURST:
-                raise Busy(429, "This address has asked for a lot", (owed - BURST) / REFILL)
+                raise Busy(429, "This address has made too many requests", (owed - BURST) / REFILL)
             self.waiting[place] = client
             if len(self.waiting) + len(self.working) > QUEUE_LENGTH:
                 del self.waiting[max(reversed(self.waiting), key=self._share)]  # the newest among equals
             self._start_next()
             self.change.wait_for(lambda: place not in self.waiting)
             if place not in self.working:
-                raise Busy(503, "There is a lot to do at the moment", 1)
+                raise Busy(503, "The server is busy at the moment", 1)
         start = time.thread_time()
         try:
             yield

@@ -97,7 +97,7 @@ def headers(answer: Response) -> Response:
 def known(hosts: tuple[str, ...]) -> None:
     """Refuse requests for unknown host names, which would appear in links; the health check may use any."""
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
-        raise WrongValue("Host", "this server has another name", list(hosts))
+        raise WrongValue("Host", "this server does not have this host name", list(hosts))
 
 
 def from_own_page(what: str) -> None:
@@ -130,5 +130,5 @@ def callback(dispatch, *args: object, **kwargs: object) -> ResponseReturnValue:
         answer: ResponseReturnValue = dispatch(*args, **kwargs)
     except MALFORMED as problem:
         current_app.logger.warning("refused as a callback: %s: %s", type(problem).__name__, problem)
-        raise WrongValue("body", "this is no callback of ours", "what the page sends") from None
+        raise WrongValue("body", "this is not a callback of the page", "what the page sends") from None
     return answer

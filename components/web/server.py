@@ -145,7 +145,7 @@ def full_bundle_notice() -> str:
         return ""
     size = FULL.stat().st_size / 1e6
     return (
-        f"Pages load the full Plotly bundle ({size:.1f} MB), for npm's small one is not here:"
+        f"Pages load the full Plotly bundle ({size:.1f} MB), because npm has not fetched the small one:"
         " run “npm ci --omit=dev --ignore-scripts && npm run pack” in the checkout before “pip install .”"
     )
 

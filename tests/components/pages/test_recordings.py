@@ -41,7 +41,7 @@ def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
     """The largest file takes ten seconds, and a waiting request would hold one of the two places for work."""
     with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
         answer = pool.submit(opened, client).result(timeout=20)
-    assert answer.status_code == 503 and "measured" in answer.json["error"] and answer.headers["Retry-After"]
+    assert answer.status_code == 503 and "analysed" in answer.json["error"] and answer.headers["Retry-After"]
     assert opened(client).status_code == 200
 
 

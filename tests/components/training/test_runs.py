@@ -74,7 +74,7 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
     name = runs.save(dataclasses.replace(small, ended=("early", "")))
     later = time.time() + (runs.KEPT_DAYS + 1) * 86400
     monkeypatch.setattr(time, "time", lambda: later)
-    with pytest.raises(WrongValue, match=r"no longer.*open its file, or train again"):
+    with pytest.raises(WrongValue, match=r"has expired.*open its file, or train again"):
         runs.load(name)
 
 
@@ -141,7 +141,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
             old.execute(put, (f"film:{name}", end, *where))
     assert runs.read(Stored("run", "a" * 16, len)) == bytes_
     for name in ("b" * 16, "c" * 16):
-        with pytest.raises(WrongValue, match="not here, or no longer"):
+        with pytest.raises(WrongValue, match="does not exist or has expired"):
             runs.load(name)
 
 
@@ -231,7 +231,7 @@ UNREADABLE = [b"\x00", b"{", b"[]", b"1", b'{"a": 1}', b'{"a": {}}', b"\xff\xfe"
 def test_a_run_whose_entry_cannot_be_read_is_deleted_when_the_next_comes(small, kept, client, value):
     lost, other = save(small, "lost"), save(small, "other")
     runs.LIST.set(lost, value)
-    with pytest.raises(WrongValue, match="not here"):
+    with pytest.raises(WrongValue, match="has expired"):
         runs.load(lost)
     assert client.get("/healthz").json == {"status": "ok", "degraded": []}
     save(small, "more")
@@ -326,7 +326,7 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
 def refused(client, film, **query):
     """The parameter because of which a film is refused; it is not stored."""
     answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
-    with pytest.raises(WrongValue, match="not here"):
+    with pytest.raises(WrongValue, match="has expired"):
         runs.load(key(film))
     return answer.status_code == 400 and answer.json["parameter"]
 
