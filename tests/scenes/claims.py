@@ -1,7 +1,8 @@
-"""What the text of a scene claims in numbers.
+"""Tools to test the numbers in a scene's text.
 
-A scene's test file has CLAIMS: fragments of the text, each with a function that computes what the fragment says,
-from the recipe or the shipped films, and asserts it. `test_claims` checks that CLAIMS cover every number of the text.
+A scene's test file has CLAIMS: fragments of the text, each with a function that computes what the fragment
+says, from the recipe or the shipped films, and asserts it. `test_claims` checks that CLAIMS cover every
+number of the text.
 """
 
 import re
@@ -23,23 +24,23 @@ UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # the states of stops, the numb
 
 @cache
 def text(slug: str) -> str:
-    """All that a scene says, its white space single."""
+    """The whole text of a scene, with single spaces."""
     path = Path(components.scenes.__path__[0]) / slug / "text.md"
     return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
 
 
 def claims(slug: str) -> list[tuple[int, int]]:
-    """Where the text of a scene has numbers, as digits or words: the beginning and end of each."""
+    """Where the text of a scene has numbers, as digits or words: beginning and end of each."""
     return [found.span() for found in COUNTED.finditer(text(slug))]
 
 
 def places(slug: str, fragment: str) -> list[tuple[int, int]]:
-    """Where a fragment stands in the text."""
+    """Where a fragment occurs in the text."""
     return [found.span() for found in re.finditer(re.escape(fragment), text(slug))]
 
 
 def body(slug: str, title: str) -> tuple[int, int]:
-    """Where the words of a stop or a question stand in the text, without its title."""
+    """Where the words of a stop or a question are in the text, without its title."""
     heading = f"### {title} "
     start = text(slug).index(heading) + len(heading)
     end = text(slug).find(" ##", start)
@@ -53,5 +54,5 @@ def stop(slug: str, title: str) -> State:
 
 
 def said(value: float, words: str) -> None:
-    """Assert that a number, rounded to as many digits as the text gives, is the text's."""
+    """Assert that a number, rounded to as many digits as the text has, equals the text's."""
     assert f"{value:.{len(words.partition('.')[2])}f}" == words, value

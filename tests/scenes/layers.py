@@ -1,4 +1,4 @@
-"""In how many layers a sheet lies over the sphere."""
+"""The number of layers in which a sheet covers the sphere."""
 
 import numpy as np
 
@@ -10,7 +10,9 @@ AT_ONCE = 200
 
 
 def layers(recipe, stage):
-    """(DIRECTIONS,): over how many of the sheet's triangles, seen from the origin, even directions stand."""
+    """For each of DIRECTIONS evenly spread directions, how many of the sheet's triangles it passes
+    through.
+    """
     [sheet] = [mark for mark in recipe.views[0].layers if isinstance(mark, Sheet)]
     points = recipe.cloud(sheet.cloud).stages(recipe.defaults)[stage][:, :3]
     a, b, c = np.moveaxis(points[sheet.triangles], 1, 0)
@@ -23,10 +25,10 @@ def layers(recipe, stage):
 
 
 def covered(count):
-    """The share of the sphere that is under a sheet."""
+    """The share of the sphere that a sheet covers."""
     return (count > 0).mean()
 
 
 def folded(count, times):
-    """The share of what is covered that lies in so many layers."""
+    """The share of the covered part that lies in this many layers."""
     return (count == times).sum() / (count > 0).sum()

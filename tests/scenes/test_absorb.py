@@ -1,4 +1,4 @@
-"""What the text of the absorbed LayerNorm says, computed from its clouds and from the whole trained model."""
+"""The text of the scene absorb, tested with its clouds and with the whole trained model."""
 
 from functools import cache
 
@@ -27,7 +27,7 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """The points of a cloud that is shifted from stage to stage."""
+    """The points of a cloud that moves sideways from stage to stage."""
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -35,7 +35,7 @@ def at(name, stage, mean=0.0, **choices):
 
 @EACH
 def test_what_comes_out_never_changes(choices):
-    """Whatever mean there is, while LayerNorm stands there; with RMSNorm only without one."""
+    """With LayerNorm for any mean of the input; with RMSNorm only for mean 0."""
     want = at("says", 0, **choices)
     for mean in (-3.0, 0.0, 1.0):
         for stage in range(LAST):
@@ -57,7 +57,7 @@ def test_what_moves_and_what_does_not(choices):
 
 
 def test_other_codes_block():
-    """PyTorch's functions: what the next block reads, with LayerNorm and with the rewritten weights and RMSNorm."""
+    """PyTorch's functions: the next block's input, with LayerNorm, and with rewritten weights and RMSNorm."""
     own, x = drawn(1)
     d = x.shape[1]
 
@@ -141,7 +141,7 @@ def a_zero_gain():
 
 
 def one_matrix_twice():
-    """The head is the embedding turned over; an embedding written without means reads other logits."""
+    """The head is the transposed embedding; centring the embedding would change the logits."""
     shape, weights = shipped("language.safetensors", from_file)
     tokens, own = shape.tokens(TEXT), absorb.untied(weights)
     np.testing.assert_array_equal(own["head.weight"], weights["wte.weight"].T)
@@ -151,7 +151,7 @@ def one_matrix_twice():
 
 
 def nowhere_to_go():
-    """Readers without a bias have one once a shift is absorbed."""
+    """Linears without a bias have one after a shift is absorbed."""
     own = drawn(1)[0]
     own["attn.c_attn.bias"] = 0 * own["attn.c_attn.bias"]
     assert np.abs(absorb.shifts_absorbed(own)["attn.c_attn.bias"]).max() > 0.1

@@ -1,4 +1,4 @@
-"""u_ε in one dimension: its slope, its limits, and that nothing shown is infinite."""
+"""u_ε in one dimension: its slope and limits; and all that is shown is finite."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def u(x, eps):
 
 
 def at(title, name="u_ε"):
-    """A stop, and its curve: x and the height."""
+    """The state of a stop, and its curve: x and the height."""
     state = stop("activation", title)
     x, y = state.recipe.cloud(name).stages(state.params)
     return state, x[:, 0], y[:, 0]

@@ -1,4 +1,4 @@
-"""What the text of the block says, computed from its clouds; and the block against PyTorch's own modules."""
+"""The text of the scene block, tested with its clouds; and the block against PyTorch's modules."""
 
 from functools import cache
 
@@ -48,7 +48,9 @@ def size(x):
 
 
 def other_codes_block(own, x, heads, approximate):
-    """By torch.nn: LayerNorm, MultiheadAttention, Linear, GELU, in double precision. The update, weights, y, z."""
+    """The block by torch.nn in float64: LayerNorm, MultiheadAttention, Linear, GELU. Update, weights, y,
+    z.
+    """
     t = {name: torch.from_numpy(np.array(w)) for name, w in own.items()}
 
     def norm(name):
@@ -121,7 +123,7 @@ def test_the_trained_block_is_what_the_model_reads():
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
-    """The arrows too: from the origin, then from their tokens to where these are afterwards."""
+    """Arrows too: from the origin, then from each token to its new position."""
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
     on = np.sum(centred**2, axis=-1)  # ‖Πx‖²
@@ -139,7 +141,9 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_what_is_past_stays(choices):
-    """To the bit where only the last token is another; to rounding where NumPy multiplies smaller matrices."""
+    """Exactly equal if only the last token differs; up to rounding where NumPy multiplies smaller
+    matrices.
+    """
     want = stages("stream", choices)[LAST][:-1]
     for scale, mean, last in EVERYWHERE:
         other = stages("stream", choices, last=last)
@@ -151,7 +155,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """To the bit in the browser, with one token less, wherever the sliders stand."""
+    """Exactly equal in the browser with one token fewer, wherever the sliders are."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:
@@ -161,7 +165,7 @@ def in_the_browser():
 
 
 def test_the_cache_needs_no_layer_norm():
-    """Keys and values of earlier tokens are the same whatever comes later: with no norm at all, too."""
+    """Keys and values of earlier tokens do not depend on later ones, even without any norm."""
     rng = np.random.default_rng(0)
     q, k, v = rng.normal(size=(3, 8, 4))
 
@@ -235,7 +239,7 @@ def key_lengths():
 
 
 def filled_by_narrow_heads():
-    """On the surface of an ellipsoid with d_k ≥ d - 1 coordinates, anywhere inside it with fewer."""
+    """On the surface of an ellipsoid with d_k ≥ d − 1 coordinates, inside it with fewer."""
     n = stages("branch")[GAIN][:, :D]
     own = drawn({"seed": 1, "n": 6})[0]
     many = rng_sphere(5000) * own["ln_1.weight"] + own["ln_1.bias"]
@@ -251,7 +255,7 @@ def filled_by_narrow_heads():
 
 
 def rng_sphere(n):
-    """Even points of LayerNorm's sphere."""
+    """Evenly spaced points of LayerNorm's sphere."""
     return geometry_layer_norm(np.random.default_rng(0).standard_normal((n, D)), eps=0)
 
 
@@ -277,7 +281,7 @@ def scores_and_cosines():
 
 
 def moved_by(**params):
-    """How far the arrow of a token changes, at most, as the page says it."""
+    """The largest change of a token's arrow, as the page displays it."""
     residual = next(r for r in recipe().readouts if isinstance(r, Residual) and r.a == "update")
     a, b = (stages(name, **params)[-1][:, : residual.coordinates] for name in (residual.a, residual.b))
     return size(a - b)
@@ -291,7 +295,7 @@ def twice():
 
 
 def the_second_branch():
-    """It reads x plus what the first branch adds: with x twice as large that is another mixture."""
+    """It reads x plus the first branch's output, so with x twice as large it reads another mixture."""
     plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
     arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]
     said(100 * (size(arrows[0] - arrows[1]) / size(arrows[0])).max(), "59")

@@ -1,4 +1,4 @@
-"""Every number that a scene's text has is computed by a test of the scene, over all that the page offers."""
+"""Every number in a scene's text is computed by a test of the scene, for all states of the page."""
 
 import re
 from importlib import import_module
@@ -26,7 +26,7 @@ def test_every_number_is_claimed(slug):
 
 @pytest.mark.parametrize("slug", OWN)
 def test_every_stop_is_claimed(slug):
-    """Also one without a number: what its words say holds in its state."""
+    """Also stops without numbers: what their words say holds in their state."""
     known = [span for key in OWN[slug].CLAIMS for span in places(slug, key)]
     for title in (stop.title for stop in scenes()[slug].text.tour):
         start, end = body(slug, title)
@@ -43,7 +43,7 @@ def test_every_claim_stands_in_the_text(slug):
 
 @pytest.mark.parametrize("slug", OWN)
 def test_no_colour_is_called_dark(slug):
-    """What is dark in the light theme is pale in the dark one."""
+    """Colours that are dark in the light theme are pale in the dark one."""
     found = re.findall(r"\b(?:dark|darker|darkest|brighter|lighter)\b", text(slug))
     keep("no dark colours", slug, not found, ", ".join(found))
 

@@ -65,7 +65,9 @@ def length_one():
 
 
 def conic(title, kind):
-    """On the sheet the points satisfy focus and directrix: a conic through five of them has the right kind."""
+    """The points satisfy the focus–directrix property, and the conic through five of them is of the right
+    kind.
+    """
     points = on_the_sheet(stages("rim", title)[0])[:, :2]
     x, y = points.T
     columns = np.stack([x * x, x * y, y * y, x, y, np.ones_like(x)], -1)
@@ -112,7 +114,7 @@ def kinds():
 
 
 def great_circle():
-    """The line of the recipe lies in the plane of its circle; a line without ends covers 180 degrees."""
+    """The line of the recipe is in the plane of its circle; an infinite line covers 180°."""
     found = stop("cone", "A straight line")
     before, after = found.recipe.cloud("line").stages(found.params)
     normal_ = np.array([HEIGHT, 0, -found.params["a"]])

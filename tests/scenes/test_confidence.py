@@ -1,4 +1,4 @@
-"""The ceiling that the last norm sets, the thermostat in W's null space, and what the text says of them."""
+"""The ceiling that the last norm sets, temperature in W's null space, and the text about them."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def gains(params):
 
 
 def probabilities(y, params):
-    """Of places y, in another way than the recipe."""
+    """The probabilities at places y, computed in another way than in the recipe."""
     return softmax(params["w"] * (y * gains(params)) @ CLASSES.T, axis=1)
 
 

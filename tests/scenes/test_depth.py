@@ -1,4 +1,4 @@
-"""What the text of the blocks in a row says, computed from the table; and the table and the stream, anew."""
+"""The text of the scene depth, tested with the table; and the table and the stream, recomputed."""
 
 from functools import cache
 from itertools import pairwise
@@ -67,7 +67,7 @@ def test_the_table_is_whole():
 
 @pytest.mark.parametrize("kind", stack.STREAM_KINDS)
 def test_the_table_anew(kind):
-    """Sizes and turns of tokens with four numbers; the gradient from differences, with no PyTorch."""
+    """Sizes and angles of tokens for width 4; the gradient by finite differences, without PyTorch."""
     found, gain = row(kind, 4, 0.5), 0.5
     draws = [stack.drawn(4, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]
     each = [stack.streams(kind, *one, gain) for one in draws]
@@ -124,7 +124,7 @@ def test_curves_are_those_of_the_table():
 
 @pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
-    """Between the table's sizes of the branches, too: of 0.05 apart at most 4 % beside it."""
+    """Also between the table's gains: 0.05 apart, they differ by at most 4 %."""
     recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     at = recipe.moment({"gain": gain}, MAX_DEPTH)
     (mark,) = (m for m in recipe.views[1].layers if m.draws == "points")
@@ -161,7 +161,7 @@ def sizes():
 
 
 def in_proportion():
-    """What a block adds beside what it reads: root mean squares, the median of the draws."""
+    """What a block adds relative to its input: root mean squares, median over the draws."""
     shares = []
     for seed in range(films.DRAWS):
         stream = np.array(stack.streams("none", *stack.drawn(64, films.BLOCKS, films.TOKENS, seed), 1.0))
@@ -274,7 +274,7 @@ def no_norm_stop():
 
 
 def logarithms():
-    """The curve of sizes is log₁₀ of the table's, from size 1 at the start."""
+    """The curve of sizes is log₁₀ of the table's, starting at size 1."""
     recipe = recipe_of(SCENE, blocks=MAX_DEPTH)
     (own,) = (mark for mark in recipe.views[1].layers if mark.cloud == "size" and mark.size == 5)
     heights = project(own.rows, recipe.cloud("size").points, params=recipe.defaults)[:, 1]
@@ -283,7 +283,7 @@ def logarithms():
 
 
 def of_a_number_over_tokens():
-    """LayerNorm fixes the mean over a vector's numbers, not that of one number over the vectors."""
+    """LayerNorm fixes the mean over a vector's coordinates, not that of one coordinate over the vectors."""
     x = np.random.default_rng(0).standard_normal((2000, 16))
     shifted = x + 2 * np.eye(16)[0]
     plain, moved = (layer_norm(each, eps=0) for each in (x, shifted))

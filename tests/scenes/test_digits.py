@@ -1,4 +1,4 @@
-"""What the text of the digits says, computed from the film and from the table of all trainings."""
+"""The text of the scene digits, tested with the film and the table of all trainings."""
 
 from functools import cache
 
@@ -26,7 +26,7 @@ def median(shares):
 
 
 def hits(shares):
-    """How many pictures a share is."""
+    """The number of pictures for a share."""
     return np.rint(PICTURES * shares).astype(int)
 
 
@@ -58,7 +58,7 @@ def ten_digits():
 
 
 def ten_caps():
-    """The widest least angle of ten points on a sphere: the best of some starts of a smoothed repulsion."""
+    """The largest possible smallest angle of ten points on a sphere: the best of several optimisations."""
 
     def crowding(flat, power):
         points = flat.reshape(10, 3) / np.linalg.norm(flat.reshape(10, 3), axis=-1, keepdims=True)
@@ -102,7 +102,7 @@ def uncertain():
 
 
 def below_nothing():
-    """And the reason: what three neurons are after LayerNorm is a circle."""
+    """And the reason: three neurons after LayerNorm are on a circle."""
     assert (median(NARROW["layer_norm"]) < median(NARROW["none"])).all()
     x = np.random.default_rng(0).normal(size=(500, 3))
     y = layer_norm(x, eps=0.0)
@@ -125,14 +125,14 @@ def one_patch():
 
 
 def caps():
-    """Most pictures lie nearer to the middle of their digit's than of any other's."""
+    """Most pictures are nearer to the centre of their own digit than to those of others."""
     state = stop("digits", "Ten caps")
     assert state.params["step"] == FILM.steps[-1]
     assert read_by(on_the_sphere(state.params["step"])) > 0.9
 
 
 def read_by(values):
-    """The share of pictures that are nearest to the middle of their own digit."""
+    """The share of pictures nearest to the centre of their own digit."""
     means = np.stack([values[FILM.data.labels == k].mean(0) for k in range(10)])
     nearest = np.linalg.norm(values[:, None] - means, axis=-1).argmin(-1)
     return (nearest == FILM.data.labels).mean()
@@ -147,7 +147,7 @@ def rays():
 
 
 def doubtful():
-    """At the end of the training there are points between caps: their first two logits are close."""
+    """At the end there are points between caps, whose two largest logits are close."""
     state = stop("digits", "A doubtful one")
     assert state.params["step"] == FILM.steps[-1]
     logits = FILM.pipeline(0).stages(FILM.data.points.astype(float), {"step": float(FILM.steps[-1])})[-1]
@@ -166,7 +166,9 @@ def the_answer():
 
 
 def no_special_part():
-    """The division scales each vector by one number, its part along 1 like all others; LayerNorm takes that off."""
+    """The division scales each vector by a number, including its component along 1; LayerNorm removes
+    that.
+    """
     x = np.random.default_rng(0).normal(size=(99, 3))
     divided = Pipeline((Normalize(),)).stages(x)[-1]
     np.testing.assert_allclose(divided / x, (divided / x)[:, :1] * np.ones(3))
@@ -207,7 +209,7 @@ def test_loss_and_accuracy_in_training_are_those_of_the_film(beside):
 
 
 def test_each_numeral_stands_over_the_points_of_its_digit():
-    """At the end: no other digit's points have their middle as near."""
+    """At the end: the centre of no other digit's points is as near."""
     at = RECIPE.positions(RECIPE.defaults, RECIPE.progress)
     means = np.stack([at["digits"][FILM.data.labels == k].mean(0) for k in range(10)])
     near = at["numerals"] @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T

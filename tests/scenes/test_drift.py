@@ -1,4 +1,4 @@
-"""What the text of the sliding window says, computed from its table and its recipes; and both, anew."""
+"""The text of the scene drift, tested with its table and recipes; and both, recomputed."""
 
 from dataclasses import replace
 from functools import cache
@@ -49,7 +49,7 @@ def rows(name):
 
 
 def median(name, part, number, *, window=64, kind="places"):
-    """Of five models, by layer; `way`: the path in spreads."""
+    """The median over five models, by layer; `way`: path over spread."""
     each = [row[kind][str(window)][part] for row in rows(name)]
     values = [np.divide(e["path"], e["spread"]) if number == "way" else e[number] for e in each]
     return np.median(values, axis=0)
@@ -89,7 +89,7 @@ def test_the_table_anew(name, kind):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
-    """At each step and stage what the model itself makes of that window, alone; and the numbers beside them."""
+    """At each step and stage, those that the model computes for that window alone; and the readouts."""
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
     start, window = text.index(PHRASE) + 16 - 32, 32
@@ -125,7 +125,7 @@ def test_what_no_window_can_hold_is_refused(letters, window, n):
 
 
 def test_numbers_of_a_drift_by_hand():
-    """Two letters, one of them at rest; the other goes to the right and back, and a quarter turn is 90°."""
+    """Two letters: one rests, the other moves to the right and back, with quarter turns."""
     still, to_and_fro = np.array([[[0, 2.0]] * 3]), np.array([[[1.0, 0], [3.0, 0], [1.0, 0]]])
     ways = np.stack([still[0], to_and_fro[0]], axis=1)
     found = drift.drift(ways)
@@ -142,7 +142,7 @@ def test_numbers_of_a_drift_by_hand():
 
 
 def test_the_division_turns_nothing():
-    """From step to step the angle on the sphere is that after the centring, but for ε."""
+    """The angles between steps on the sphere are those after centring, up to ε."""
     for layer in (1, 2, 3, 4):
         recipe = recipe_of(SCENE, layer=layer, window=32)
         cloud, stages = recipe.cloud("true"), []
@@ -156,7 +156,7 @@ def test_the_division_turns_nothing():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_window_knows_nothing_of_those_before(name):
-    """To the bit: after another text the same window is read the same."""
+    """Exactly equal: a window gives the same after any earlier text."""
     shape, weights, tokens = model(name)
     window = tokens[1000:1256]
     before = read(shape, weights, window)
@@ -167,7 +167,9 @@ def test_a_window_knows_nothing_of_those_before(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_comes_later_changes_nothing_to_the_bit(name):
-    """With a cache a letter is read once; read again, with other letters behind it, it is the same."""
+    """With a cache each letter is computed once; recomputing it with other later letters gives exactly the
+    same.
+    """
     shape, weights, tokens = model(name)
     text, other = tokens[:256], np.concatenate([tokens[:100], tokens[1000:1156]])
     for a, b in zip(read(shape, weights, text).blocks, read(shape, weights, other).blocks, strict=True):
@@ -193,7 +195,9 @@ def along_one():
 
 
 def heights_of_places():
-    """Of the vectors of places, trained and as they were drawn: along 1, and how far neighbours are apart across it."""
+    """For the position vectors, trained and initial: heights along 1, and distances of neighbours across
+    it.
+    """
     shape, weights, _ = model()
     trained, start = (w["wpe.weight"].astype(float) for w in (weights, initial(shape, 0)))
     said(np.corrcoef(trained.sum(1), start.sum(1))[0, 1], "0.97")
@@ -230,7 +234,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """Of any vectors: the mean square distance of two, taken at random, is twice that from their mean."""
+    """For any vectors: the mean square distance of two random ones is twice that from their mean."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))
@@ -272,7 +276,9 @@ def sphere():
 
 
 def from_window_to_window():
-    """The standard deviation over the windows of the loss of each model; each has more where models write."""
+    """The standard deviation of each model's loss over windows; it is larger where models generate the
+    text.
+    """
     read_, written = (
         np.array([np.std(row[source][0], ddof=1) for name in MODELS for row in rows(name)])
         for source in ("read", "written")
@@ -334,7 +340,7 @@ def test_readouts_are_the_followed_letters():
 
 
 def upwards():
-    """The side view's height is that along 1, which the large picture leaves out."""
+    """The height in the side view is that along 1, which the main view leaves out."""
     view = recipe_of(SCENE).views[1]
     up = np.array(next(mark for mark in view.layers if mark.cloud == "letters").rows[1].weights)
     np.testing.assert_allclose(up, np.array([1, 1, 1, 1]) / 2)

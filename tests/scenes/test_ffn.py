@@ -1,4 +1,4 @@
-"""What the text of the feed-forward network says, computed anew; its weights, its fates, its trainings."""
+"""The text of the scene ffn, recomputed: weights, fates of points, trainings."""
 
 from functools import cache
 from math import acos, pi, sqrt
@@ -39,7 +39,7 @@ FIRST = {"tilt": 25.0, "shift": -0.6}
 
 
 def fates(recipe, params=None):
-    """(3,): how many points have each fate, as the marks show them."""
+    """How many points have each fate, as the marks show them, (3,)."""
     at = recipe.moment(recipe.defaults | (params or {}), 2)
     only = [
         Gated(fate, 0, SPACES["layer_norm" if len(at.now("points")) == 480 else "rms_norm"])
@@ -49,7 +49,7 @@ def fates(recipe, params=None):
 
 
 def by_hand(tilt, shift, *, size=1.0):
-    """(3,): the exact shares of the circle, of so many times the norm's size."""
+    """The exact shares of the circle with each fate, (3,), at a multiple of the norm's radius."""
     return gates.shares(size * turned(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
 
 
@@ -63,7 +63,7 @@ def at_stop(title):
 
 @cache
 def test_the_surfaces_are_all_that_the_norms_give():
-    """A circle and a sphere of radius √3, and what a norm makes of any token lies on it; evenly."""
+    """Circle and sphere of radius √3: a norm maps every token onto them; points are evenly spread."""
     x = np.random.default_rng(0).normal(size=(500, 3))
     for name, norm in (("layer_norm", layer_norm), ("rms_norm", rms_norm)):
         y, basis = normed(4000, norm=name), SPACES[name]
@@ -76,7 +76,7 @@ def test_the_surfaces_are_all_that_the_norms_give():
 
 
 def test_a_map_of_the_sphere_keeps_areas():
-    """As many points in each of 24 equal cells of longitude and height, but for those beside the edges."""
+    """Each of 24 equal cells of longitude and height has equally many points, up to those at the edges."""
     across = places(normed(FINE, norm="rms_norm"))
     counts = np.histogram2d(*across.T, bins=(6, 4), range=((-180, 180), (-RADIUS, RADIUS)))[0]
     assert np.abs(counts - FINE / 24).max() < 0.02 * FINE / 24
@@ -93,7 +93,9 @@ def test_the_turn(tilt):
 @pytest.mark.parametrize("tilt", [0.0, 25.0, 90.0])
 @pytest.mark.parametrize("shift", [-1.8, -0.6, 0.0, 0.9, 1.8])
 def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
-    """Where all three neurons are on, W₂ gives y; mirrored pairs without a shift give it everywhere."""
+    """Where all three neurons are active, W₂ recovers y; mirrored pairs without a shift recover it
+    everywhere.
+    """
     params = {"tilt": tilt, "shift": shift}
     stages = recipe_of(SCENE, norm=norm).cloud("points").stages(params)
     on = (stages[1] > 0).all(-1)
@@ -106,7 +108,7 @@ def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
 @pytest.mark.parametrize("function", ["relu", "gelu"])
 @pytest.mark.parametrize("expansion", EXPANSIONS)
 def test_drawn_weights_come_as_near_as_they_can(function, expansion):
-    """No step of W₂ or c makes the mean of squares smaller; each neuron has variance 1 where it is drawn."""
+    """No change of W₂ or c lowers the mean square error; each random neuron has variance 1."""
     recipe = recipe_of(SCENE, weights="drawn", function=function, expansion=expansion, seed=3)
     y, _, h, back = recipe.cloud("points").stages({})
     np.testing.assert_allclose((y - back).T @ np.column_stack([h, np.ones(len(h))]), 0, atol=1e-9)
@@ -116,7 +118,7 @@ def test_drawn_weights_come_as_near_as_they_can(function, expansion):
 
 @cache
 def test_trained_networks_are_those_of_their_films():
-    """Their answers too; the neurons have another order, which changes nothing."""
+    """Also their predictions; the neurons are reordered, which changes nothing."""
     for norm, function, k in TABLE:
         film = shipped(f"ffn_{norm}_{function}_{k}")
         assert film.seeds == SEEDS and film.network.hidden == (3 * k,) and film.network.middle == function
@@ -173,7 +175,7 @@ def what_space_shows():
 
 @cache
 def the_ranks():
-    """Of random layers on the circle and the sphere, whether points meet, by rank."""
+    """For random layers on the circle and the sphere, whether points meet, by rank."""
     assert len(CIRCLE) == 2 and len(SPHERE) == 3
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -195,7 +197,7 @@ def the_ranks():
 
 
 def the_condition():
-    """The least safe shift, from both sides of it, and that at which nothing is off."""
+    """The smallest safe shift, tested on both sides of it, and the shift at which all neurons are active."""
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")
     said(whole, "1.41")
@@ -244,7 +246,7 @@ def the_pieces():
 
 
 def pieces_in_several_places():
-    """Six arcs of four pieces."""
+    """Six arcs belong to four pieces."""
     arcs = gates.arcs(CIRCLE.T, np.full(3, 0.75), RADIUS)
     assert len(arcs) == 6 and len({tuple(arc.on) for arc in arcs}) == 4
 
@@ -265,7 +267,7 @@ def drawn_zeros():
 @cache
 def drawn_and_wide():
     def lost(norm, k):
-        """Of each draw, in percent of the points."""
+        """For each draw, the percentage of lost points."""
         y, basis = normed(FINE, norm=norm), SPACES[norm]
         each = (
             gates.fates(drawn_weights(s)[: 3 * k] @ basis.T, np.zeros(3 * k), y @ basis.T)
@@ -281,7 +283,9 @@ def drawn_and_wide():
 
 
 def lengths_of_the_black_arcs():
-    """(before, after ReLU, after GELU): of the arcs that ReLU takes to one point, at the first state."""
+    """The lengths (before, after ReLU, after GELU) of the arcs that ReLU maps to one point, in the first
+    state.
+    """
     angles = 2 * pi * np.arange(FINE) / FINE
     z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (turned(25) @ CIRCLE.T).T - 0.6
     gone = (z <= 0).all(-1) & (np.roll(z, -1, 0) <= 0).all(-1)
@@ -311,7 +315,7 @@ def after_gelu():
 
 
 def gelu_meets_itself():
-    """At the first state two far points of the circle come within the step between neighbours."""
+    """In the first state two distant points of the circle are mapped to nearly the same point."""
     y = normed(700, norm="layer_norm")
     h = apply("gelu", y @ turned(25).T - 0.6)
     far = np.linalg.norm(y[:, None] - y, axis=-1) > 1
@@ -398,7 +402,7 @@ def other_lengths():
 
 
 def against_the_planes():
-    """Pink ones are on an axis, in pairs; the black ones are two arcs, and at 0."""
+    """Pink points are on an axis, in pairs; the black ones are two arcs, mapped to 0."""
     _, at = at_stop("Against the planes")
     h = at.now("points")
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))
@@ -483,7 +487,7 @@ def trained_and_wide():
 
 
 def in_the_stream():
-    """Tokens with one image: what is added is the same, so the difference between them stays."""
+    """For tokens with the same image the addition is the same, so their difference remains."""
     y = normed(480, norm="layer_norm")
     stages = recipe_of(SCENE).cloud("points").stages(FIRST)
     gone = np.flatnonzero((stages[2] == 0).all(1))

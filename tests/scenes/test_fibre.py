@@ -85,7 +85,7 @@ HALVES = (("input", 1), ("other", -1))
 
 
 def at(title, cloud):
-    """Where a cloud is at a stop."""
+    """The positions of a cloud at a stop."""
     state = stop("fibre", title)
     return state.recipe.cloud(cloud).at(state.params, state.progress)
 

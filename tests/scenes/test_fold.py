@@ -1,4 +1,4 @@
-"""The fold, alone and with a stretch, against its closed form; the singular places; the speed."""
+"""The fold, alone and with a stretch, against its closed form; singular places; the speed."""
 
 import numpy as np
 import pytest
@@ -101,7 +101,7 @@ def at(title):
 
 
 def through(x, t):
-    """The first coordinate after both steps, of points (x, √(1 − x²))."""
+    """The first coordinate after both steps, for points (x, √(1 − x²))."""
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return FOLD.cloud("points").pipeline.stages(xy, {"t": t, "eps": 0.0})[-1][:, 0]
 
@@ -251,7 +251,7 @@ def a_step_where_you_want_it():
 
 
 def what_a_fold_tells():
-    """Where it is lowest; and days put right by one threshold, without a fold and with it."""
+    """Where the fold is lowest; and days that one threshold classifies correctly, without and with a fold."""
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):
         assert x[through(x, t).argmin()] == pytest.approx(-1 / t, abs=1e-3)

@@ -1,4 +1,4 @@
-"""What the text of the heads says, computed from the recipes and from the shuffles that are shipped."""
+"""The text of the scene heads, tested with the recipes and with the shipped shuffles."""
 
 import numpy as np
 import pytest
@@ -132,7 +132,9 @@ SOME = 8  # of a hundred
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """Some shuffles of two places, anew; and of its seed before it was trained. The rest is their mean and spread."""
+    """Some shuffles of two places, recomputed for the trained and the untrained model; all others by mean and
+    spread.
+    """
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)
     own = {name: w.astype(np.float32) for name, w in weights.items()} if trained else initial(shape, 0)
@@ -188,18 +190,20 @@ def on_the_sphere():
 
 
 def shadows(heads):
-    """The singular values of a shadow of the ball, times the radius."""
+    """The singular values of a projection of the ball, times the radius."""
     return 2 * np.linalg.svd(share(heads, "sine", 0)[0] * SHOW)[1]
 
 
 def of_two_heads():
-    """The picture has the scores of two heads; of two axes a shadow has two dimensions, of one axis one."""
+    """The picture has the scores of two heads; the projection to two axes has two dimensions, that to one
+    axis one.
+    """
     assert [int((shadows(heads) > ROUNDING).sum()) for heads in (2, 4)] == [2, 1]
     assert len(cut(heads=4).views[1].axes) == 2
 
 
 def twice_as_wide():
-    """Overlap 1: a window's end is over the middle of the next block."""
+    """At overlap 1 a window ends at the middle of the next block."""
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
         narrow, wide = (
@@ -241,7 +245,7 @@ def in_general():
 
 
 def two_less():
-    """Tangent vectors at a point of the sphere: those across x and 1."""
+    """Tangent vectors at a point of the sphere: those orthogonal to x and 1."""
     x = points()[0]
     assert D - np.linalg.matrix_rank(np.stack([x, np.ones(D)])) == 2
 
@@ -287,7 +291,7 @@ def two_shadows():
 
 
 def one_direction():
-    """Of the picture: of four axes the blocks share none, whatever the points are."""
+    """A direction of the picture: the blocks of four axes share none, for any points."""
     blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
     for shown, common in ((np.eye(D), 0), (SHOW, 1)):
         a, b = shown[:, :2], shown[:, 2:]
@@ -318,7 +322,7 @@ def for_one_head():
 
 
 def the_query():
-    """Turned to an end: the highest score of each of the first two heads, by the number of heads."""
+    """With the slider at an end: the highest scores of the first two heads, by the number of heads."""
     for heads, query, seen in ((2, 0, (1, 0)), (2, 90, (0, 1)), (4, 0, (1, 1)), (4, 90, (0, 0))):
         scores = stages(cut(heads=heads), "scored", overlap=0, query=query)[-1][:, D : D + 2]
         assert (np.abs(scores).max(0) > ROUNDING).tolist() == [bool(head) for head in seen]
@@ -339,7 +343,7 @@ def boxes():
 
 
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
-    """Over the models, or of one."""
+    """The mean over the models, or the value of one."""
     found = rows(trained, layer - 1, place, seed)
     assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)
     return np.mean([row[f"{kind}_{measure}"][0] for row in found])
@@ -363,7 +367,7 @@ def how_it_was_done():
 
 
 def by_arithmetic():
-    """Within heads nothing, trained or not; across heads something."""
+    """Within heads no change, trained or not; across heads a change."""
     for place in shuffles.INVARIANT_PLACES:
         for trained in (True, False):
             for row in (row for layer in (0, 1) for row in rows(trained, layer, place)):
@@ -443,7 +447,7 @@ def attention_off():
 
 
 def alike():
-    """Axes yes; of directions, those across 1 for LayerNorm, and all for RMSNorm."""
+    """Axes are alike; so are directions, for LayerNorm those orthogonal to 1, for RMSNorm all."""
     rng = np.random.default_rng(0)
     x, renumbered = rng.normal(size=(50, 6)), rng.permutation(6)
     up, across = np.ones((6, 1)) / np.sqrt(6), hyperplane_basis(6).T
@@ -532,8 +536,9 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def renumbered_training():
-    """Attention on LayerNorm's output, with a Linear for queries and keys: a step of Adam on renumbered axes gives the
-    renumbered weights."""
+    """Attention on LayerNorm's output with a Linear for queries and keys: a step of Adam on renumbered axes
+    gives the renumbered weights.
+    """
     rng = np.random.default_rng(0)
     x, order = layer_norm(rng.standard_normal((12, 8))), rng.permutation(8)
     want = torch.from_numpy(rng.standard_normal((12, 12)))

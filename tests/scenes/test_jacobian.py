@@ -1,4 +1,6 @@
-"""The pictures of the Jacobian against PyTorch's automatic differentiation and the closed form; and its text."""
+"""The figures of the Jacobian, against PyTorch's automatic differentiation and the closed form; and the
+text.
+"""
 
 from functools import partial
 
@@ -27,7 +29,7 @@ def vector(letter, params, d):
 
 
 def jacobian(x, centred, eps):
-    """By PyTorch, of the norm of natural coordinates, in the scene's turned ones."""
+    """By PyTorch, for the norm in natural coordinates, converted to the scene's rotated ones."""
     d = len(x)
     turn = torch.tensor(upright_basis(d) if centred else np.eye(d))
 
@@ -41,7 +43,7 @@ def jacobian(x, centred, eps):
 
 
 def shown(cloud, recipe, params):
-    """Base and direction of pairs at the last stage: (N, d) each."""
+    """Base points and directions of pairs at the last stage, (N, d) each."""
     d = (3, 4)["x4" in params]
     end = recipe.cloud(cloud).stages(params)[-1]
     return end[:, :d], end[:, d : 2 * d]
@@ -54,7 +56,7 @@ numbers = st.integers(-200, 200).map(lambda k: k / 100)
 @settings(max_examples=40)
 @given(data=st.data())
 def test_both_passes_are_those_of_pytorch(norm, d, data):
-    """At slider positions drawn at random; LayerNorm in natural coordinates, differentiated by PyTorch."""
+    """At random slider positions; LayerNorm in natural coordinates, differentiated by PyTorch."""
     names = [f"{letter}{i + 1}" for letter in "xg" for i in range(d)]
     drawn = {name: data.draw(numbers, name) for name in names}
     drawn |= {"eps": data.draw(st.sampled_from((0.0, 1e-4, 0.3, 10.0)), "eps"), "r": 0.5}

@@ -1,4 +1,4 @@
-"""What the text of the labels says, computed from the films and from the tables of all trainings."""
+"""The text of the scene labels, tested with the films and the tables of all trainings."""
 
 import numpy as np
 from scipy.stats import fisher_exact
@@ -24,14 +24,14 @@ def counts(m):
 
 
 def starts(lr, steps):
-    """Which starts fit all labels, by their set."""
+    """Which starts fit all labels, by labelling."""
     rows = {row["set"]: row for row in STARTS if (row["lr"], row["steps"]) == (lr, steps)}
     assert len(rows) == films.LABELLINGS and all(row["networks"] == 32 for row in rows.values())
     return [rows[k]["fitted"] for k in range(films.LABELLINGS)]
 
 
 def shown(title):
-    """The stop's recipe, its film, and how many of its points the picture has on their side."""
+    """The stop's recipe, its film, and how many points the picture shows on their label's side."""
     state = stop("labels", title)
     film = shipped(film_name(state.choices))
     logit = state.recipe.cloud("logit").at(state.params, 0)[:, 0]
@@ -47,7 +47,7 @@ def width():
 
 
 def drawn_at_random():
-    """And the film has one of the eight starts, with the most labels that any has fitted."""
+    """And the film is that of the best of the eight starts."""
     for m in films.RANDOM_POINT_COUNTS:
         data = random_labels(m, seed=films.FILMED_LABELLING)
         for depth in films.DEPTHS:
@@ -86,7 +86,9 @@ def more_starts():
 
 
 def xor_without_three_in_a_row():
-    """No line parts its corners; every labelling of three points that are not in a row has one."""
+    """No line separates its corners; but every labelling of three points that are not collinear can be
+    separated.
+    """
     corners, labels = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
     assert (corners[labels == 0].mean(0) == corners[labels == 1].mean(0)).all()  # the hulls meet
     assert abs(np.linalg.det(np.column_stack([corners[:3], np.ones(3)]))) == 1  # any values have a plane
@@ -99,7 +101,7 @@ def sixteen():
 
 
 def torn():
-    """On many ways between two points of one label the answer changes."""
+    """On many lines between two points of the same label, the prediction changes."""
     state, film, _ = shown("The price")
     net, points, labels = state.recipe.cloud("logit").place, film.data.points.astype(float), film.data.labels
     pairs = [(i, j) for i in range(16) for j in range(i) if labels[i] == labels[j]]
@@ -117,7 +119,7 @@ def the_fold():
 
 
 def an_arc():
-    """The sheet is flat but for its bend: seen along the plane it is a line, on which the answer changes."""
+    """Seen along the plane, the sheet is an arc, on which the prediction changes."""
     state = stop("labels", "One fold for XOR")
     view, sheet = state.recipe.views[0], state.recipe.cloud("sheet").stages(state.params)[-1]
     across = np.linalg.svd(sheet[:, :3] - sheet[:, :3].mean(0), full_matrices=False)
@@ -156,7 +158,7 @@ def smaller_steps():
 
 
 def deep_and_less_deep():
-    """Of 32 networks each; with 16 points the difference is within what chance may do (Fisher's exact test)."""
+    """32 networks each; with 16 points the difference may be due to chance (Fisher's exact test)."""
     assert (counts(8)[6 - 1], counts(8)[4 - 1], counts(16)[6 - 1], counts(16)[4 - 1]) == (23, 32, 14, 19)
     clear, less = (
         fisher_exact([[counts(m)[3], 32 - counts(m)[3]], [counts(m)[5], 32 - counts(m)[5]]]).pvalue

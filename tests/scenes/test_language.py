@@ -1,4 +1,4 @@
-"""What the text of the language model's scene says, computed from the weights and the table that are shipped."""
+"""The text of the scene language, tested with the shipped weights and the shipped table."""
 
 from functools import cache
 
@@ -40,7 +40,7 @@ def keys(**choices):
 
 @cache
 def lost(sentence="film", layer=1, model="language", stage=0):
-    """Which keys no query can choose."""
+    """Which keys no query can select."""
     every = keys(sentence=sentence, layer=layer, model=model)[stage]
     return np.flatnonzero(~selectable(every)).tolist()
 
@@ -50,7 +50,9 @@ def rows(scaled):
 
 
 def test_the_last_stage_is_what_attention_reads():
-    """In the true scale, and with the division in the drawn one too; the shadow is the drawn one in the plane."""
+    """In the true scale, and with the division in the drawn one too; the shadow is the projection to the
+    plane.
+    """
     show = hyperplane_basis(4)
     for model in ARMS:
         shape, weights = shipped(model)
@@ -80,7 +82,7 @@ def test_of_every_sentence_all_keys_can_win_where_they_are_scaled_and_some_canno
 
 
 def test_the_marked_letters_are_those_that_no_query_can_choose():
-    """In the scene as everywhere: by the hull, and by what each key can get at most."""
+    """By the hull, and by the largest weight that each key can get."""
     recipe = recipe_of(SCENE)
     (text,) = (r for r in recipe.readouts if isinstance(r, Letters))
     assert "".join(recipe.cloud(text.cloud).labels) == FILM
@@ -104,7 +106,7 @@ def test_any_text_of_what_it_has_read_is_shown(text):
 
 
 def test_other_codes_keys():
-    """Of the first layer, from the arrays of the file alone."""
+    """The first layer's keys, from the arrays of the file only."""
     shape, w = shipped("language")
     tokens = [shape.characters.index(each) for each in FILM]
     x = w["wte.weight"][tokens] + w["wpe.weight"][: len(FILM)]
@@ -127,8 +129,9 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """One of 200 like letters: an average of its neighbours, a thousandth of the radius away from the nearest. Without
-    ε none is; nor is one, with it, where the text is not one letter over and over."""
+    """One of 200 equal letters is an average of its neighbours, a thousandth of the radius from the nearest
+    one. Without ε there is none; and with ε none where the text is not a repeated letter.
+    """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
     sphere = recipe.cloud("keys").stages(recipe.defaults)[2]
@@ -142,7 +145,7 @@ def a_hair_inside():
 
 
 def heights_come_back():
-    """After the gain keys have heights again; the corners of the shadow are those of the keys."""
+    """After the gain, keys have heights again; the corners of the shadow are corners of the keys' hull."""
     for model in ARMS:
         for layer in range(1, 5):
             recipe = recipe_of(SCENE, model=model, layer=layer)
@@ -190,7 +193,7 @@ def losses():
 
 
 def first():
-    """Equal letters are nearer to one another than letters are otherwise; the a is between two others."""
+    """Equal letters are nearer to one another than other letters; the a is between two others."""
     points, state = keys()[0], stop("language", "A sentence as keys")
     assert (state.follow, FILM[GREAT], state.choices["layer"]) == (GREAT, "a", "1")
     far = np.linalg.norm(points[:, None] - points, axis=-1)
@@ -228,7 +231,7 @@ def deeper():
     assert len(set().union(*(lost(layer=layer) for layer in range(1, 5)))) == 45
 
     def spread(points):
-        """How far equal letters are from one another in the picture, beside all."""
+        """The distance between equal letters in the picture, relative to all."""
         points = points @ hyperplane_basis(4).T
         far = np.linalg.norm(points[:, None] - points, axis=-1)
         same = np.array([[a == b for b in FILM] for a in FILM]) & ~np.eye(60, dtype=bool)
@@ -267,7 +270,7 @@ def as_they_are_written():
 
 
 def an_average():
-    """The weights that a hollow key is an average with sum to 1, and its score is that average of scores."""
+    """The averaging weights of a hollow key sum to 1, and its score is that average of scores."""
     points = keys()[0]
     found = certificate(points, GREAT)
     assert found.weights.sum() == pytest.approx(1)
@@ -276,7 +279,9 @@ def an_average():
 
 
 def the_papers_table():
-    """Percent of keys inside in four layers: before LayerNorm, and without scaling. Source: brody2023, tables 1 and 2."""
+    """The percentage of unselectable keys in four layers: before LayerNorm, and without scaling. Source:
+    brody2023, tables 1 and 2.
+    """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):
         said(min(shares), low)
@@ -284,7 +289,7 @@ def the_papers_table():
 
 
 def less_room():
-    """Of random keys, too, more are inside in four dimensions than in eight."""
+    """Also for random keys, more are unselectable in four dimensions than in eight."""
     the_model()
     found = {(row["n"], row["d"]): row["drawn"][0] for row in table("unselectable")}
     assert all(found[n, 4] > found[n, 8] + 0.1 for n in (50, 100, 200, 500))

@@ -1,4 +1,4 @@
-"""LayerNorm by hand: what is drawn and said of the ellipsoid, the surface and ε."""
+"""LayerNorm against direct computation: the ellipsoid, the surface and ε, in the figure and the text."""
 
 import numpy as np
 import pytest
@@ -77,14 +77,16 @@ def test_without_direction_the_distance_is_that_of_the_origin():
 @pytest.mark.parametrize("points", ["gaussian", "lattice"])
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_one_direction_becomes_flat_and_not_two(points, d):
-    """A source expects two: the fixed length costs a degree of freedom, but makes no direction flat."""
+    """A source expects two: but the fixed length only costs a degree of freedom, and makes no direction
+    flat.
+    """
     [(_, *values)] = recipe_of(SCENE, d=d, points=points).facts.rows
     assert len(values) == d and values[-1] == "0.000" and all(float(value) > 1 for value in values[:-1])
 
 
 @pytest.mark.parametrize("choices", [{"variant": "rmsnorm"}, {"points": "worked"}])
 def test_without_a_spread_there_is_no_covariance(choices):
-    """One point has none; that of RMSNorm would change with the mean."""
+    """A single point has none; that of RMSNorm would change with the mean."""
     assert recipe_of(SCENE, **choices).facts is None
 
 
@@ -95,7 +97,9 @@ def test_given_vectors_are_shown_as_they_are(points):
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_what_stands_on_the_line_along_one_goes_to_the_origin(d):
-    """Of the ring in d = 2 two points of 400: their covariance is 2·398/400, with each of them a direction 2."""
+    """In d = 2, two of the ring's 400 points: the covariance is 2·398/400, and with a direction for each
+    2.
+    """
     recipe = as_sent(recipe_of(SCENE, d=d, points="ring", n=400))
     start, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)
     assert (fallen[np.linalg.norm(fallen, axis=1) < 1e-6] == 0).all()
@@ -134,7 +138,7 @@ def at(title):
 
 
 def every(*, variant="layernorm", **choices):
-    """The recipe of each dimension and each kind of points that is drawn."""
+    """The recipe of each dimension and each kind of random points."""
     return [recipe_of(SCENE, variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
 
 
@@ -257,7 +261,7 @@ def what_is_lost():
 
 
 def neither_mean_nor_spread():
-    """Whatever is drawn; a point on the line along 1 has no direction, and rounding gives it one."""
+    """For all points; a point on the all-ones line has no direction, and rounding gives it one."""
     for recipe in every():
         known = recipe.defaults | {"eps": 0.0}
         before = recipe.cloud("points").stages(known)
@@ -404,7 +408,7 @@ def the_bend():
 
 
 def two_dimensions_are_lost():
-    """In how many directions the result moves when x does: the rank of the derivative, by differences."""
+    """The dimension of the result's changes when x changes: the rank of the derivative, by differences."""
     for d in (2, 3, 4, 9):
         x, h = np.random.default_rng(d).standard_normal(d), 1e-4
         ends = layer_norm(x + h * np.concatenate([np.eye(d), -np.eye(d)]), eps=0.0)

@@ -1,4 +1,4 @@
-"""What the text of the majority says, computed from the films and from the table of all trainings."""
+"""The text of the scene majority, tested with the films and the table of all trainings."""
 
 from statistics import median
 
@@ -41,7 +41,7 @@ def angle(norm, rate):
 
 
 def steps_to(norm, rate, share):
-    """The median; seeds that never get there come last."""
+    """The median; seeds that never get there count as infinite."""
     return median(np.inf if step is None else step for step in TABLE[norm, rate][f"to_{share}"])
 
 
@@ -57,7 +57,7 @@ def every_film():
 
 
 def test_the_films_are_those_of_the_table():
-    """The same steps, norms and starts; losses and angles of their weights, as far as half precision goes."""
+    """The same steps, norms and starts; losses and angles of their weights, up to half precision."""
     data = majority(films.TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
     for (norm, rate), film in every_film().items():
         row = TABLE[norm, rate]
@@ -75,8 +75,9 @@ def test_the_films_are_those_of_the_table():
 
 
 def test_the_long_table_is_of_this_training():
-    """Its first steps again: when two seeds of LayerNorm are right half of the time, to a checkpoint, as other
-    processors round otherwise."""
+    """Its first steps, repeated: when two seeds of LayerNorm reach 50 %, up to one checkpoint, because
+    processors round differently.
+    """
     data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
     run = train(AttentionClassifier(norm="layer_norm"), data, **options, **films.FALLING_RATE_OPTIONS)
@@ -95,7 +96,7 @@ def test_all_choices_can_be_shown():
 
 
 def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
-    """At a checkpoint, by the model's own formulas; the axes of the picture are orthonormal, 1 upright."""
+    """At a checkpoint, by the model's formulas; the picture's axes are orthonormal, with 1 upright."""
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
     step, k = float(film.steps[7]), 7
@@ -117,7 +118,7 @@ def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
 
 
 def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
-    """Of the embeddings, then 90° across 𝟏, then that of the queries, as the curve has it."""
+    """First that of the embeddings, then 90° from 𝟏, then that of the queries, as in the curve."""
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
     angle = recipe.readouts[0].row
@@ -147,7 +148,9 @@ def ten_and_four():
 
 
 def no_score():
-    """Of 1 with any key of a projection, at any checkpoint; without projection it is far from 0."""
+    """The score of 1 with any key of a norm that projects is 0 at every checkpoint; without projection it is
+    far from 0.
+    """
     for (norm, _), film in every_film().items():
         network, weights = film.network, film.weights.astype(float)
         keys = network.keys(network.named(weights)["embedding"])
@@ -171,7 +174,9 @@ def the_slow_losses():
 
 
 def no_difference():
-    """Of the final losses of LayerNorm and of its length without projection; the sign depends on the rate."""
+    """The final losses of LayerNorm and of the norm without projection; the sign of their difference depends
+    on the rate.
+    """
     signs = []
     for rate, words in (("slow", "0.08"), ("fast", "0.85")):
         a, b = (TABLE[norm, rate]["end_loss"] for norm in ("layer_norm", "rms_norm"))
@@ -182,7 +187,7 @@ def no_difference():
 
 
 def which_length():
-    """By the table; and, after some steps from the same start, the values' length lowers the loss the most."""
+    """By the table; and after some steps from the same start, the values' length lowers the loss most."""
     assert [row["short"] for row in SHORTENED] == list(films.LENGTHS) and films.LENGTHS_BATCH == 64
     for row, words in zip(SHORTENED, ("464", "460", "950", "1070"), strict=True):
         assert len(row["to_50"]) == films.LENGTHS_SEEDS == 3 and row["batch"] == films.LENGTHS_BATCH
@@ -196,7 +201,9 @@ def which_length():
 
 
 def no_gradient_along_one():
-    """W_K ← W_K + c𝟏ᵀ moves the queries along 𝟏 alone. The gradient of the loss along it is 0 under centring."""
+    """W_K ← W_K + c𝟏ᵀ only moves queries along 𝟏. With centring, the loss's gradient in that direction is
+    0.
+    """
     data = majority(32, seed=3, batch=8)
     counts, labels = torch.tensor(data.points, dtype=torch.float64), torch.tensor(data.labels)
     for norm, flat in (("layer_norm", True), ("rms_norm", False)):
@@ -210,7 +217,7 @@ def no_gradient_along_one():
 
 
 def the_parts():
-    """The mean length of the queries' parts along and across 𝟏, at the start and in the end."""
+    """The mean length of the queries' components along and across 𝟏, at the start and at the end."""
     wanted = {
         "layer_norm": (("0.139", "0.038"), ("0.440", "0.028")),
         "rms_norm": (("0.129", "0.011"), ("0.429", "0.037")),
@@ -230,7 +237,7 @@ def the_parts():
 
 
 def with_a_gain():
-    """Keys γ ⊙ LN(e) + β: a query along 1/γ gives them one score, and one along 𝟏 does not."""
+    """For keys γ ⊙ LN(e) + β: a query along 1/γ gives all the same score, one along 𝟏 does not."""
     rng = np.random.default_rng(0)
     gamma, beta, e = rng.uniform(0.5, 2, 8), rng.normal(size=8), rng.normal(size=(20, 8))
     keys = gamma * layer_norm(e, eps=0.0) + beta
@@ -238,7 +245,7 @@ def with_a_gain():
 
 
 def their_rate():
-    """Of a line from 0.001 to 0 over 10,000 epochs, after 1,000."""
+    """A linear decay from 0.001 to 0 over 10,000 epochs, after 1,000 epochs."""
     assert films.FALLING_RATE_OPTIONS["lr"] == 0.001
     said(0.001 * (1 - 1_000 / 10_000), "0.0009")
 
@@ -257,7 +264,7 @@ def the_angles():
 
 
 def by_chance():
-    """A random direction in d dimensions is at t to a line with a density ∝ sin(t)^(d − 2)."""
+    """A random direction in d dimensions has the angle t to a line with a density ∝ sin(t)^(d − 2)."""
     t = np.linspace(0, 90, 9001)
     density = np.sin(np.radians(t)) ** (AttentionClassifier().width - 2)
     said((t * density).sum() / density.sum(), "73")
@@ -370,7 +377,7 @@ def as_long():
 
 
 def no_norm():
-    """Accuracies near those with LayerNorm."""
+    """The accuracies are near those with LayerNorm."""
     assert stop("majority", "Nothing at all").choices["norm"] == "none"
     for rate in RATES:
         ends = {norm: median(TABLE[norm, rate]["end_accuracy"]) for norm in NORMS}
@@ -381,7 +388,7 @@ def no_norm():
 
 
 def test_it_trains_live():
-    """An order of the page, its first news, and the film again from its file, as a run that is opened."""
+    """A page's order, its first picture, and the film from its file, opened as a run."""
     asked = {"slug": "majority", "choices": {"norm": "none"}, "steps": 100, "lr": 0.01, "seeds": 3, "seed": 4}
     order = jobs.order(asked)
     task = order.scene.training.task(order.chosen)
@@ -399,7 +406,7 @@ def test_it_trains_live():
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_a_link_carries_a_network_in_half_precision(norm):
-    """As the shipped films are stored: its loss and accuracy stay."""
+    """As in the shipped films: loss and accuracy stay the same."""
     task = scenes()["majority"].training.task(scenes()["majority"].choose({"norm": norm}))
     film = shipped(f"majority_{norm}_slow")
     text = weights_text(film.network, film.weights[0, -1])

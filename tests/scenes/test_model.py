@@ -43,7 +43,7 @@ def language():
 
 @cache
 def stream(name="trained"):
-    """The vectors of the first norm, from the model itself and the text."""
+    """The first norm's input vectors, computed by the model from the text."""
     shape, weights = language()
     if name == "start":
         weights = {part: w.astype(np.float64) for part, w in initial(shape, 0).items()}
@@ -54,7 +54,7 @@ def stream(name="trained"):
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("norm", [1, 5])
 def test_what_is_shown_is_what_the_model_computes(name, norm):
-    """Each stage of the picture, against the model, whose vectors are found again by their numbers."""
+    """Each stage of the picture against the model, whose vectors are identified by their numbers."""
     blocks, weights = stream(name)
     k = (norm - 1) // 2
     every = blocks[k].stream.reshape(-1, 4)
@@ -276,7 +276,7 @@ def until_layer_29():
 
 
 def gains_at_507():
-    """They are those of the dimension with most energy, which is 507 in these layers."""
+    """They are those of the dimension with the most energy, which is 507 in these layers."""
     rows = {row["path"]: row for row in shipped("smollm2").rows}
     for layer in range(12, 27):
         attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
@@ -285,7 +285,7 @@ def gains_at_507():
 
 
 def one_point():
-    """On the sphere the four are closer to one another than most others are to any."""
+    """On the sphere, the four are closer to one another than most other vectors are to any."""
     at = stop("model", "On the sphere").recipe
     sphere = at.cloud("vectors").stages({})[1]
     row, k = named("smollm2", "layers.12.input_layernorm")
@@ -306,7 +306,7 @@ def cls():
 
 
 def switched_off():
-    """Of the three dimensions with most energy the table has share and gain."""
+    """For the three dimensions with the most energy, the table has share and gain."""
     rows = shipped("minilm").rows
     found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
     assert len(found) == 3 and all(float(gain) < 1e-8 for _, gain in found)
@@ -332,7 +332,9 @@ def albert():
 
 
 def first():
-    """Within a letter the vectors differ in height more than in the plane, and colours go from dark to bright."""
+    """Within a letter, vectors differ more in height than in the plane, and colours go from dark to
+    bright.
+    """
     points = stop("model", "A toy: the input of the first norm").recipe.cloud("vectors").points
     assert len(points) == 600
     token = shipped().norms[0].token
@@ -362,7 +364,7 @@ def before():
 
 
 def one_semi_axis():
-    """Equal semi-axes are a gain of equal size, but for a norm that centres two coordinates."""
+    """Equal semi-axes mean gains of equal size, except for a norm that centres two coordinates."""
     gamma = np.array([1.0, 3.0, -2.0], dtype=np.float32)
     for d, kind, equal in ((2, "layer_norm", True), (3, "layer_norm", False), (2, "rms_norm", False)):
         (row,) = digest(norms.recording(norms.norm(kind=kind, n=30, d=d, gamma=gamma[:d]))).rows
@@ -371,7 +373,7 @@ def one_semi_axis():
 
 
 def flat_directions():
-    """Of eight coordinates: centring removes one direction, and a gain below 1 % of the others one more."""
+    """Of eight coordinates, centring removes one direction, and a gain below 1 % of the others another."""
     for kind, least, count in (
         ("layer_norm", 1, 1),
         ("rms_norm", 1, 0),
@@ -392,7 +394,9 @@ def turned():
 
 
 def the_axes():
-    """1 is upright and the other two lie in the hyperplane: three directions of seven numbers or fewer."""
+    """1 is upright and the other two axes are in the hyperplane: three directions, of at most seven
+    numbers.
+    """
     (points,) = {
         mark.rows
         for mark in recipe_of(SCENE, recording="trained").views[0].layers
@@ -412,7 +416,7 @@ def the_axes():
 
 
 def the_strips():
-    """Their lower ends are 0, below the lowest number; of those with a logarithm the lowest number."""
+    """Linear strips start at 0, below the lowest number; logarithmic ones at the lowest number."""
     for name in SHIPPED:
         for strip in (strip for every in SETS.values() for strip in every):
             rows = shipped(name).rows
@@ -424,7 +428,9 @@ def the_strips():
 
 
 def by_kind():
-    """What divides: the deviation, of an RMSNorm the root mean square; a GroupNorm's first group alone is drawn."""
+    """The divisor: the standard deviation, or for an RMSNorm the root mean square; of a GroupNorm only the
+    first group is drawn.
+    """
     for kind, divisor in (
         ("layer_norm", lambda x: x.std(1)),
         ("rms_norm", lambda x: np.sqrt((x**2).mean(1))),
@@ -442,14 +448,14 @@ def by_kind():
 
 
 def the_lines():
-    """Of the program below the sentence."""
+    """The command's output below the sentence."""
     source = (Path(components.scenes.__path__[0]) / "model" / "text.md").read_text("utf-8")
     program = next(part for part in source.split("```") if part.startswith("python"))
     assert len([line for line in program.splitlines()[1:] if line]) == 4
 
 
 def the_massive():
-    """A vector of 9.9 median lengths is none, one of 10.1 is, and the rank is that of the others."""
+    """A vector of 9.9 median lengths is not massive, one of 10.1 is; the rank is that of the others."""
     x = np.random.default_rng(0).normal(size=(101, 8))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     for length, count in ((9.9, 0), (10.1, 1)):
@@ -460,7 +466,7 @@ def the_massive():
 
 
 def the_turn():
-    """Between what the first norm gives and what it would without its centring, of the trained model."""
+    """Between the first norm's output and that without centring, in the trained model."""
     blocks, weights = stream()
     x = blocks[0].stream.reshape(-1, 4)
     gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))

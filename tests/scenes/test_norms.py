@@ -1,4 +1,4 @@
-"""The norms: each pipeline against geometry and PyTorch, and the surfaces that the picture claims."""
+"""Each norm's pipeline against geometry and PyTorch, and the surfaces that the figure shows."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_group_norm_leaves_points():
 
 @pytest.mark.parametrize(("norm", "d"), [("groupnorm", 6), ("blockrms", 4)])
 def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
-    """A stereographic projection takes the torus of two equal circles to one with radii √2 : 1."""
+    """Stereographic projection maps the torus of two equal circles to one with radii √2 : 1."""
     assert surface(norm, d) == "a torus"
     recipe = recipe_of(SCENE, left=norm, d=d)
     layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
@@ -115,7 +115,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
 
 @pytest.mark.parametrize(("norm", "d"), [("groupnorm", 6), ("blockrms", 4)])
 def test_pole_of_the_projection_is_never_met(norm, d):
-    """Also not by the raw cloud at the ends of its sliders, nor on the way."""
+    """Not even by the raw cloud at the ends of its sliders, nor between stages."""
     over = display(norm, d)[1]
     for seed in range(20):
         left = recipe_of(SCENE, left=norm, d=d, seed=seed, n=5000).cloud("left")
@@ -126,7 +126,7 @@ def test_pole_of_the_projection_is_never_met(norm, d):
 
 
 def test_batch_norm_of_the_scene_is_affine():
-    """One matrix for all points: the midpoint of two goes to the midpoint."""
+    """One matrix for all points: midpoints are mapped to midpoints."""
     x = cloud(3)
     through = pipeline("batchnorm", x)
     middle = through.stages((x[:1] + x[1:2]) / 2)[-1]
@@ -165,7 +165,7 @@ def at(title, side="left"):
 
 
 def places(x):
-    """How many different points there are."""
+    """The number of different points."""
     return len(np.unique(x.round(6), axis=0))
 
 

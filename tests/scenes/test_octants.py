@@ -1,4 +1,4 @@
-"""What the text of octants says, computed: planes, folds, seeds."""
+"""The text of the scene octants, recomputed: planes, folds, seeds."""
 
 from functools import cache
 
@@ -25,7 +25,7 @@ LABELS = FILM.data.labels
 
 
 def right(x, labels, directions):
-    """For each direction the share that its best plane gets right, whichever side is which."""
+    """For each direction, the share that the best plane orthogonal to it classifies correctly."""
     sign = np.where(labels == 1, 1, -1)
     order = np.argsort(x @ directions.T, axis=0)
     below = np.cumsum(sign[order], axis=0)
@@ -33,7 +33,7 @@ def right(x, labels, directions):
 
 
 def best_plane(x, labels):
-    """The share that the best plane gets right, by a search; exhaustive ones found the same (see below)."""
+    """The share that the best plane classifies correctly, by a local search; `exhaustive` finds the same."""
     rng = np.random.default_rng(0)
     tried = rng.normal(size=(6000, 3))
     for width in (0.1, 0.03, 0.01, 0.003):
@@ -45,7 +45,9 @@ def best_plane(x, labels):
 
 
 def exhaustive(x, labels):
-    """As `best_plane`: every plane that parts points in some way can be moved until it passes three of them."""
+    """As `best_plane`, over all planes through three of the points, which include every possible
+    separation.
+    """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])
     sides = x @ normals.T - np.sum(x[i] * normals, axis=-1)
@@ -64,7 +66,7 @@ def of_points(n):
 
 @cache
 def stages(step=LAST):
-    """The 400 points of the seed that is shown, from stage to stage."""
+    """The 400 points of the shown seed, at each stage."""
     return RECIPE.cloud("data").stages({"step": step})
 
 
@@ -74,7 +76,7 @@ def at_stop(title):
 
 @cache
 def turned():
-    """Degrees (L, N) in the deepest drop, and the drop."""
+    """The angles in degrees (L, N) during the largest drop, and the drop."""
     drop = max(drops(FILM.steps, FILM.loss[SEED]), key=lambda e: e.before - e.after)
     ends = FILM.weights[SEED, np.searchsorted(FILM.steps, [drop.start, drop.end])]
     return drop, turns(FILM.network, *ends, FILM.data.points)
@@ -139,7 +141,7 @@ def fewer_points():
 
 
 def first_fold():
-    """Flat, and the origin outside: so pairs of points share a ray."""
+    """The sheet is flat, and the origin outside of it: so pairs of points share a ray."""
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[0]
     sizes = np.linalg.svd(A)[1]
     assert sizes[2] < 0.01 * sizes[0] and np.linalg.norm(np.linalg.solve(A, b)) > 1
@@ -218,7 +220,9 @@ def failing_seeds():
 
 
 def one_boundary_or_none():
-    """At the start the answer's sign has two regions of the sphere at most; at the end of the seed that is shown, more."""
+    """At the start the sign of the prediction has at most two regions on the sphere; at the end of the shown
+    seed, more.
+    """
     points, triangles = sphere_mesh()
     places, same = np.unique(points.round(9) + 0.0, axis=0, return_inverse=True)
     sides = same.ravel()[np.asarray(triangles)][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
@@ -241,7 +245,7 @@ def seed_15():
 
 
 def two_answers():
-    """Whatever the seed has learned; the classes only where all answers are right."""
+    """Whatever the seed has learned; the classes only where all predictions are right."""
     for seed, right in ((SEED, True), (15, False)):
         recipe = recipe_of(SCENE, seed=seed)
         (normal,), (shift,) = FILM.network.unflatten(FILM.weights[seed, -1].astype(float))[-1]
@@ -297,7 +301,7 @@ CLAIMS = {
 
 @pytest.mark.parametrize("stage", [0, 2, 4])
 def test_a_row_of_the_picture_is_a_point(stage):
-    """What the claims compute from is what the folding view draws."""
+    """The claims are computed from the points that the folding view draws."""
     [layer] = [x for x in RECIPE.views[0].layers if x.draws == "points" and x.role == "class-0"]
     x = stages()[stage]
     drawn = project(layer.rows, x, stages())

@@ -1,4 +1,4 @@
-"""What one huge coordinate does: the limit, the law 1/a and the grid of 8 bits; and what the text says of it."""
+"""The effect of one huge coordinate: the limit, the law 1/a and the grid of 8 bits; and the text."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def eight_bits():
 
 
 def squeezed():
-    """Differences of outputs fall like 1/a; the coordinates after the first tend to the limit's."""
+    """Differences of outputs fall like 1/a; the coordinates after the first approach the limit's."""
     for norm, d in KINDS:
         near = []
         for a in (100.0, 1000.0):
@@ -124,7 +124,7 @@ def squeezed():
 
 
 def the_most_of_a_gradient():
-    """The largest singular value of the Jacobian is the factor; along the output, and along 1, it is 0."""
+    """The Jacobian's largest singular value is the factor; along the output, and along 1, it is 0."""
     for norm, d in KINDS:
         recipe, params = state(norm, d, a=5.0)
         own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm

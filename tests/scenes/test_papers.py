@@ -13,7 +13,7 @@ TABLE = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
 
 
 def table_says(*numbers: tuple[float, str], text: str):
-    """Assert that the table has a text, with blanks `{}` for numbers as they were measured."""
+    """Assert that the table contains a text whose blanks `{}` are filled with measured numbers."""
     for value, words in numbers:
         said(value, words)
     assert text.format(*(words for _, words in numbers)) in TABLE

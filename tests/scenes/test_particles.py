@@ -1,4 +1,4 @@
-"""Tokens that attract one another: the picture is SciPy's and a batch of draws'; what the text says of them."""
+"""Tokens that attract one another: the figure against SciPy, its counts against many draws; and the text."""
 
 from functools import cache
 
@@ -18,7 +18,7 @@ DRAWS = 20
 
 
 def tokens(recipe, params, **moved):
-    """The tokens of the recipe, and the numbers that all of them share, by their place in build.py."""
+    """The tokens of the recipe, and the numbers that they share, by their index in build.py."""
     d = recipe.views[0].dims
     x = recipe.cloud("tokens").stages(params | moved)[0]
     return x[:, :d], x[0, 2 * d :]
@@ -31,7 +31,7 @@ def at(title):
 
 
 def average(x, beta):
-    """The average that attention gives each token; of many draws at once."""
+    """The average that attention gives each token; for many draws at once."""
     weights = np.exp(beta * (x @ x.mT - 1))
     return weights / weights.sum(-1, keepdims=True) @ x
 
@@ -49,7 +49,7 @@ def counted(x):
 
 
 def scipy(x, beta, until):
-    """The path of tokens by SciPy, as a function of the time."""
+    """The tokens' path by SciPy, as a function of time."""
 
     def velocity(_, y):
         now = y.reshape(x.shape)
@@ -63,7 +63,7 @@ def scipy(x, beta, until):
 
 @cache
 def draws(d, n, beta, placement="post"):
-    """The directions of the tokens of many draws at all times of the integration (times, draws, n, d)."""
+    """The directions of the tokens of many draws at all times of the integration, (times, draws, n, d)."""
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(DRAWS)]))
 
     def velocity(y):
@@ -130,7 +130,7 @@ def a_layer():
 
 
 def attraction():
-    """Of the weights for a cluster at an angle, and for one's own, the ratio is e^(−β(1 − cos θ))."""
+    """The ratio of the weights for a cluster at angle θ and for one's own is e^(−β(1 − cos θ))."""
     theta, beta = 1.1, 9.0
     x = np.array([[1, 0], [np.cos(theta), np.sin(theta)]])
     scores = np.exp(beta * x @ x.T)
@@ -218,7 +218,7 @@ def sphere():
 
 
 def ends():
-    """At time 100: clusters of many draws, on the circle and on the sphere."""
+    """At time 100: the clusters of many draws, on the circle and on the sphere."""
     for beta, of_circle, of_sphere in ((1, (1, 1), (1, 1)), (9, (2, 4), (3, 5))):
         for shape, (least, most) in (((2, 32), of_circle), ((3, 64), of_sphere)):
             found = np.round(counted(draws(*shape, beta)[-1]))

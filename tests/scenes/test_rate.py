@@ -1,4 +1,4 @@
-"""The path of a weight before a norm is PyTorch's optimisers'; the length, the angle and the law; the text."""
+"""The path of a weight before a norm, against PyTorch's optimisers; length, angle and law; the text."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """Of each step: w, its length, the number of the step, log₁₀ of its turn in degrees."""
+    """For each step: w, its length, the number of the step, log₁₀ of the angle in degrees."""
     return recipe.cloud("path").stages(params)[0]
 
 
@@ -91,7 +91,9 @@ def pythagoras():
 
 
 def lengths(rate, decay, steps, draw):
-    """Of w, step by step, for a loss that is noise alone; draw: how long the gradient at length 1 is."""
+    """The length of w, step by step, for a loss of noise only; draw: the length of the gradient at ‖w‖ =
+    1.
+    """
     length, found = 1.0, []
     for size in draw(steps):
         length = np.hypot((1 - rate * decay) * length, rate * size / length)
@@ -100,7 +102,7 @@ def lengths(rate, decay, steps, draw):
 
 
 def the_law():
-    """For a constant ‖g‖ exactly; for a random one the mean of a long run is near, if ηλ is small."""
+    """For constant ‖g‖ exactly; for random g the mean of a long run is near, if ηλ is small."""
     recipe, params = state(decay=0.1, pull=0.0, noise=1.0)
     random = np.random.default_rng(1).normal
     for rate, about in ((0.3, 0.02), (1.0, 0.04)):
@@ -114,7 +116,7 @@ def the_law():
 
 
 def weight_norm():
-    """v of w = g·v/‖v‖: its gradient is orthogonal to it, and no step shortens it."""
+    """The gradient of v, for w = g·v/‖v‖, is orthogonal to v, and no step shortens it."""
     v, g = torch.tensor(START_DIRECTION * 0.7), torch.tensor(1.3, dtype=torch.float64)
     slope = torch.tensor(NOISE)
     before = 0.0
@@ -138,7 +140,7 @@ def epsilon_at_zero():
 
 
 def all_that_write():
-    """A norm of x = Ae + Bf + b: scaling A, B and b together changes nothing, A alone does."""
+    """For a norm of x = Ae + Bf + b: scaling A, B and b together changes nothing, scaling A alone does."""
     rng = np.random.default_rng(0)
     parts = rng.normal(size=(3, 8))
 
@@ -201,7 +203,7 @@ def adam():
 
 
 def not_orthogonal():
-    """Adam's steps, without the decay, and that some shorten w where there is none."""
+    """Adam's steps without decay; some of them shorten w."""
     w = path(*state("adam", decay=0.0))
     before, moves = w[:-1, :2], np.diff(w[:, :2], axis=0)
     cosines = (moves * before).sum(1) / np.linalg.norm(moves, axis=1) / np.linalg.norm(before, axis=1)

@@ -1,4 +1,4 @@
-"""LayerNorm beside RMSNorm: the relation, and what q moves."""
+"""LayerNorm beside RMSNorm: how they are related, and the effect of q."""
 
 import numpy as np
 import pytest
@@ -58,12 +58,12 @@ def at(title, cloud):
 
 
 def own(x):
-    """The q of each point."""
+    """The value of q of each point."""
     return x.mean(1) / x.std(1)
 
 
 def angles(y):
-    """To 𝟏, in degrees."""
+    """The angles to 𝟏, in degrees."""
     return np.degrees(np.arccos(y.sum(1) / np.linalg.norm(y, axis=1) / ROOT))
 
 
@@ -173,7 +173,7 @@ def mere_rounding():
 
 
 def test_the_number_in_the_corner_speaks_of_what_is_on_the_screen():
-    """The rings are drawn at the last stage only, the formula at all."""
+    """The rings are only drawn at the last stage, the formula at all stages."""
     [ring] = [mark for mark in RECIPE.views[1].layers if mark.cloud == "relation"]
     assert list(ring.fade) == [0, 0, 0, 0.9]
     assert "ring" not in RECIPE.readouts[0].label and "formula" in RECIPE.readouts[0].label

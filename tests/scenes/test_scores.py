@@ -1,4 +1,4 @@
-"""Dot products of random vectors: their laws, and that the few numbers of the recipe hold all of them."""
+"""Dot products of random vectors: their laws, and that the recipe's few numbers represent whole vectors."""
 
 from functools import cache
 
@@ -27,7 +27,7 @@ def stages(recipe, cloud="pairs", **params):
 
 
 def basis(d):
-    """Rows: along 1, along w, and others at right angles."""
+    """The rows of an orthonormal basis: along 1, along w, and others."""
     known = np.stack([np.ones(d), np.where(np.arange(d) < d / 2, 1.0, -1.0)])[:d]
     turn = np.linalg.qr(np.column_stack([*known, np.eye(d)]))[0].T
     turn[: len(known)] *= np.sign(np.sum(turn[: len(known)] * known, -1, keepdims=True))
@@ -35,13 +35,13 @@ def basis(d):
 
 
 def whole(turned, g, d, shared, rho):
-    """All d components of vectors (n, d) in the turned basis, correlated."""
+    """All d components of vectors (n, d) in the rotated basis, correlated."""
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
 
 
 def drawn(d, shared, rho):
-    """q and k of the pairs, whole."""
+    """The vectors q and k of the pairs, with all coordinates."""
     rng = np.random.default_rng(SEED)
     turned, g = rng.standard_normal((2, PAIRS, d)), rng.standard_normal((2, PAIRS))
     return [whole(turned[i], g[i], d, shared, rho) for i in (0, 1)]
@@ -54,7 +54,7 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """Score, cosine, length and height of all coordinates, with the norms of the library."""
+    """Score, cosine, length and height from all coordinates, with the library's norms."""
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))
     for x, norm in zip(stages(recipe_of(SCENE, d=str(d), shared=shared), rho=rho), norms, strict=True):
@@ -105,7 +105,7 @@ def test_pairs_have_their_exact_laws(d):
 @SHARED
 @pytest.mark.parametrize("d", [1, 2, 8, 64])
 def test_the_exact_variance_is_that_of_many_pairs(d, shared):
-    """From the recipe's own pairs and others: within what so many can differ by."""
+    """For the recipe's own pairs and for others, within their sampling error."""
     rng, rho = np.random.default_rng(1), 0.4
     turned, g = rng.standard_normal((2, 20_000, d)), rng.standard_normal((2, 20_000))
     q, k = (whole(turned[i], g[i], d, shared, rho) for i in (0, 1))
@@ -119,7 +119,7 @@ def test_the_exact_variance_is_that_of_many_pairs(d, shared):
 
 
 def test_the_curves_are_the_laws():
-    """Counts of a curve over the panel are those that the law expects, at each stage."""
+    """Counts of a curve over the panel are those that the law predicts, at each stage."""
     recipe = recipe_of(SCENE, d="16")
     bin_, s = (SCORE_SPAN[1] - SCORE_SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
     for stage, law in enumerate((16, 15)):
@@ -167,7 +167,7 @@ def test_readouts_say_what_they_are():
 
 
 def entropy(d, stage=-1, **params):
-    """The mean entropies, of the scores and divided, on the sphere."""
+    """The mean entropies, of the raw and of the divided scores, on the sphere."""
     return stages(recipe_of(SCENE, d=str(d)), "entropy", **params)[stage].mean(0)[:2]
 
 
@@ -198,7 +198,7 @@ def components_keep_their_variance():
 
 
 def products():
-    """The mean, variance and variance of a product of single components, one to a draw."""
+    """Mean, variance, and variance of a product of single components, for each draw."""
     q, k = np.random.default_rng(0).standard_normal((2, 200_000))
     assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 
@@ -226,7 +226,9 @@ def entropies():
 
 @cache
 def mean_entropy(d, a, draws=200_000):
-    """Of the weights that a query pays to 32 random keys, on the sphere: by the exact law of the cosine."""
+    """The mean entropy of a query's weights on 32 random keys, on the sphere: by the exact law of the
+    cosine.
+    """
     m, rng, found = d - 1, np.random.default_rng(0), []
     for _ in range(10):
         cosine = 2 * rng.beta((m - 1) / 2, (m - 1) / 2, size=(draws // 10, KEYS)) - 1
@@ -249,7 +251,7 @@ def test_the_law_of_the_cosine_gives_the_entropy_of_drawn_keys():
 
 
 def one_side_is_enough():
-    """Var(q·k) = tr(Σ_q Σ_k): where the queries prefer no direction it is d, whatever the keys' correlation."""
+    """Var(q·k) = tr(Σ_q Σ_k): for isotropic queries it is d, whatever the keys' correlation."""
     rng, d = np.random.default_rng(0), 16
     q, k = rng.standard_normal((200_000, d)), rng.standard_normal((200_000, d))
     k = np.sqrt(0.3) * k + np.sqrt(0.7) * rng.standard_normal((200_000, 1))
@@ -284,7 +286,9 @@ def one_order():
 
 
 def crowding():
-    """(farthest − nearest) / mean of the distances to 1,000 keys, over queries: before by a ruler, after by angle."""
+    """(farthest − nearest) / mean of the distances to 1,000 keys, over queries: before Euclidean, after by
+    angle.
+    """
     rng = np.random.default_rng(0)
     q, k = rng.standard_normal((50, 512)), rng.standard_normal((1000, 512))
     cosine = layer_norm(q, eps=0.0) @ layer_norm(k, eps=0.0).T / 512

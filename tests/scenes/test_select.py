@@ -60,14 +60,14 @@ def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
 
 @pytest.mark.parametrize("choices", SOME, ids=str)
 def test_the_table_counts_what_linear_programmes_would(choices):
-    """The counts by corners of the hull are those by certificates."""
+    """The counts by corners of the hull equal those by certificates."""
     recipe = recipe_of(SCENE, **choices, n=20)
     counts = [int(word) for word in recipe.facts.rows[0][1:]]
     assert counts == [lost(recipe, k) for k in range(len(recipe.stages))]
 
 
 def test_the_table_says_where_it_does_not_follow():
-    """Keys that are carried change the count of the picture, and not the table."""
+    """Dragged keys change the picture's count, and not the table."""
     recipe = recipe_of(SCENE, d=2, keys="inside", norm="rmsnorm")
     a, b, c, _ = stages(recipe)[0]
     x, y = 0.6 * (a + b) - 0.2 * c  # across the side from a to b
@@ -119,7 +119,7 @@ def state(title):
 
 
 def counted(title):
-    """How many keys can never win at a stop, as its readout has it."""
+    """How many keys can never win at a stop, from its readout."""
     at = state(title)
     [count] = [r for r in at.recipe.readouts if isinstance(r, Count)]
     assert isinstance(count.only, Unselectable)
@@ -127,7 +127,7 @@ def counted(title):
 
 
 def fates():
-    """A filled point has a query that puts it ahead; a hollow one is an average of others."""
+    """A filled point has a query by which it leads; a hollow one is an average of others."""
     for choices in ({"n": 30, "d": 2}, {"n": 30}, {"keys": "equal"}, {"keys": "ring", "n": 20}):
         keys = stages(recipe_of(SCENE, **choices))[0]
         for k in range(len(keys)):
@@ -174,7 +174,7 @@ def the_bound():
 
 
 def all_of_the_weight():
-    """Along its best query the weight of a key that can win approaches 1."""
+    """Along its best query, the weight of a key that can win approaches 1."""
     keys = stages(recipe_of(SCENE, n=20))[0]
     for k in np.flatnonzero(selectable(keys)):
         lead = certificate(keys, k).query @ (keys[k] - np.delete(keys, k, axis=0)).T
@@ -219,7 +219,7 @@ def copies():
 
 
 def free_from_three_on():
-    """Of two dimensions only two places are left; elsewhere the keys that have no copy are free."""
+    """In two dimensions only two places are left; in more, all keys without copies can win."""
     all_free()
     copies()
     for d in (3, 4):
@@ -255,7 +255,7 @@ def inside_by_epsilon():
 
 
 def zeros():
-    """One zero is harmless to LayerNorm, two are not; RMSNorm suffers from the first."""
+    """One zero in γ is harmless to LayerNorm, two are not; to RMSNorm even one matters."""
     for seed in SEEDS:
         for d in (3, 4):
             layer, rms = (recipe_of(SCENE, seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
@@ -337,7 +337,9 @@ def depends_on_the_others():
 
 
 def eight_dimensions():
-    """Of 1,000 random keys there two fifths are inside, by the exact law; in 20 dimensions less than one."""
+    """Of 1,000 random keys two fifths are inside in 8 dimensions, by the exact law; in 20 dimensions less
+    than one.
+    """
     assert unselectable_share(1000, 8) > 0.4 and 1000 * unselectable_share(1000, 20) < 1
 
 

@@ -186,7 +186,7 @@ def one_way_and_the_other():
 
 
 def both_cover_the_circle():
-    """At each height, what a half covers goes from one rim of the circle to beyond the other."""
+    """At each height, a half covers the circle from one edge to beyond the other."""
     params = stop("shear", "The shear").params
     one_way_and_the_other()
     for y in np.linspace(-1.1, 1.1, 9):

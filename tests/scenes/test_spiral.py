@@ -1,4 +1,6 @@
-"""What the text of the spiral says, computed: caps, plateaus, the drop and its fold, the peak, over all seeds."""
+"""The text of the scene spiral, recomputed: caps, plateaus, the drop and its fold, the spike, over all
+seeds.
+"""
 
 from functools import cache
 
@@ -25,7 +27,7 @@ def stages(seed, step):
 
 
 def checkpoint(step):
-    """The place of a step among the checkpoints, where it is one."""
+    """The index of the checkpoint at a step, if there is one."""
     [k] = np.flatnonzero(FILM.steps == step)
     return k
 
@@ -49,14 +51,14 @@ def plateau():
 
 
 def last_linear(seed, step):
-    """Its unit normal, and how far along it from the origin the plane stands."""
+    """The last Linear's unit normal, and the plane's signed distance from the origin along it."""
     (row,), (shift,) = FILM.network.unflatten(FILM.weights[seed, checkpoint(step)].astype(float))[-1]
     length = np.linalg.norm(row)
     return row / length, -shift / length
 
 
 def around(points, normal):
-    """The degrees that points take around an axis: all without the widest gap."""
+    """The degrees that points cover around an axis: 360 minus the widest gap."""
     e, f = np.linalg.svd(normal[None])[2][1:]
     angles = np.sort(np.degrees(np.arctan2(points @ f, points @ e)))
     return 360 - np.diff(angles, append=angles[0] + 360).max()
@@ -81,7 +83,7 @@ def half_a_great_circle():
 
 
 def caps_and_rings():
-    """One class lies on its side of the plane, which cuts off a cap; the other goes around outside."""
+    """One class is on its side of the plane, which cuts off a cap; the other surrounds it outside."""
     spans = []
     for seed in SEEDS:
         points, (normal, height) = stages(seed, LAST)[4], last_linear(seed, LAST)
@@ -95,7 +97,7 @@ def caps_and_rings():
 
 
 def definitions():
-    """A curve that keeps them, and curves that break one of them each."""
+    """A curve that satisfies the definitions, and curves that violate one of them each."""
     steps = np.arange(0, 4001, 20)
     waits = np.where(steps < 1000, 0.7, np.where(steps < 1500, 0.3, 0.01))
     assert [(e.start, e.end) for e in plateaus(steps, waits)] == [(0, 980), (1000, 1480)]
@@ -122,13 +124,13 @@ def marked():
 
 @cache
 def turned():
-    """Degrees (2, N) that the points turn in the drop, on each sphere."""
+    """The angles in degrees (2, N) by which points turn during the drop, on each sphere."""
     first, last = (FILM.weights[SEED, checkpoint(step)] for step in (drop().start, drop().end))
     return turns(FILM.network, first, last, FILM.data.points)
 
 
 def rate(seed, event):
-    """How many points turn across on one sphere in 100 steps of an event."""
+    """How many points change sides on one sphere per 100 steps of an event."""
     first, last = (FILM.weights[seed, checkpoint(step)] for step in (event.start, event.end))
     across = turns(FILM.network, first, last, FILM.data.points) > SIDE_CHANGE_DEGREES
     return 100 * across.sum(-1).max() / (event.end - event.start)
@@ -173,7 +175,7 @@ def the_sheet():
 
 
 def less_than_half():
-    """What the first layer makes of a far larger plane lies beyond a plane through the origin."""
+    """The image of a far larger plane under the first layer is on one side of a plane through the origin."""
     state, far = stop("spiral", "The first bend"), 1e4 * sphere_mesh()[0][:, :2]
     u = RECIPE.cloud("data").pipeline.stages(far, state.params)[int(state.progress)]
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[0]
@@ -243,7 +245,7 @@ def the_fold():
 
 
 def their_share():
-    """Of the fall of the mean loss, by points."""
+    """The shares of the points in the fall of the mean loss."""
     sign = np.where(LABELS == 1, 1, -1)
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))
@@ -252,7 +254,7 @@ def their_share():
 
 
 def one_layer():
-    """Depth 1 is offered, and what it covers is less than half a sphere, whatever its numbers."""
+    """Depth 1 is offered, and covers less than half a sphere, whatever its weights."""
     recipe = recipe_of(SCENE, depth=1)
     far = 1e4 * sphere_mesh()[0][:, :2]
     for seed in range(0, 32, 8):
@@ -268,7 +270,7 @@ def every_seed_waits():
 
 
 def interpolated():
-    """Halfway between two checkpoints the first layer's matrix is the mean of theirs."""
+    """Halfway between two checkpoints, the first layer's matrix is the mean of theirs."""
     data, (a, b) = RECIPE.cloud("data"), FILM.steps[5:7]
     x, half, ends = (
         data.points,

@@ -64,14 +64,14 @@ def test_points_are_even_and_symmetric(count):
 
 
 def at(title):
-    """The cloud and its stages at a stop, of the points that it shows."""
+    """The shown points of the cloud, and their stages, at a stop."""
     state = stop("stretch", title)
     only = next(layer.only for layer in state.recipe.views[0].layers if hand_of(layer))
     return [x[only] for x in state.recipe.cloud("points").stages(state.params)]
 
 
 def through(x, t, eps=0.0):
-    """The first coordinate after both steps, of points (x, √(1 − x²))."""
+    """The first coordinate after both steps, for points (x, √(1 − x²))."""
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return RECIPE.cloud("points").pipeline.stages(xy, {"t": t, "eps": eps})[-1][:, 0]
 

@@ -1,4 +1,4 @@
-"""Every slice of the activation surface is the curve that it is said to be; a line spans half a circle."""
+"""Every slice of the activation surface is the curve that it claims to be; a line covers half a circle."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_a_slice_has_the_closed_form(kind, t):
 @pytest.mark.parametrize("kind", ("stretch", "fold", "line"))
 @pytest.mark.parametrize("eps", (0.0, 0.3))
 def test_a_slice_lies_on_the_sheet(kind, eps):
-    """The sheet's own pipeline, at the places where the slice stands."""
+    """Compared with the sheet's own pipeline, at the slice's places."""
     recipe = recipe_of(SCENE, slice=kind)
     params = recipe.defaults | {"eps": eps}
     got = recipe.cloud("slice").stages(params)[-1]
@@ -69,7 +69,7 @@ def test_the_angle_is_the_arctangent(h, eps):
 
 
 def test_the_line_named_arctan_is_drawn_after_both_its_steps():
-    """x/h, where it is after the first, is the straight line that touches the curve."""
+    """x/h, which the curve is after the first step, is the straight line tangent to it."""
     view = next(view for view in recipe_of(SCENE, slice="line").views if view.name == "angle")
     row = next(layer for layer in view.layers if layer.cloud == "arctangent").rows[1]
     assert row.stage == len(recipe_of(SCENE, slice="line").cloud("arctangent").pipeline.steps)
@@ -96,13 +96,13 @@ SHEET = recipe_of(SCENE).cloud("sheet")
 
 
 def height(x, y, eps=0.0):
-    """Of the sheet, over places on the floor."""
+    """The height of the sheet over places in the plane."""
     floor = np.stack(np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float)), -1)
     return SHEET.pipeline.stages(floor, {"eps": eps})[-1][..., 0]
 
 
 def at(title):
-    """The slice at a stop: before the pipeline, and where it is then."""
+    """The slice at a stop: before the pipeline, and its position then."""
     state = stop("surface", title)
     slice_ = state.recipe.cloud("slice")
     return state, slice_.stages(state.params)[0], slice_.at(state.params, state.progress)
@@ -180,7 +180,7 @@ def around_the_origin():
 
 
 def level_around_the_axis():
-    """Within 20° of it; and on each ray the slope falls with the distance from the origin."""
+    """Within 20° of the axis; and on each ray the slope falls with the distance from the origin."""
     phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
     for side in (1, -1):
         heights = side * height(side * far * np.cos(phi), far * np.sin(phi))

@@ -1,4 +1,4 @@
-"""What the text of the learned LayerNorm says, computed from the shipped blocks and the table of all trainings."""
+"""The text of the scene symmetrise, tested with the shipped blocks and the table of all trainings."""
 
 from math import sqrt
 
@@ -30,7 +30,7 @@ def film(heads, iterations):
 
 
 def vectors_of(kind):
-    """The vectors that the table was made with."""
+    """The vectors with which the table was made."""
     return films.drawing(kind, films.tiles()[1])(films.TEST_VECTORS, np.random.default_rng(1))
 
 
@@ -51,7 +51,9 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The starts of their seeds, and the error, median and angle of their end, at other scales and means too."""
+    """The initial weights of their seeds; error, median and angle of their end, also at other scales and
+    means.
+    """
     x = vectors_of("gaussian")
     for heads in HEADS:
         for iterations in ITERATIONS:
@@ -76,7 +78,7 @@ def test_what_is_shipped_is_small():
 @pytest.mark.parametrize("heads", HEADS)
 @pytest.mark.parametrize("vectors", ["gaussian", "digits"])
 def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
-    """At a checkpoint and at its sliders, with every error; and LayerNorm is where the ring is."""
+    """At a checkpoint and its slider positions, with every error; and LayerNorm's result is on the ring."""
     for iterations in (1, 4):
         shown, block = recipe(heads=heads, iterations=iterations, vectors=vectors), film(heads, iterations)
         params = {"step": float(block.steps[5]), "scale": 3.0, "mean": 0.2}
@@ -97,7 +99,7 @@ def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
 
 
 def test_the_browser_runs_the_block():
-    """The test of all scenes holds it to little: in its bound, rounding grows with each iteration."""
+    """The general test of scenes has a loose tolerance here, because rounding grows with each iteration."""
     shown, params = recipe(), {"step": float(films.TRAINING_STEPS), "scale": 1.3, "mean": 2.0}
     with Node() as node:
         [answer] = node.run(shown, [(params, 4)])
@@ -106,7 +108,9 @@ def test_the_browser_runs_the_block():
 
 
 def test_the_picture_has_heights_and_distances():
-    """Drawn in: at twice the radius it would be infinitely far. LayerNorm's vectors lie on the circle."""
+    """Distances are compressed: twice the radius would be infinitely far. LayerNorm's vectors are on the
+    circle.
+    """
     shown = recipe()
     state = shown.moment({"step": 0.0, "scale": 1.0, "mean": 1.0}, 0)
     z, x = state.shown("points", at(film(4, 4).block)), shown.cloud("points").points
@@ -165,7 +169,7 @@ def infinity_is_at_twice_the_radius():
 
 
 def reach():
-    """Heads fewer than k places away: all of four after 3 iterations, of eight after 5."""
+    """Heads fewer than k places away: all of four after 3 iterations, all of eight after 5."""
     for heads, needed in ((2, 2), (4, 3), (8, 5)):
         block = Symmetriser(heads=heads)
         parts = {name: part[0] for name, part in initial(block, [7]).items()}
@@ -269,7 +273,7 @@ def four_iterations():
 
 
 def some_go_astray():
-    """At the last step of the first state: errors of single vectors on their way, and their mean."""
+    """At the last step of the first state: errors of single vectors between iterations, and their mean."""
     block, x = film(4, 4), recipe().cloud("points").points.astype(float)
     found = np.array([errors(x, way) for way in iterates(block.block, block.at(-1), x, 4)])
     assert (np.diff(found.mean(1)) < 0).all() and len(x) == 120

@@ -1,4 +1,4 @@
-"""What one threshold can do before and after: a fold finds both extremes, a stretch makes room."""
+"""The best threshold before and after: a fold separates both extremes, a stretch makes room."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ DAYS = sum(n for _, n in WEATHER)
 
 
 def right(task, seed, **params):
-    """The shares before and after."""
+    """The accuracies before and after."""
     recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
     after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))
@@ -78,14 +78,14 @@ def test_without_shrink_only_the_height_counts():
 
 
 def year(seed=5):
-    """The days of a year: their points, °C, and which of them are extreme."""
+    """The days of a year: points, °C, and which days are extreme."""
     recipe = recipe_of(SCENE, seed=seed)
     extreme = np.arange(DAYS) >= WEATHER[0][1]
     return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
 
 
 def shares(title):
-    """Of days that the thresholds put right at a stop, before and after."""
+    """The shares of days that the thresholds classify correctly at a stop, before and after."""
     state = stop("temperature", title)
     return right(state.choices["task"], state.choices["seed"], **state.params)
 
@@ -181,7 +181,7 @@ def more_room():
 
 
 def away_from_the_mean():
-    """For t > 1 every day moves away from x = 0; the one nearest to it by a factor of about t."""
+    """For t > 1 every day moves away from x = 0; the nearest one by a factor of about t."""
     recipe = recipe_of(SCENE, task="hot")
     for t in (1.5, 3.0, 5.0):
         days, *_, after = recipe.cloud("days").stages(recipe.defaults | {"stretch": t})

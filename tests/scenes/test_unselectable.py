@@ -1,4 +1,4 @@
-"""What the text of the unselectable keys says, computed from the shipped table, the exact law, and keys drawn anew."""
+"""The text of the scene unselectable, tested with the shipped table, the exact law, and new random keys."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_the_table_is_what_make_films_counts():
 
 
 def test_shares_known_before():
-    """Of few sets: 0.65, 0.85, 0.43 and 0.08, and 0 with LayerNorm."""
+    """For few sets: 0.65, 0.85, 0.43 and 0.08, and 0 with LayerNorm."""
     for (n, d), known in {(20, 2): 0.65, (50, 2): 0.85, (50, 4): 0.43, (100, 8): 0.08}.items():
         assert abs(ROWS[n, d]["drawn"][0] - known) < 0.03 and ROWS[n, d]["layernorm"][0] == 0
 
@@ -151,7 +151,7 @@ def two_places():
 
 
 def at_stop(title, arm, words):
-    """The state of a stop; the share of its cell, at its stage, is what the words say."""
+    """The state of a stop; at its stage the share of its cell is the number in the text."""
     state = stop("unselectable", title)
     assert ARMS[int(state.progress)] == arm
     d, n = DIMENSIONS[state.follow // len(KEY_COUNTS)], KEY_COUNTS[state.follow % len(KEY_COUNTS)]
@@ -198,14 +198,14 @@ def the_price():
 
 
 def the_smallest_deviation():
-    """And not the shortest: of two keys the longer one, nearly along 1, stays farther inside."""
+    """And not the shortest key: of two keys, the longer one, nearly along 1, stays further inside."""
     x = np.array([[5.0, 5.01, 4.99], [0.3, -0.1, 0.2]])
     short, inside = np.linalg.norm(x, axis=1), np.linalg.norm(layer_norm(x, eps=1e-5), axis=1)
     assert short.argmin() == 1 and inside.argmin() == x.std(1).argmin() == 0
 
 
 def largest_weight():
-    """1/(1 + e^H): of the midpoint of two keys 1/3, as the scene of single keys has it."""
+    """1/(1 + e^H): for the midpoint of two keys ⅓, as in the scene of single keys."""
     from geometry.selection import certificate
 
     assert certificate(np.array([[0.0, 0], [1, 1], [-1, -1]]), 0).largest == pytest.approx(1 / (1 + 2))
@@ -239,7 +239,7 @@ def from_which_dimension():
 
 
 def low_dimensions():
-    """Their law at d = 2 and 3 against the sets, within four standard errors."""
+    """The law at d = 2 and 3 against the sets, within four standard errors."""
     for d in (2, 3):
         for n in KEY_COUNTS:
             mean, spread = ROWS[n, d]["drawn"]
