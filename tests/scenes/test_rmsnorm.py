@@ -7,6 +7,7 @@ from components.scenes.rmsnorm import SCENE
 from components.scenes.rmsnorm.build import OFFSET_STD
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, rms_norm
+from geometry.centering import hyperplane_basis
 from tests.assets.engine import as_sent
 from tests.scenes.claims import said, stop
 
@@ -163,6 +164,51 @@ def to_the_pole():
     assert stop("rmsnorm", "To the pole").params["q"] == 4
     assert angles(at("To the pole", "rmsnorm")[-1]).max() < 20
     test_q_is_the_mean_in_units_of_the_deviation_and_layer_norm_does_not_see_it(-5.0)
+    for cloud, words in (("rmsnorm", "0.94"), ("layernorm", "0.00")):
+        y = at("To the pole", cloud)[-1]
+        cosines = (y @ y.T / 3)[np.triu_indices(len(y), 1)]
+        said(abs(cosines.mean()), words)
+
+
+def collapse():
+    """Of vectors with one q: cosines, differences, and what LayerNorm makes of RMSNorm's outputs."""
+    for q in (2.0, 5.0):
+        x = of_one_q(q)
+        left, right = layer_norm(x, eps=0), rms_norm(x, eps=0)
+        np.testing.assert_allclose(right @ right.T / 3, (left @ left.T / 3 + q**2) / (1 + q**2), atol=1e-9)
+        np.testing.assert_allclose((right - right[0]) * np.sqrt(1 + q**2), left - left[0], atol=1e-9)
+        np.testing.assert_allclose(layer_norm(right, eps=0), left, atol=1e-9)
+    said((-1 + 5**2) / (1 + 5**2), "0.92")
+    said(np.sqrt(1 + 5**2), "5.1")
+
+
+def one_number_less():
+    for d in (2, 3, 4, 700):
+        x, U = np.random.default_rng(d).normal(size=(20, d)) + 1, hyperplane_basis(d)
+        np.testing.assert_allclose(U @ U.T, np.eye(d - 1), atol=1e-9)
+        for eps in (0.0, 0.3):
+            want = np.sqrt(d / (d - 1)) * rms_norm(x @ U.T, eps=eps * d / (d - 1)) @ U
+            np.testing.assert_allclose(layer_norm(x, eps=eps), want, atol=1e-9)
+
+
+def in_the_plane():
+    state = stop("rmsnorm", "One number less")
+    for change in ({}, {"q": -4.0}, {"eps": 0.3}):
+        params = state.params | change
+        start, _, _, rms, end = state.recipe.cloud("plane").stages(params)
+        assert start.shape[1] == 2
+        np.testing.assert_allclose(
+            start, stages("layernorm", **change)[0] @ hyperplane_basis(3).T, atol=EXACT
+        )
+        np.testing.assert_allclose(rms, rms_norm(start, eps=1.5 * params["eps"]), atol=EXACT)
+        np.testing.assert_allclose(end, state.recipe.cloud("target").stages(params)[-1], atol=EXACT)
+        full = state.recipe.cloud("layernorm").stages(params)[-1]
+        np.testing.assert_allclose(
+            full, layer_norm(stages("layernorm", **change)[0], eps=params["eps"]), atol=EXACT
+        )
+        np.testing.assert_allclose(full @ hyperplane_basis(3).T, end, atol=EXACT)
+    rms = state.recipe.cloud("plane").stages(state.params)[3]
+    np.testing.assert_allclose(np.linalg.norm(rms, axis=1), np.sqrt(2), atol=EXACT)
 
 
 def mere_rounding():
@@ -246,7 +292,11 @@ CLAIMS = {
     "With the slider at $q = 0$ the band lies around the equator, broad because each point has "
     "its own $q$. The red point, whose own $q$ is now almost 0, is in the same place in both "
     "pictures: where the mean is 0, centring changes nothing.": little_difference,
-    r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$.": to_the_pole,
+    r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$. The mean cosine of two of its outputs is 0.94, of two of LayerNorm's 0.00.": to_the_pole,
+    r"**Directional collapse.** If $|q|$ is much larger than 1, all of RMSNorm's outputs point nearly along $𝟏$. Two outputs with the same $q$ have the cosine $(c + q^2)/(1 + q^2)$, where $c$ is the cosine of LayerNorm's outputs: at $q = 5$ at least 0.92. But no direction is lost. By the formula, the difference of the two outputs is LayerNorm's difference divided by $\sqrt{1 + q^2}$, at $q = 5$ by 5.1, and a LayerNorm that follows gives the same result as without RMSNorm.": collapse,
+    r"**LayerNorm is RMSNorm with one number less.** Let the rows of $U$ be an orthonormal basis of the plane, so $Ux$ has $d - 1$ numbers. Since $\Pi = U^\top U$ and $\lVert Ux \rVert = \lVert \Pi x \rVert$, $$\mathrm{LN}(x) = \sqrt d\, \frac{\Pi x}{\lVert \Pi x \rVert} = \sqrt{\frac{d}{d-1}}\; U^\top\, \mathrm{RMS}(U x)$$ With an $\varepsilon$ this holds if RMSNorm has $\varepsilon\, d/(d-1)$ in its place.": one_number_less,
+    "Then the right picture shows the plane of the equator: two coordinates of each point.": in_the_plane,
+    r"On the right are two coordinates of each point, in the plane. RMSNorm of these two numbers puts it on the circle of radius $\sqrt 2$. Times $\sqrt{3/2}$ it is LayerNorm's point, in its ring.": in_the_plane,
     "The largest distance between the two, in the corner of the picture, is rounding error, "
     "wherever you move **q**.": mere_rounding,
     r"With $\varepsilon = 0.02$ under both roots the points lie inside the sphere. The rings still show the relation for $\varepsilon = 0$, and the points have left them. Move **ε** down towards 0 and watch them return.": a_little_epsilon,

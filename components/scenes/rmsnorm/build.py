@@ -1,18 +1,23 @@
-"""The recipe of LayerNorm beside RMSNorm, in d = 3, with the mean direction 1 up.
+"""Recipes of the rmsnorm scene: LayerNorm beside RMSNorm, of three numbers or of two in the plane.
+
+d = 3, and the mean direction 1 is up.
 
 A point is x = c + (q + δ)σ·1: c centred, σ its standard deviation, q = μ/σ the slider, δ a small random
 offset of this point. The cloud stores (c + δσ·1, σ), so that q moves it by an affine map.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from components.language.cloud import Cloud, rows
-from components.language.marks import Labels, Line, Mark, Points
+from components.language.marks import Color, Labels, Line, Mark, Points
 from components.language.recipe import Parameter, Recipe, Residual, Table
 from components.language.scene import Choices
-from components.scenes.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split
+from components.scenes.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split, square
 from geometry import Affine, Entries, Normalize, Pipeline, center, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
+from geometry.pipeline import Step
 
 D, ROOT, ALL_ONES = 3, np.sqrt(3), np.ones(3)
 U = hyperplane_basis(D)
@@ -20,9 +25,20 @@ UP = np.vstack([U, ALL_ONES / ROOT])
 SHOW, POLES = rows(UP), np.stack([-UP[2], UP[2]])
 OFFSET_STD = 0.25  # standard deviation of δ
 CLOUD_STD = 0.4  # standard deviation of a coordinate, before centring
+BESIDE = {"rmsnorm": "RMSNorm of x", "plane": "RMSNorm in the plane"}
 FORMULA = (
     r"\mathrm{RMS}(x) = \class{stage-3 role-formula}{\frac{\mathrm{LN}(x) + q\,𝟏}{\sqrt{1+q^2}}},"
     r" \quad q = \frac{\mu}{\sigma}"
+)
+FORMULA_IN_PLANE = (
+    r"\mathrm{LN}(x) = \class{stage-4 role-formula}{\sqrt{\tfrac{d}{d-1}}}\; U^\top"
+    r"\class{stage-3 role-sphere}{\mathrm{RMS}(U x)}"
+)
+PARAMETERS = (
+    Parameter(
+        "q", "q = μ/σ", 1, -5, 5, 0.01, symbol="q", about="of every point, before its own small addition"
+    ),
+    Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
 )
 
 
@@ -33,27 +49,17 @@ def build(choices: Choices) -> Recipe:
     spread = OFFSET_STD * rng.standard_normal((choices["n"], 1))
     points = np.hstack([centered + spread * sigma, sigma])
     place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ALL_ONES, np.eye(D + 1)[D])})),))
+    color = angle(centered @ U[::-1].T, "direction in the plane")
+    if choices["beside"] == "plane":
+        return in_the_plane(points, place, color)
     out = (Normalize(eps=EPS, convention="pytorch"), Affine(ROOT * np.eye(D)))
     layer_norm = Cloud("layernorm", points, Pipeline((Affine(centering_matrix(D)), *out)), place)
     rms_norm = Cloud("rmsnorm", points, Pipeline((*rest(D, 1), *out)), place)
     guide_clouds, around = split(*guides())
     closed_form, overlay = relation(centered / sigma, spread)
-    color = angle(centered @ U[::-1].T, "direction in the plane")
     return Recipe(
         stages=("x", "centre (left only)", "unit sphere", "× √3"),
-        parameters=(
-            Parameter(
-                "q",
-                "q = μ/σ",
-                1,
-                -5,
-                5,
-                0.01,
-                symbol="q",
-                about="of every point, before its own small addition",
-            ),
-            Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
-        ),
+        parameters=PARAMETERS,
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),
         views=(
             space("layernorm", "LayerNorm", (*around, *crowd(layer_norm, SHOW, color))),
@@ -63,6 +69,52 @@ def build(choices: Choices) -> Recipe:
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
         readouts=(Residual("Largest distance to the formula", "rmsnorm", "relation"),),
         progress=3,
+    )
+
+
+def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
+    """LayerNorm of x beside RMSNorm of its d − 1 coordinates in the hyperplane, both step by step."""
+    smaller = D - 1
+
+    def steps(width: int, first: Affine, eps: float) -> tuple[Step, ...]:
+        scales = [Affine(scale * np.eye(width)) for scale in (np.sqrt(smaller), np.sqrt(D / smaller))]
+        return first, Normalize(eps=Entries(0.0, {"eps": eps}), convention="pytorch"), *scales
+
+    centre = Affine(centering_matrix(D))
+    layer_norm = Cloud("layernorm", points, Pipeline(steps(D, centre, 1.0)), place)
+    # equal divisors: s/d + ε = (s/(d − 1) + ε·d/(d − 1))·(d − 1)/d, for a sum s of squares in the plane
+    own = steps(smaller, Affine(np.eye(smaller)), D / smaller)
+    plane = Cloud("plane", points, Pipeline(own), Pipeline((*place.steps, Affine(U))))
+    target = Pipeline((*place.steps, *layer_norm.pipeline.steps, Affine(U)))
+    flat = rows(np.eye(smaller))
+    circles = [
+        draw(f"circle {k}", Line, role, flat, clouds.circle(128, *np.eye(smaller), radius=np.sqrt(k)), title)
+        for k, role, title in (
+            (2, "sphere", "radius √2: RMSNorm's"),
+            (3, "hyperplane", "radius √3: LayerNorm's"),
+        )
+    ]
+    guide_clouds, around = split(*guides(5))
+    circle_clouds, drawn_circles = split(*circles)
+    ring = Points(
+        "target", "formula", flat, "LayerNorm's points", size=8, glyph="ring", fade=[0, 0, 0, 0, 0.9]
+    )
+    return Recipe(
+        stages=("x", "centre (left only)", "unit sphere", "× √2", "× √(3/2)"),
+        parameters=(replace(PARAMETERS[0], symbol=""), PARAMETERS[1]),
+        clouds=(layer_norm, plane, Cloud("target", points, place=target), *guide_clouds, *circle_clouds),
+        views=(
+            space("layernorm", "LayerNorm of x", (*around, *crowd(layer_norm, SHOW, color))),
+            square(
+                "plane",
+                "RMSNorm of two numbers, in the plane",
+                (*drawn_circles, ring, *crowd(plane, flat, color)),
+            ),
+        ),
+        formula=FORMULA_IN_PLANE,
+        table=Table("plane", columns=("components", "norm")),
+        readouts=(Residual("Largest distance to LayerNorm", "plane", "target"),),
+        progress=4,
     )
 
 
@@ -79,7 +131,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     return cloud, Points("relation", "formula", SHOW, title, size=8, glyph="ring", fade=fade)
 
 
-def guides() -> list[Part]:
+def guides(stages: int = 4) -> list[Part]:
     """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
     # labels are drawn above their place: the lower one is moved down, off the line
@@ -88,6 +140,6 @@ def guides() -> list[Part]:
         draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
         draw("pole names", Labels, "mean-direction", SHOW, names, labels=["−𝟏", "+𝟏"], guide=True),
-        *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, 0.12, 0.15]),
+        *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, *[0.12] * (stages - 3), 0.15]),
         draw("equator", Line, "hyperplane", SHOW, equator, size=4, opacity=0.8),
     ]
