@@ -307,9 +307,9 @@ def two_sides_alike():
 
 
 def both_means_are_gone():
-    state = stop("norms", "How the points get there")
+    state = stop("norms", "Two blocks, two circles")
     start, centred, end = state.recipe.cloud("left").stages(state.params)
-    assert state.progress == 1
+    assert state.progress == 2
     for before, block, after in zip(*(np.split(x, 2, axis=1) for x in (start, centred, end)), strict=True):
         np.testing.assert_allclose(block, before - before.mean(1, keepdims=True), atol=ROUNDING)
         np.testing.assert_allclose(np.linalg.norm(after, axis=1), np.sqrt(3), atol=ROUNDING)
@@ -333,7 +333,55 @@ def walls_and_a_sphere():
         np.testing.assert_allclose(np.linalg.norm(sphere, axis=1), g, atol=ROUNDING)
 
 
+def slopes():
+    """Least-squares lines through numbers near the mean of all, and far from it; and 1/σ of the points."""
+    recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
+    start, *_, end = recipe.cloud("left").stages(recipe.defaults)
+    assert len(start) == 400
+    steep = 1 / start.std(1)
+    for share, words in ((0.05, "1.6"), (0.95, "9.4")):
+        said(np.quantile(steep, share), words)
+    np.testing.assert_allclose(np.diff(end) / np.diff(start), steep[:, None] + 0 * start[:, 1:], rtol=1e-6)
+    x, y = start.ravel(), end.ravel()
+    away = np.abs(x - x.mean())
+    for some, words in ((away < 0.4, "2.06"), (away > 0.9, "1.28")):
+        said(np.polyfit(x[some], y[some], 1)[0], words)
+    far = np.abs(start - x.mean()).max(1) > 0.9
+    assert np.median(steep[far]) < np.median(steep[~far])
+
+
+def lines_of_points():
+    """What the third picture draws: each number before, and after the norm."""
+    state = stop("norms", "Lines that make an S")
+    assert state.recipe.views[2].name == "numbers"
+    for side in ("left", "right"):
+        stages = state.recipe.cloud(side).stages(state.params)
+        shown = state.recipe.cloud(f"{side} numbers").stages(state.params)
+        for one, whole in zip(shown, stages, strict=True):
+            n = len(one) // 3
+            np.testing.assert_allclose(one[:, 0], stages[0][:n].ravel(), atol=ROUNDING)
+            np.testing.assert_allclose(one[:, 1], whole[:n].ravel(), atol=ROUNDING)
+    np.testing.assert_allclose(shown[-1][:, 1], np.tanh(2 * shown[0][:, 0]), atol=ROUNDING)
+    line = next(mark for mark in state.recipe.views[2].layers if mark.draws == "line")
+    assert np.sum(line.order < 0) + 1 == 8 and len(line.order) == 8 * 3 + 7
+
+
+@pytest.mark.parametrize(("norm", "d"), CASES)
+def test_the_picture_of_numbers_has_each_number_before_and_after(norm, d):
+    recipe = recipe_of(SCENE, left=norm, right=norm, d=d, below="numbers", n=5)
+    params = recipe.defaults | {"b": 0.2, "c": 0.7}
+    start, *_, end = recipe.cloud("left").stages(params)
+    shown = recipe.cloud("left numbers").stages(params)[-1]
+    np.testing.assert_allclose(shown[:, 0], start.ravel(), atol=ROUNDING)
+    np.testing.assert_allclose(shown[:, 1], end.ravel(), atol=ROUNDING)
+
+
 CLAIMS = {
+    "The choice **third picture** puts another in its place: single numbers, after each norm against before.": lines_of_points,
+    "In this cloud 90 % of the slopes are between 1.6 and 9.4 ($d = 3$, the 400 points at the start).": slopes,
+    r"Take one point. Its numbers go through $y_i = (x_i - \mu)/\sigma$, a straight line of slope $1/\sigma$. Another point has another line.": slopes,
+    "A line fitted to all numbers within 0.4 of that mean has slope 2.06, one fitted to those beyond 0.9 has slope 1.28. So the lines together make an S.": slopes,
+    "Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Lines of points with large numbers are flat, and all together make an S. DyT has one S for all.": lines_of_points,
     r"**shift** and **scale** move the cloud itself, $g$ belongs to WeightNorm and $\alpha$ to DyT.": whose_sliders,
     r"One cloud, two norms.": two_norms,
     r"One cloud of vectors goes through two norms, which you choose.": two_norms,
@@ -361,8 +409,7 @@ CLAIMS = {
     "Choose both in $d = 3$: the largest distance between the two results is zero. With as many "
     "blocks as numbers, each number would be its own mean, and every result would be 0.": no_distance,
     r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
-    "One step earlier both blocks have lost their means. Go to the next stage and watch the "
-    "points move to the torus.": both_means_are_gone,
+    "One step earlier both blocks have lost their means: go back, and watch the points move to the torus.": both_means_are_gone,
     r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every "
     "vector on a sphere of radius $g$": walls_and_a_sphere,
 }

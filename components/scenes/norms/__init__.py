@@ -1,7 +1,7 @@
 """One cloud goes through two norms: which numbers each averages, and where the points land."""
 
 from components.language.scene import Choice, Scene, Whole
-from components.scenes.norms.build import TITLES, build
+from components.scenes.norms.build import THIRD_VIEWS, TITLES, build
 
 SCENE = Scene(
     __name__,
@@ -11,6 +11,7 @@ SCENE = Scene(
         Choice("left", "left", "layernorm", TITLES),
         Choice("right", "right", "batchnorm", TITLES),
         Choice("d", "dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
+        Choice("below", "third picture", "groups", THIRD_VIEWS, folded=True),
         Whole("n", "how many", 400, min=3, max=5000, step=100, folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, folded=True),
     ),

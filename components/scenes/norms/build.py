@@ -5,7 +5,7 @@ scale each to length √m: their images are products of k spheres. A product tha
 drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 1.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -26,15 +26,17 @@ from components.scenes.scenery import (
     crowd,
     draw,
     globe,
+    graph,
     mean_line,
     scaled,
     slider,
     space,
     split,
 )
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds, norms
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, clouds, norms
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.differences import image_dimension
+from geometry.pipeline import Step
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,14 @@ NORMS = {
     "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), LENGTH, "one neuron"),
     "dyt": Norm("DyT", partial(norms.dyt, alpha=1.0), TANH, "nothing", sphere=False),
 }
+THIRD_VIEWS = {"groups": "which numbers are averaged", "numbers": "output against input"}
 TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
 CLOUD_MEAN, CLOUD_STD = 0.3, 0.6  # of each coordinate
 TAIL_SHARE = 0.05  # cut from each tail, which keeps points off the pole
 TORUS_SCALE, TABLE_ROWS = 1.2, 5
 SAME = 1e-9  # rounding
+NUMBERED_POINTS, JOINED_POINTS = 120, 8  # in the view of single numbers: all points, and those with a line
 CAMERA = (-0.78, 0.93, 0.3)  # where the largest cloud, BatchNorm's, looks narrowest
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
@@ -91,17 +95,15 @@ def build(choices: Choices) -> Recipe:
     moved = [Cloud(side, x, pipelines[side], Pipeline((move,))) for side in chosen]
     around = {side: guides(norm, d, side, pipelines[side]) for side, norm in chosen.items()}
     guide_clouds, _ = split(*around["left"], *around["right"])
-    cell_clouds, cells = split(*tensor(chosen["left"], d, "left"), *tensor(chosen["right"], d, "right"))
-    paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))
+    third, third_clouds = (
+        numbers_view(chosen, x, pipelines) if choices["below"] == "numbers" else groups_view(chosen, d)
+    )
     wanted = {"b", "c"}.union(*(p.parameters for p in pipelines.values()))
     return Recipe(
         stages=("x", "centre", "normalise"),
         parameters=tuple(p for p in SLIDERS if p.name in wanted),
-        clouds=(*moved, *guide_clouds, *cell_clouds),
-        views=(
-            *(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved),
-            View("tensor", "Rows are points; violet: one group", cells, paper, dims=2, strip=True),
-        ),
+        clouds=(*moved, *guide_clouds, *third_clouds),
+        views=(*(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved), third),
         formula=r", \quad ".join(rf"\text{{{norm.title}: }} y_i = {norm.formula}" for norm in both),
         table=Table("left", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("Largest distance between the two results", "left", "right"),),
@@ -206,6 +208,58 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
     color = angle(first, "direction in the plane ⟂ 𝟏" if d == 3 else "direction in the first block")
     layers = (*split(*around)[1], *crowd(cloud, rows(directions, over=over), color))
     return space(cloud.name, f"{TITLES[norm]}: {surface(norm, d)}", layers, camera=CAMERA)
+
+
+def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, ...]]:
+    """View of the cloud as a table of numbers, with one group of each norm marked."""
+    found, cells = split(*(part for side, norm in chosen.items() for part in tensor(norm, d, side)))
+    paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))
+    return View("tensor", "Rows are points; violet: one group", cells, paper, dims=2, strip=True), found
+
+
+def numbers_view(
+    chosen: Mapping[str, str], x: np.ndarray, pipelines: Mapping[str, Pipeline]
+) -> tuple[View, tuple[Cloud, ...]]:
+    """View of single numbers, after each norm against before; the left norm has lines for a few points."""
+    some, d = x[:NUMBERED_POINTS], x.shape[1]
+    show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))
+    order = np.array([k for i in few for k in (*(d * i + np.argsort(some[i])), -1)][:-1])
+    made = [Cloud(f"{side} numbers", *numbers(some, pipelines[side].steps)) for side in chosen]
+    left, right = (cloud.name for cloud in made)
+    marks = (
+        Points(left, "input", show, TITLES[chosen["left"]], size=3),
+        Points(right, "other", show, TITLES[chosen["right"]], size=3, glyph="square"),
+        Line(left, "ink", show, "one point", order=order, size=2),
+    )
+    sides = ("a number before", -1.4, 2.2), ("the same number now", -2.6, 2.6)
+    return graph("numbers", "Output against input", marks, *sides), tuple(made)
+
+
+def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
+    """Points, pipeline and place of a cloud of the single numbers of x (n, d).
+
+    A point is (xᵢ, the same number now, the vector now, the unit vector eᵢ that picks it), nd of them.
+    """
+    n, d = x.shape
+    at = np.eye(2 * d + 2)
+    picked = Pipeline((Product([(i, d + i) for i in range(d)]), Affine(np.ones((1, d)))))
+    move = Affine(
+        Entries(np.diag([*np.zeros(d), *np.ones(d)]), {"c": np.diag([*np.ones(d), *np.zeros(d)])}),
+        Entries(np.zeros(2 * d), {"b": np.array([*np.ones(d), *np.zeros(d)])}),
+    )
+
+    def applied(step: Step) -> Branches:
+        vector = Pipeline((Affine(at[2 : d + 2]), step))
+        both = Branches((vector, Pipeline((Affine(at[d + 2 :]),))), "concat")
+        now = Pipeline((both, Branches((picked, Pipeline(())), "concat")))
+        return Branches((Pipeline((Affine(at[:1]),)), now), "concat")
+
+    points = np.hstack([np.repeat(x, d, axis=0), np.tile(np.eye(d), (n, 1))])
+    return (
+        points,
+        Pipeline(tuple(map(applied, steps))),
+        Pipeline((move, Branches((picked, picked, Pipeline(())), "concat"))),
+    )
 
 
 def tensor(norm: str, d: int, side: str) -> list[Part]:
