@@ -381,7 +381,7 @@ CLAIMS = {
     "In this cloud 90 % of the slopes are between 1.6 and 9.4 ($d = 3$, the 400 points at the start).": slopes,
     r"Take one point. Its numbers go through $y_i = (x_i - \mu)/\sigma$, a straight line of slope $1/\sigma$. Another point has another line.": slopes,
     "A line fitted to all numbers within 0.4 of that mean has slope 2.06, one fitted to those beyond 0.9 has slope 1.28. So the lines together make an S.": slopes,
-    "Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Lines of points with large numbers are flat, and all together make an S. DyT has one S for all.": lines_of_points,
+    "Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Lines of points with a large $\\sigma$ are flat, and all together make an S. DyT has one S for all.": lines_of_points,
     r"**shift** and **scale** move the cloud itself, $g$ belongs to WeightNorm and $\alpha$ to DyT.": whose_sliders,
     r"One cloud, two norms.": two_norms,
     r"One cloud of vectors goes through two norms, which you choose.": two_norms,
