@@ -96,7 +96,7 @@ def like(value: Numbers, x: Array) -> Array:
 
 
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
-    """A scalar `value` `like` x. Raises ValueError for an array with axes and for a value below `least`."""
+    """A number in x's library and dtype. Raises ValueError for an array with axes, or below `least`."""
     value = like(value, x)
     if value.shape != ():
         raise ValueError(f"{name} is one number: got shape {tuple(value.shape)}")

@@ -216,7 +216,7 @@ Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 def _tensors(network: Model, data: DataSet) -> Tensors:
     """Points, and the labels and weights of their predictions, padded with points of weight 0.
 
-    The number of points becomes a multiple of VECTOR_LANES: a remainder would be rounded in another way.
+    Their number becomes a multiple of VECTOR_LANES, because PyTorch rounds the rest of a vector differently.
     """
     count = len(data.points)
     more = -count % VECTOR_LANES

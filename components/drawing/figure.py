@@ -67,7 +67,7 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 
 
 def _hover(recipe: Recipe, mark: Mark) -> str:
-    """What Plotly tells under the pointer: of points to choose only what labels say."""
+    """Plotly's `hoverinfo`: texts at points that can be followed, or that set a choice and have labels."""
     match hand_of(mark):
         case Follow() | Carry() | Open():
             return "text"

@@ -81,7 +81,7 @@ def modules(entry: str) -> dict[str, str]:
 
 
 def ordered(entry: str) -> dict[str, str]:
-    """The same in order of execution: imports come first; without modules used only for types."""
+    """Sources of the modules that `entry` needs at run time, by name, each after the modules it imports."""
     sources: dict[str, str] = {}
 
     def visit(name: str) -> None:

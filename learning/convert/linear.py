@@ -17,7 +17,7 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand to which P must be applied along an axis.
+    """An operand of an operator, and its axis to which the linear map P must be applied.
 
     scale: a factor with one number per coordinate. P must then be applied to the product of both.
     """

@@ -108,7 +108,7 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """A parameter that did not run although it has the same place in its layer or expert as an edited one."""
+    """A parameter that did not run, and whose counterpart in another layer or expert is edited."""
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
     ran = {first for name, first in graph.names.items() if name in used}

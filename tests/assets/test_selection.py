@@ -61,7 +61,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """A singular map is recomputed: all keys in a hyperplane, or in one place."""
+    """With a singular map all keys are in a hyperplane, or in one place, and nothing is reused."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

@@ -100,7 +100,7 @@ class ViewExtent:
     ) -> Array:
         """The visible points of marks that count for the axes (`Mark.in_frame`).
 
-        whole: also of marks that count only as the scene opens and at stages; labels: also of labels.
+        whole: with marks that count only at the opening state and at stages. labels: with labels.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)

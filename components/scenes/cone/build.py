@@ -30,7 +30,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def wave(turn: np.ndarray, of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
-    """of_cosine·cos + of_sine·sin of an angle in degrees."""
+    """A track of a·cos θ + b·sin θ, a = `of_cosine`, b = `of_sine`, over the angles `turn` in degrees."""
     angle = np.radians(turn)[(...,) + (None,) * of_cosine.ndim]
     return Track(turn, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
 

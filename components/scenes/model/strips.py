@@ -162,7 +162,7 @@ def lines(
     digest: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, float]], *, role: str, title: str,
     which: int,
 ) -> list[Part]:  # fmt: skip
-    """The lines of one recording in all strips, and its points: by the part of the layer, for a click."""
+    """The lines of one recording in all strips, and clickable points, one cloud for each part of a layer."""
     show, n = rows(np.eye(2)), len(digest.rows)
     x = np.array([place(k, digest) for k in range(n)])
     drawn: dict[str, list[Array]] = {"solid": [], "dot": []}

@@ -262,7 +262,7 @@ def around_tokens(d: int) -> list[Part]:
 
 
 def rings(n: int, hand: Carry | None) -> View:
-    """The circle of each time, the later the farther out."""
+    """View of the tokens on concentric circles, one for each time, the later the further out."""
     out: Rows = tuple(beside(2, which, stage=0) for which in (ACROSS, UP))
     marks = (
         Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),
