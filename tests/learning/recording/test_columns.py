@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from learning.recording import record
 from learning.recording.analysis import COLUMNS, measured, row
 from learning.recording.digest import digest, from_digest
 from learning.recording.digest import to_file as to_digest
@@ -14,7 +15,9 @@ from learning.recording.precision import to_bfloat16, to_float16
 from learning.recording.recording import Recording, from_file, to_file
 from learning.recording.sources import Sources
 from learning.safetensors import FileError, from_safetensors, to_safetensors
+from tests.learning.recording import second
 from tests.learning.recording.norms import norm, recording
+from tests.learning.recording.strangers import GATED, SMALL, stranger
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-9}
 KINDS = ("layer_norm", "rms_norm")
@@ -165,6 +168,28 @@ def test_special_tokens_of_a_file_are_not_believed(special):
     about = meta["about"].replace('"special": []', f'"special": {special}')
     with pytest.raises(FileError, match="special tokens"):
         from_file(to_safetensors(arrays, meta | {"about": about}))
+
+
+IDS = torch.arange(2 * 30).reshape(2, 30) % 37 + 3
+GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("GPT2", GPT2), ("Llama", GATED), ("Bert", GATED)])
+def test_every_newer_column_of_a_model_is_computed_a_second_way(name, sizes):
+    """On 15 norms of three models, with a long vector at the first position."""
+    torch.set_default_dtype(torch.float32)
+    torch.manual_seed(0)
+    model = stranger(name, **sizes)
+    with torch.no_grad():
+        for each in model.parameters():
+            each.add_(0.2 * torch.randn(each.shape))
+        model.get_input_embeddings().weight[3, 5] = 500
+    with record(model) as seen:
+        inputs = second.heard(model, lambda: model(input_ids=IDS))
+    seen.special = frozenset({7, 11})
+    assert len(seen.recording.norms) == 5
+    for one, found in zip(seen.recording.norms, measured(seen.recording), strict=True):
+        second.agrees(one, found, inputs[one.path], {7, 11})
 
 
 def test_the_robust_number_comes_first():

@@ -1,0 +1,71 @@
+"""Verdicts on models of timm, which writes ViT, Swin and others in its own way."""
+
+import copy
+from importlib.util import find_spec
+
+import pytest
+import torch
+
+from learning.convert import plan
+from learning.convert.confirm import difference, outputs
+from learning.convert.effect import changed, recognised
+
+pytestmark = pytest.mark.skipif(find_spec("timm") is None, reason="`make models` installs timm")
+EXACT, SEEN = 1e-12, 1e-6  # relative, in float64: what reordered sums may differ by; a real difference
+SMALL = {"depth": 2, "img_size": 32, "patch_size": 8, "embed_dim": 32, "num_heads": 2}
+STAGES = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 16)}
+# norms whose centring folds, of all that centre
+MODELS = {
+    "vit_tiny_patch16_224": (SMALL, (5, 5)),
+    "deit3_small_patch16_224": (SMALL, (5, 5)),
+    "cait_xxs24_224": (SMALL, (9, 9)),
+    "beit_base_patch16_224": (SMALL, (5, 5)),
+    "convnext_tiny": (STAGES, (1, 9)),
+    "swin_tiny_patch4_window7_224": (
+        {"img_size": 32, "window_size": 4, "embed_dim": 16, "depths": (1, 2), "num_heads": (2, 2)},
+        (6, 9),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def timm():
+    """timm beside a CPU build of PyTorch, for which PyPI has no torchvision.
+
+    PyPI's torchvision has operators for CUDA alone. timm needs none of them, but torchvision registers
+    shapes for two, so these must be known.
+    """
+    from torch.library import define
+
+    if not hasattr(torch.ops.torchvision, "nms"):
+        for name in ("nms", "qnms"):
+            define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    import timm
+
+    return timm
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_verdict_is_what_the_fold_shows(name, timm):
+    sizes, folds = MODELS[name]
+    torch.manual_seed(0)
+    model = timm.create_model(name, pretrained=False, num_classes=5, **sizes).eval()
+    with torch.no_grad():
+        for each in model.parameters():
+            each.add_(0.2 * torch.randn(each.shape))
+    images = (torch.randn(2, 3, 32, 32),)
+    found = plan(model, *images)
+    verdicts = {norm.name: norm.centring.verdict for norm in found.norms if norm.kind == "LayerNorm"}
+    yes = [path for path, verdict in verdicts.items() if verdict == "yes"]
+    assert (len(yes), len(verdicts)) == folds, verdicts
+
+    before, folded = outputs(model.double(), images, {}), copy.deepcopy(model)
+    found.apply(folded)
+    assert difference(before, outputs(folded, images, {})) <= EXACT
+    norms = recognised(folded, list(verdicts))
+    with changed(folded, {path: norms[path] for path in yes}):
+        assert difference(before, outputs(folded, images, {})) <= EXACT
+    for path, verdict in verdicts.items():
+        if verdict == "no":
+            with changed(folded, {path: norms[path]}):
+                assert difference(before, outputs(folded, images, {})) > SEEN, path
