@@ -12,6 +12,9 @@ from components.publish.subcommand import MODEL_HELP, CommandFailed, command, ne
 
 PURPOSE = "to convert a model"
 TEXT = "the text that both models read (default: a short one that comes with Normscape)"
+INPUTS = (
+    "images or sound that both models read, by argument name, such as pixel_values (default: random ones)"
+)
 
 MAX_TEXT_CHARACTERS = 200_000  # read from a text: many more than a certificate needs
 
@@ -30,6 +33,7 @@ def add(commands: Any) -> None:
         "--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist"
     )
     one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
+    one.add_argument("--inputs", type=Path, metavar="FILE.safetensors", help=INPUTS)
     one.add_argument(
         "--strict", action="store_true", help="replace LayerNorm by torch.nn.RMSNorm; load.py loads it"
     )
@@ -53,6 +57,7 @@ def add(commands: Any) -> None:
     one.add_argument("original", metavar="A", help=MODEL_HELP)
     one.add_argument("converted", metavar="B", help="the model to compare with it")
     one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
+    one.add_argument("--inputs", type=Path, metavar="FILE.safetensors", help=INPUTS)
     one.add_argument("--json", action="store_true", help="print the certificate as JSON")
     one.set_defaults(run=_certify)
 
@@ -66,7 +71,13 @@ def _convert(asked: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stops like Ctrl+C, so that it cleans up
     try:
         made = conversion.convert(
-            asked.model, asked.out, text=text, strict=asked.strict, partly=asked.partly, norms=asked.norms
+            asked.model,
+            asked.out,
+            text=text,
+            inputs=asked.inputs,
+            strict=asked.strict,
+            partly=asked.partly,
+            norms=asked.norms,
         )
     except conversion.Refused as refused:
         print(page.text(refused.certificate))
@@ -83,7 +94,7 @@ def _certify(asked: argparse.Namespace) -> None:
     conversion = needing_torch("learning.convert.conversion", PURPOSE)
     page = needing_torch("learning.convert.page", PURPOSE)
     try:
-        made = conversion.certify(asked.original, asked.converted, text=text)
+        made = conversion.certify(asked.original, asked.converted, text=text, inputs=asked.inputs)
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
     print(page.to_json(made) if asked.json else page.text(made))

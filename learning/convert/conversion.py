@@ -16,7 +16,7 @@ from learning.convert.certificate import certify as compared
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors, replacing, write
 from learning.convert.cost import costs
 from learning.convert.plan import Plan
-from learning.convert.samples import DEFAULT_TEXT, IMAGE_COUNT, Sample, samples
+from learning.convert.samples import DEFAULT_TEXT, MEDIA, Sample, samples
 from learning.recording.known import NotKnown, known
 
 POST_LN_REASON = "the residual is the output of"  # beginning of the planner's reason in a post-LN model
@@ -27,6 +27,7 @@ def convert(
     out: str | Path,
     *,
     text: str | None = None,
+    inputs: Path | None = None,
     strict: bool = False,
     partly: bool = False,
     norms: Sequence[str] = (),
@@ -44,6 +45,9 @@ def convert(
         The folder to write; it must not exist.
     text : str, optional
         The text that both models read for the certificate; by default a short text that comes with Normscape.
+    inputs : Path, optional
+        A safetensors file with the images or sound that both models read, by argument name, such as
+        `pixel_values`; by default these are random.
     strict : bool
         Replace each LayerNorm that needs no centring any more by `torch.nn.RMSNorm`. The file `load.py` in
         the folder loads such a model.
@@ -74,7 +78,7 @@ def convert(
     """
     with replacing(Path(out)) as folder:
         source = Checkpoint(str(model))
-        read = samples(source, _text(text))
+        read = samples(source, _text(text), inputs)
         whole = source.model()
         with one_line_errors(f"{source.name} cannot be analysed"):
             plan = drafted(whole, (), read[0].beginning()).plan()  # the certificate confirms it
@@ -85,7 +89,7 @@ def convert(
         left = [each.name for each in layer_norms if each.centring.verdict != "yes"]
         centred = [each.name for each in layer_norms if each.centring.verdict == "yes"]
         made = compared(
-            source, new, read, about=_about(text, read), exact=_exact(plan, source), centred=centred
+            source, new, read, about=_about(text, inputs, read), exact=_exact(plan, source), centred=centred
         )
         made.norms = [asdict(each) for each in plan.norms]
         with one_line_errors(f"{source.name} cannot be run"):
@@ -97,7 +101,9 @@ def convert(
         raise Refused(made)
 
 
-def certify(original: str | Path, converted: str | Path, *, text: str | None = None) -> Certificate:
+def certify(
+    original: str | Path, converted: str | Path, *, text: str | None = None, inputs: Path | None = None
+) -> Certificate:
     """Certify that two checkpoints, however they were made, are the same model up to rounding.
 
     Their outputs are compared in float64, float32 and bfloat16 with what rounding alone changes.
@@ -108,6 +114,8 @@ def certify(original: str | Path, converted: str | Path, *, text: str | None = N
         Names on the Hugging Face hub, folders, or GGUF files.
     text : str, optional
         The text that both models read; by default a short text that comes with Normscape.
+    inputs : Path, optional
+        The images or sound that both models read, as for `convert`.
 
     Returns
     -------
@@ -130,8 +138,8 @@ def certify(original: str | Path, converted: str | Path, *, text: str | None = N
     (True, False)
     """
     one, other = Checkpoint(str(original)), Checkpoint(str(converted))
-    read = samples(one, _text(text))
-    return compared(one, other, read, about=_about(text, read))
+    read = samples(one, _text(text), inputs)
+    return compared(one, other, read, about=_about(text, inputs, read))
 
 
 class Refused(NotConverted):
@@ -207,14 +215,15 @@ def _text(text: str | None) -> str:
     return DEFAULT_TEXT.read_text("utf-8") if text is None else text
 
 
-def _about(text: str | None, read: Sequence[Sample]) -> dict[str, Any]:
-    tokens = [each.tokens for each in read]
-    if not tokens[0]:
-        return {"random images": IMAGE_COUNT, "seed": 0}
-    digest = hashlib.sha256(_text(text).encode()).hexdigest()
-    return {
-        "text": "the reader's" if text is not None else "the default",
-        "sha256": digest,
-        "tokens": sum(tokens),
-        "windows": len(read),
-    }
+def _about(text: str | None, inputs: Path | None, read: Sequence[Sample]) -> dict[str, Any]:
+    about: dict[str, Any] = {}
+    if tokens := sum(each.tokens for each in read):
+        digest = hashlib.sha256(_text(text).encode()).hexdigest()
+        about = {"text": "the default" if text is None else "the reader's", "sha256": digest}
+        about |= {"tokens": tokens, "windows": len(read)}
+    media = {name: len(each) for name, each in read[0].inputs.items() if name in MEDIA}
+    if inputs is not None:
+        about |= {"inputs": inputs.name, "inputs sha256": hashlib.sha256(inputs.read_bytes()).hexdigest()}
+    elif media:
+        about |= {"random inputs": media, "seed": 0}
+    return about

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 
-from learning.convert.checkpoint import Checkpoint, NotConverted
+from learning.convert.checkpoint import Checkpoint, NotConverted, one_line_errors
 from learning.convert.effect import NO_TARGET
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
 PROBE_TOKENS = 16  # length of the input with which a model is traced
+MEDIA = ("pixel_values", "input_features")  # arguments of images and of sound
 IMAGE_COUNT = 4  # random images for a model that reads no text
 MASKED_EVERY = 7  # one token of so many is masked for a masked language model
 
@@ -47,10 +50,12 @@ class Sample:
         return self.inputs | ({} if self.labels is None else {"labels": self.labels})
 
 
-def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[Sample]:
-    """Make the examples for a model: windows of the text; random images or sound with a fixed seed.
+def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[Sample]:
+    """Make the examples for a model: windows of the text, with images or sound where it takes these.
 
-    Raises NotConverted for a model that takes neither text nor images.
+    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`); without it they
+    are random, with a fixed seed. Raises NotConverted for a model that takes neither text nor images, or no
+    such inputs.
     """
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}
@@ -64,6 +69,7 @@ def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[S
     if "input_features" in names:
         frames = 2 * source.config.max_source_positions
         given["input_features"] = torch.randn(1, source.config.num_mel_bins, frames, generator=lot)
+    given |= _read(source, inputs, given)
     if "use_cache" in names:
         given["use_cache"] = False
     if not {"input_ids", "decoder_input_ids"} & set(names):
@@ -71,8 +77,23 @@ def samples(source: Checkpoint, text: str, windows: int = MAX_WINDOWS) -> list[S
             raise NotConverted(f"{source.name} reads neither text nor images")
         return [Sample(given)]
     tokenizer = source.tokenizer()
-    texts = _windows(source, tokenizer, text)[:windows]
+    texts = _windows(source, tokenizer, text)[:MAX_WINDOWS]
     return [_sample(source, tokenizer, names, given, torch.tensor([ids])) for ids in texts]
+
+
+def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """The tensors of a file that replace random ones."""
+    if path is None:
+        return {}
+    with one_line_errors(f"{path} cannot be read as safetensors"):
+        found: dict[str, Any] = load_file(path)
+    for name, tensor in found.items():
+        if name not in drawn:
+            takes = ", ".join(drawn) or "text alone"
+            raise NotConverted(f"{path} has {name!r}, and {source.name} takes {takes}")
+        if tensor.shape[1:] != drawn[name].shape[1:]:
+            raise NotConverted(f"{name} has the shape {list(tensor.shape)}, not {list(drawn[name].shape)}")
+    return found
 
 
 def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:

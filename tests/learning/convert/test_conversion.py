@@ -243,3 +243,24 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     with pytest.raises(NotConverted, match="fewer than two tokens"):
         convert(made("GPT-2"), out, text="")
     assert not out.exists()
+
+
+def test_images_of_the_reader_are_read(made, tmp_path):
+    folder, images = made("ViT"), tmp_path / "images.safetensors"
+    save_file({"pixel_values": torch.rand(3, 3, 32, 32)}, images)
+    certificate = convert(folder, tmp_path / "out", inputs=images)
+    assert certificate.passed and certificate.read["inputs"] == "images.safetensors"
+    drawn = certify(folder, tmp_path / "out")
+    assert drawn.read == {"random inputs": {"pixel_values": 4}, "seed": 0}
+    largest = [each.precisions["float32"].difference.largest for each in (certificate, drawn)]
+    assert largest[0] != largest[1]
+    wrong = tmp_path / "wrong.safetensors"
+    wrong.write_bytes(b"no tensors")
+    with pytest.raises(NotConverted, match="cannot be read"):
+        certify(folder, folder, inputs=wrong)
+    save_file({"pixels": torch.rand(1)}, wrong)
+    with pytest.raises(NotConverted, match="takes pixel_values"):
+        certify(folder, folder, inputs=wrong)
+    save_file({"pixel_values": torch.rand(3, 3, 16, 32)}, wrong)
+    with pytest.raises(NotConverted, match="has the shape"):
+        certify(folder, folder, inputs=wrong)
