@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from learning.convert.effect import effects
+from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
 MAX_COST_WINDOWS = 1
@@ -30,7 +30,7 @@ def costs(
     with tqdm(total=runs, desc="dropping centring", unit=" passes", disable=None) as bar:
         try:
             found = effects(model, batches, chosen, tell=lambda _: bar.update())
-        except AttributeError:  # the output has neither logits nor a last hidden state, like CLIP's
+        except UnknownOutput:  # like CLIP's
             return []
     return [
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}

@@ -23,6 +23,10 @@ PREDICTIONS_PER_CHUNK = 128  # predictions compared at a time, to limit memory w
 Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model returns its loss
 
 
+class UnknownOutput(ValueError):
+    """Raised for a model whose output has neither logits nor a last hidden state."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """The effect of a change of norms on a model's outputs.
@@ -151,7 +155,7 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
     """Add the difference between the model's and the changed model's output for a batch."""
     has_logits = getattr(own, "logits", None) is not None
     if not has_logits and getattr(own, "last_hidden_state", None) is None:
-        raise ValueError(f"{type(own).__name__} has neither logits nor last_hidden_state")
+        raise UnknownOutput(f"{type(own).__name__} has neither logits nor last_hidden_state")
     a, b = (each.logits if has_logits else each.last_hidden_state for each in (own, other))
     real = batch.get("decoder_attention_mask" if "decoder_input_ids" in batch else "attention_mask")
     if real is not None and real.shape == a.shape[:-1]:

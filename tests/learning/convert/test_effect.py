@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from learning.convert.effect import ALL_NORMS, Effect, effects, recognised, toggled
+from learning.convert.cost import costs
+from learning.convert.effect import ALL_NORMS, Effect, UnknownOutput, effects, recognised, toggled
+from learning.convert.samples import Sample
 from learning.recording.known import NotKnown
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 from tests.learning.recording.test_recorder import ChannelsNorm, HeadsNorm, shaken, some
@@ -118,8 +120,10 @@ def test_what_is_no_norm_is_refused_and_nothing_stays():
     model = language_model("GPT2LMHeadModel", **GPT2)
     with pytest.raises(NotKnown, match=r"transformer\.wte is no norm"):
         effects(model, [BATCH], ["transformer.wte"])
-    with pytest.raises(ValueError, match="neither logits nor last_hidden_state"):
-        effects(language_model("BertForPreTraining", **GATED), [{"input_ids": IDS}])
+    two_heads = language_model("BertForPreTraining", **GATED)
+    with pytest.raises(UnknownOutput, match="neither logits nor last_hidden_state"):
+        effects(two_heads, [{"input_ids": IDS}])
+    assert costs(two_heads, ["bert.embeddings.LayerNorm"], [Sample({"input_ids": IDS})]) == []
     with pytest.raises(IndexError):
         effects(model, [{"input_ids": IDS + 1000}])
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
