@@ -43,7 +43,7 @@ def copy(tmp_path):
     for name in ROOMS:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target)
         else:
             shutil.copy(source, target)
     for name in LINKED:
