@@ -19,11 +19,16 @@ from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
 CHOSEN = "layernorm"  # the scene whose choices are tried here; of the others the first recipe will do
-VARIANTS = site.variants
+VARIANTS, UNDRESSED = site.variants, site.undressed
 
 
 def variants(scene):
     return VARIANTS(scene) if scene.slug == CHOSEN else islice(VARIANTS(scene), 1)
+
+
+def undressed(slug, moving):
+    """The card of a scene; of the others the one at rest stands for the moving one, too."""
+    return UNDRESSED(slug, moving and slug == CHOSEN)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +40,7 @@ def folder(tmp_path_factory, worker_id):
         if not root.exists():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(site, "variants", variants)
+                patch.setattr(site, "undressed", undressed)
                 print(site.write(root / UNDER))
     return root
 
