@@ -33,10 +33,10 @@ from tools.ports import free
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
-LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
+LONG_ORDER = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/debian_servers.py installs it where it may"
-SOON = 15  # seconds within which a page hears that its worker is dead
+DEAD_WORKER_SECONDS = 15  # within which a page learns that its worker is dead
 SEEN = {}  # by ticket, the step that its page has
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(SERVER is None, reason=WITHOUT)]
 
@@ -140,7 +140,7 @@ def ends(queue, ticket, seconds=90, stop=False):
 
 
 def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
-    first, second = join(queue, LONG), join(queue, SMALL, "other")
+    first, second = join(queue, LONG_ORDER), join(queue, SMALL, "other")
     told(queue, first), told(queue, second)
     until(lambda: trains(queue, first))
     assert told(queue, second) == {"ahead": 1}
@@ -165,13 +165,13 @@ def healthy(worker):
 
 
 def test_a_worker_killed_in_the_middle_leaves_a_word_and_without_any_all_wait_until_one_comes(queue, worker):
-    ticket = join(queue, LONG)
+    ticket = join(queue, LONG_ORDER)
     until(lambda: trains(queue, ticket))
     assert trainings.degraded() == [] and healthy(worker)[0]
     worker.kill()
-    assert ends(queue, ticket, SOON) == LOST
+    assert ends(queue, ticket, DEAD_WORKER_SECONDS) == LOST
     after = join(queue, SMALL)
-    until(lambda: told(queue, after) == {"ahead": 0, "worker": False}, SOON)
+    until(lambda: told(queue, after) == {"ahead": 0, "worker": False}, DEAD_WORKER_SECONDS)
     assert trainings.degraded() == ["training: no worker"]
     later = time.time() - 60
     os.utime(worker.folder / "worker.beat", (later, later))
@@ -186,7 +186,7 @@ def test_a_worker_killed_in_the_middle_leaves_a_word_and_without_any_all_wait_un
 def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     scene = jobs.order(SMALL).scene
     saved = runs.save(trained(*scene.training.task(scene.choose({"n": "40"})), seeds=1, steps=20))
-    ticket = join(queue, LONG)
+    ticket = join(queue, LONG_ORDER)
     until(lambda: trains(queue, ticket))
     redis.kill()
     assert told(queue, ticket) == {"away": True}
@@ -197,7 +197,7 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     assert runs.load(saved).seeds == 1
     until(lambda: trains(queue, ticket) or told(queue, ticket).get("state"))
     outcome = ends(queue, ticket, stop=True)
-    assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG["seeds"]
+    assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG_ORDER["seeds"]
     later = join(queue, SMALL, "later")
     assert ends(queue, later)["state"] == "done" and trainings.degraded() == []
 
@@ -265,7 +265,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
 
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):
     """Half of Redis's memory is reserved for the queue, however many files are uploaded."""
-    ticket, waiting = join(queue, LONG), join(queue, SMALL, "other")
+    ticket, waiting = join(queue, LONG_ORDER), join(queue, SMALL, "other")
     until(lambda: trains(queue, ticket))
     scene = jobs.order(SMALL).scene
     film = trained(*scene.training.task(scene.choose({"n": "40"})), seeds=1, steps=20)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests.assets.engine import Node
 
-NEAR = 1e-6  # of a stage: NEAR in assets/player/motion.mjs
-LONG = 60_000  # milliseconds: longer than anything moves by itself
-TIMES = [*np.arange(0.0, 4000, 10), float(LONG)]  # all ends within the first three seconds
+STAGE_TOLERANCE = 1e-6  # as in assets/player/motion.mjs
+LONG_MS = 60_000  # longer than any automatic motion
+TIMES_MS = [*np.arange(0.0, 4000, 10), float(LONG_MS)]  # every motion ends within the first three seconds
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ places = lasts.flatmap(lambda last: st.tuples(st.floats(0, last) | st.integers(0
 def test_the_stage_beside_is_the_nearest_on_that_side(node, place, by):
     progress, last = place
     [stage] = calls(node, "stageBeside", [[progress, by, last]])
-    ends = progress <= NEAR if by < 0 else progress >= last - NEAR
-    assert stage == (0 if by < 0 else last) if ends else 0 < by * (stage - progress) <= 1 + NEAR
+    ends = progress <= STAGE_TOLERANCE if by < 0 else progress >= last - STAGE_TOLERANCE
+    assert stage == (0 if by < 0 else last) if ends else 0 < by * (stage - progress) <= 1 + STAGE_TOLERANCE
     assert stage == int(stage) and 0 <= stage <= last
 
 
@@ -49,7 +49,7 @@ def test_playing_goes_on_to_the_next_stage_and_from_the_end_to_the_first(node, p
 
 @given(start=st.floats(0, 9), end=st.integers(0, 9))
 def test_a_leg_goes_from_its_start_to_its_stage_and_never_back(node, start, end):
-    legs = [leg(start, end, t) for t in TIMES]
+    legs = [leg(start, end, t) for t in TIMES_MS]
     at = np.array(calls(node, "along", [[each, False] for each in legs]))
     assert at[0] == start and at[-1] == end
     assert np.all(np.diff(at) * np.sign(end - start) >= -1e-12)
@@ -61,7 +61,7 @@ def test_a_leg_goes_from_its_start_to_its_stage_and_never_back(node, start, end)
 def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_never_ahead(
     node, start, end, lag
 ):
-    legs = [leg(start, end, t) for t in TIMES]
+    legs = [leg(start, end, t) for t in TIMES_MS]
     at = np.array(node.ask("apart", cases=[[each, lag] for each in legs], parts=[0, 0.5, 1]))
     assert np.all(at[0] == start) and np.allclose(at[-1], end)
     sign = np.sign(end - start)
@@ -77,7 +77,7 @@ def test_a_first_run_takes_six_seconds_at_most(node, last):
     """Including all pauses, and the way back to where the scene opens."""
     for home in (0, last / 2, last):
         [hurry] = calls(node, "hurry", [[last, home]])
-        legs = [leg(k, k + 1, LONG) for k in range(last)]
+        legs = [leg(k, k + 1, LONG_MS) for k in range(last)]
         ends = [time_of(node, each, True) for each in legs]
         back = time_of(node, leg(last, home), False) if home < last else 0
         assert (sum(ends) + back) / hurry <= 6000 + 100 and hurry >= 1
@@ -94,7 +94,7 @@ def test_a_leg_takes_a_second_and_a_pause_a_third(node):
 
 
 def test_a_cut_shows_the_start_and_then_the_stage_before_the_leg_is_over(node):
-    legs = [leg(1, 2, t) for t in TIMES]
+    legs = [leg(1, 2, t) for t in TIMES_MS]
     at = np.array(calls(node, "along", [[each, True] for each in legs]))
     over = np.array(calls(node, "isOver", [[each, True] for each in legs]))
     assert set(at) == {1, 2} and np.all(np.diff(at) >= 0)
@@ -103,17 +103,17 @@ def test_a_cut_shows_the_start_and_then_the_stage_before_the_leg_is_over(node):
 
 def test_playing_pauses_at_its_stage(node):
     ends = [
-        TIMES[calls(node, "isOver", [[leg(0, 1, t), playing] for t in TIMES]).index(True)]
+        TIMES_MS[calls(node, "isOver", [[leg(0, 1, t), playing] for t in TIMES_MS]).index(True)]
         for playing in (False, True)
     ]
     assert 300 <= ends[1] - ends[0] <= 400
 
 
-@given(low=st.floats(-100, 100), span=st.floats(0.1, 1e4), at=st.floats(0, 1), ms=st.floats(0, LONG))
+@given(low=st.floats(-100, 100), span=st.floats(0.1, 1e4), at=st.floats(0, 1), ms=st.floats(0, LONG_MS))
 def test_a_clock_runs_evenly_and_stops_at_its_end(node, low, span, at, ms):
     clock, start = {"min": low, "max": low + span}, low + at * span
     whole, half, end = calls(
-        node, "clockAfter", [[clock, start, ms], [clock, start, ms / 2], [clock, start, LONG]]
+        node, "clockAfter", [[clock, start, ms], [clock, start, ms / 2], [clock, start, LONG_MS]]
     )
     [twice] = calls(node, "clockAfter", [[clock, half, ms / 2]])
     assert end == clock["max"] and min(start, end) <= whole <= end
@@ -126,7 +126,7 @@ cameras = st.fixed_dictionaries({"eye": vectors, "center": st.tuples(*[st.floats
 
 @given(start=cameras, end=cameras)
 def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, start, end):
-    flights = [[{"from": start, "to": end, "done": t}] for t in (0, 225, 450, 675, LONG)]
+    flights = [[{"from": start, "to": end, "done": t}] for t in (0, 225, 450, 675, LONG_MS)]
     seen = calls(node, "inFlight", flights)
     for camera, want in ((seen[0], start), (seen[-1], end)):
         assert np.allclose(camera["eye"], want["eye"]) and np.allclose(camera["center"], want["center"])

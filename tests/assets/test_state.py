@@ -18,7 +18,7 @@ from tests.assets.engine import Node, unpack
 from tests.components.language.test_scene import SCENE
 
 FRAME = 100.0  # milliseconds
-MANY = 400  # frames: longer than any run of a few stages
+MAX_FRAMES = 400  # longer than any run of a few stages
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def node():
 RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}
 LAST = len(RECIPE["stages"]) - 1
 NAME = RECIPE["parameters"][0]["name"]
-LEAST, MOST = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]["max"]
+SLIDER_MIN, SLIDER_MAX = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]["max"]
 
 
 def after(node, *acts):
@@ -39,7 +39,7 @@ def after(node, *acts):
 
 
 def test_playing_goes_through_all_stages_and_ends_once(node):
-    told = after(node, ["play"], *[["advance", FRAME, False]] * MANY)
+    told = after(node, ["play"], *[["advance", FRAME, False]] * MAX_FRAMES)
     progress = [each["progress"] for each in told]
     assert progress == sorted(progress) and set(range(LAST + 1)) <= set(progress)
     assert [each["gave"] for each in told[1:]].count(True) == 1
@@ -47,7 +47,7 @@ def test_playing_goes_through_all_stages_and_ends_once(node):
 
 
 def test_a_loop_begins_again_and_never_ends(node):
-    told = after(node, ["fast", 4, True], ["play"], *[["advance", FRAME, False]] * MANY)
+    told = after(node, ["fast", 4, True], ["play"], *[["advance", FRAME, False]] * MAX_FRAMES)
     progress = [each["progress"] for each in told]
     assert any(b < a for a, b in pairwise(progress))
     assert told[-1]["playing"] and not any(each.get("gave") for each in told)
@@ -58,8 +58,8 @@ def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
     range.
     """
     clock = {**RECIPE, "clock": NAME}
-    low, high = LEAST + 0.25 * (MOST - LEAST), LEAST + 0.5 * (MOST - LEAST)
-    steps = [["advance", FRAME, False]] * MANY
+    low, high = SLIDER_MIN + 0.25 * (SLIDER_MAX - SLIDER_MIN), SLIDER_MIN + 0.5 * (SLIDER_MAX - SLIDER_MIN)
+    steps = [["advance", FRAME, False]] * MAX_FRAMES
     acts = [
         ["take"],
         ["replay", low, high],
@@ -71,19 +71,23 @@ def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
     ]
     told = node.ask("state", recipe=clock, usual={}, acts=acts)[1:]
     values = [each["params"][NAME] for each in told]
-    assert values[0] == low and told[0]["running"] and values[: MANY + 1] == sorted(values[: MANY + 1])
-    assert values[MANY] == high and not told[MANY]["running"]
-    assert values[MANY + 1] == low and values[-1] == MOST and not told[-1]["running"]
+    assert (
+        values[0] == low
+        and told[0]["running"]
+        and values[: MAX_FRAMES + 1] == sorted(values[: MAX_FRAMES + 1])
+    )
+    assert values[MAX_FRAMES] == high and not told[MAX_FRAMES]["running"]
+    assert values[MAX_FRAMES + 1] == low and values[-1] == SLIDER_MAX and not told[-1]["running"]
 
 
 def test_who_asked_for_no_motion_sees_stages_only(node):
-    told = after(node, ["play"], *[["advance", FRAME, True]] * MANY)
+    told = after(node, ["play"], *[["advance", FRAME, True]] * MAX_FRAMES)
     assert {each["progress"] for each in told} == set(range(LAST + 1))
 
 
 def test_a_first_run_shows_all_stages_once_and_rests_where_the_scene_opens(node):
     home = RECIPE["progress"]
-    told = after(node, ["open"], *[["advance", 20.0, False]] * MANY)
+    told = after(node, ["open"], *[["advance", 20.0, False]] * MAX_FRAMES)
     progress = [each["progress"] for each in told]
     top = progress.index(LAST)
     assert progress[0] == 0 and progress[: top + 1] == sorted(progress[: top + 1])
@@ -172,7 +176,7 @@ def test_what_stands_still_stands_still(node):
     assert told[-1]["drawn"] == told[2]["drawn"]
 
 
-@given(value=st.floats(LEAST, MOST))
+@given(value=st.floats(SLIDER_MIN, SLIDER_MAX))
 def test_a_parameter_moves_the_picture_and_the_link_and_reset_takes_both_back(node, value):
     first, moved, again = after(node, ["seek", LAST], ["set", NAME, value], ["reset"])
     assert moved["params"][NAME] == value
@@ -186,7 +190,7 @@ def test_a_parameter_moves_the_picture_and_the_link_and_reset_takes_both_back(no
     [
         ["seek", -0.01],
         ["seek", LAST + 0.01],
-        ["set", NAME, MOST + 1],
+        ["set", NAME, SLIDER_MAX + 1],
         ["set", "nothing", 0],
         ["set", NAME, None],
     ],
@@ -211,12 +215,12 @@ def test_news_of_a_training_keep_what_the_hand_has_set(node):
         usual={},
         acts=[
             ["take"],
-            ["set", NAME, LEAST],
+            ["set", NAME, SLIDER_MIN],
             ["grow", RECIPE | {"clock": None}],
             ["setChosen", {"seed": "3"}],
         ],
     )
-    assert told[2]["growing"] and told[2]["params"][NAME] == LEAST
+    assert told[2]["growing"] and told[2]["params"][NAME] == SLIDER_MIN
     assert told[3]["drawn"] == told[2]["drawn"]
 
 

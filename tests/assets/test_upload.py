@@ -6,7 +6,7 @@ import pytest
 
 from tests.assets.engine import Node
 
-MOST = 34 * 2**20
+MAX_BYTES = 34 * 2**20
 SIZE = 3 * 2**20
 WORDS = {
     "accepted": ({"status": 200, "text": json.dumps({"choices": {}})}, ""),
@@ -25,18 +25,18 @@ def node():
         yield process
 
 
-@pytest.mark.parametrize(("size", "shown"), [(MOST + 1, "34.1"), (50 * 2**20, "50")])
+@pytest.mark.parametrize(("size", "shown"), [(MAX_BYTES + 1, "34.1"), (50 * 2**20, "50")])
 def test_a_file_that_is_too_large_is_not_sent(node, size, shown):
-    got = node.ask("upload", size=size, most=MOST, reply="error")
+    got = node.ask("upload", size=size, most=MAX_BYTES, reply="error")
     assert got == {"words": f"This file has {shown} MB: at most 34 MB can be opened here.", "asked": 0}
 
 
 @pytest.mark.parametrize(("reply", "words"), WORDS.values(), ids=WORDS)
 def test_an_answer_says_what_is_wrong(node, reply, words):
-    got = node.ask("upload", size=SIZE, most=MOST, reply=reply)
+    got = node.ask("upload", size=SIZE, most=MAX_BYTES, reply=reply)
     assert got["words"] == words and got["asked"] == 1 and ("answer" in got) == (words == "")
 
 
 def test_a_connection_that_is_cut_off_is_told_with_the_size(node):
-    words = node.ask("upload", size=MOST, most=MOST, reply="error")["words"]
+    words = node.ask("upload", size=MAX_BYTES, most=MAX_BYTES, reply="error")["words"]
     assert "broke while the file was sent" in words and "34 MB" in words

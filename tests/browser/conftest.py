@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from components.language.scene import scenes
-from tests.browser.hand import PATIENCE
+from tests.browser.hand import TIMEOUT_MS
 from tests.folders import cache_folder
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
@@ -135,7 +135,7 @@ class Watch:
         self.errors, self.strangers, self.known = [], [], set()
 
     def over(self, context, base):
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT_MS)
         self.known.add(urlsplit(base).netloc)
         context.on("console", self._said)
         context.on("weberror", lambda report: self.errors.append(str(report.error)))

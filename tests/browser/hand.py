@@ -9,11 +9,11 @@ from PIL import Image
 
 from components.training import recipes
 
-PATIENCE = 60_000  # ms; software WebGL on two busy cores
+TIMEOUT_MS = 60_000  # for software WebGL on two busy cores
 HASTE = 10  # times the usual speed
-OFTEN = 40  # ms between two looks at a page: at each frame they cost it a frame
-SPACE = "n=60"  # points: enough to see, quick to draw
-FEW = f"d=2&{SPACE}"  # for all that is not about space, whose drawing takes half of the time
+POLL_MS = 40  # between two checks of a page; a check in each frame would slow it down
+SMALL_3D = "n=60"  # query of a scene with few points, quick to draw
+SMALL_2D = f"d=2&{SMALL_3D}"  # for all that is not about space, whose drawing takes half of the time
 
 
 # Into a kept page that shows the scene of a link a new player, which reads the link.
@@ -46,7 +46,7 @@ def visit(page, link):
 def until(page, condition):
     """Wait until a JavaScript condition on the player `p` of a scene's page holds."""
     scene = "const p = window.normscape?.players?.[0]; if (!p || p.root.dataset.hero) return false"
-    page.wait_for_function(f"() => {{ {scene}; return ({condition}); }}", timeout=PATIENCE, polling=OFTEN)
+    page.wait_for_function(f"() => {{ {scene}; return ({condition}); }}", timeout=TIMEOUT_MS, polling=POLL_MS)
 
 
 def player(page, code, value=None):
@@ -169,7 +169,7 @@ def walk(page, link, scene):
 
 def strays(page):
     """The titles of gallery cards whose picture is not inside them."""
-    page.wait_for_selector(".card", timeout=PATIENCE)
+    page.wait_for_selector(".card", timeout=TIMEOUT_MS)
     return page.evaluate(
         """[...document.querySelectorAll(".card")].filter((card) => {
           const shown = [...card.querySelectorAll("img")].filter((img) => img.getClientRects().length);

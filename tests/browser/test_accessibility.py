@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, camera, painted, player, rest, until, visit
+from tests.browser.hand import SMALL_2D, TIMEOUT_MS, camera, painted, player, rest, until, visit
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
 STANDARDS = {
@@ -74,7 +74,7 @@ def test_axe_finds_nothing(new_page):
 
 
 def test_axe_finds_nothing_in_the_dialogs(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     for name in ("Share, embed", "Keys (?)"):
         page.get_by_role("button", name=name).click()
         for details in page.locator("dialog details").all():
@@ -87,7 +87,9 @@ def test_axe_finds_nothing_in_the_dialogs(page):
 def tells(page, words):
     """Wait until the description of the figure's state contains some words; the whole description."""
     page.wait_for_function(
-        "(words) => document.querySelector('.told')?.textContent.includes(words)", arg=words, timeout=PATIENCE
+        "(words) => document.querySelector('.told')?.textContent.includes(words)",
+        arg=words,
+        timeout=TIMEOUT_MS,
     )
     return page.locator(".told").inner_text()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.hand import SPACE, difference, frames, hold, look, player, rest, until, visit
+from tests.browser.hand import SMALL_3D, difference, frames, hold, look, player, rest, until, visit
 from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
 
 PAGE, FIELD = "/spiral?n=60", 1  # the view with a field
@@ -132,7 +132,7 @@ def test_a_saved_picture_has_the_field(page):
 def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
     """With depth effects, which Plotly's own picture does not have; the figure stays unchanged."""
     page.set_viewport_size({"width": 900, "height": 640})
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     rest(page)
     told = """(async () => {
       const [panel] = p.panels, { gd } = panel, { clientWidth: width, clientHeight: height } = gd;

@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, SPACE, painted, player, rest, until, visit
+from tests.browser.hand import SMALL_2D, SMALL_3D, painted, player, rest, until, visit
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def lit(page):
 
 
 def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     assert "A layer of a network" in page.locator(".passage.lit").inner_text()
     page.locator(".passage", has_text="falls along the orange line").click()
     rest(page)
@@ -47,7 +47,7 @@ def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(new_page):
     player(page, "p.set('mean', 0.3)")
     rest(page)
     assert not more.evaluate("(e) => e.open"), "the reader has closed it"
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     assert more.evaluate("(e) => e.open") and page.locator("#choice-n").is_visible()
     left = [page.locator(f"#choice-{name}").bounding_box()["x"] for name in ("n", "variant")]
     assert left[0] == pytest.approx(left[1], abs=1), "numbers stand where menus do"
@@ -55,7 +55,7 @@ def test_what_is_folded_unfolds_when_a_link_or_a_stop_sets_it(new_page):
 
 def test_a_scene_on_paper(page):
     scene = scenes()["layernorm"]
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.emulate_media(media="print")
     try:
         pressed = page.locator("button, input, select, summary:has(+ .choices), .top, .head .on")
@@ -81,7 +81,7 @@ LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?
 def test_the_figure_leaves_with_its_column(page):
     """What is below both is as wide as the page, and not covered."""
     page.set_viewport_size({"width": 1440, "height": 900})
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     for part in ("numbers", "text"):
         below = page.locator(f"main > .{part}")
         below.evaluate("(e) => e.scrollIntoView()")

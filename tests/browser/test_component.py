@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 from normscape import Scene
 from tests.browser.conftest import ROOT
-from tests.browser.hand import PATIENCE, drag, middle
+from tests.browser.hand import TIMEOUT_MS, drag, middle
 from tests.waiting import answers, until
 from tools.ports import free
 
@@ -90,7 +90,7 @@ def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_ha
 ):
     page = new_page(known=documented)
     page.goto(documented)
-    page.locator("#scene .play").wait_for(timeout=PATIENCE)
+    page.locator("#scene .play").wait_for(timeout=TIMEOUT_MS)
     words = page.locator("#words")
     until(lambda: words.inner_text() == "progress 0, ε 0.01")
     page.locator("#slider").get_by_role("slider").press("End")
@@ -109,7 +109,7 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         page.goto(f"{base}/lab/")
         one, two = page.locator("#one"), page.locator("#room > :nth-child(2)")
         for scene in (one, two):
-            scene.locator(".handle").or_(scene.locator("canvas.motion")).first.wait_for(timeout=PATIENCE)
+            scene.locator(".handle").or_(scene.locator("canvas.motion")).first.wait_for(timeout=TIMEOUT_MS)
         until(lambda: heard[-1]["follow"] is not None)
         assert heard[-1]["params"] == {"t": 3, "eps": 0} and heard[-1]["choices"] == {"n": "120"}
         look(one, two)
@@ -131,7 +131,7 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         until(lambda: heard and heard[-1]["params"] == {"t": 1})
         turn("choose")
         until(lambda: one.locator("#choice-n").input_value() == "24" and heard)
-        page.wait_for_timeout(300)  # longer than OFTEN in assets/guest/figure.mjs
+        page.wait_for_timeout(300)  # longer than POLL_MS in assets/guest/figure.mjs
         assert [each["choices"] for each in heard] == [{"n": "24"}], "what a callback sets is not sent back"
         turn("other")
         until(lambda: heard and heard[-1]["params"] == {"shrink": 0.3, "shift": 1, "eps": 0})

@@ -2,9 +2,20 @@
 
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, SPACE, finger, frames, middle, player, rest, until, visit
+from tests.browser.hand import (
+    SMALL_2D,
+    SMALL_3D,
+    TIMEOUT_MS,
+    finger,
+    frames,
+    middle,
+    player,
+    rest,
+    until,
+    visit,
+)
 
-LINK = f"/layernorm?{FEW}"
+LINK = f"/layernorm?{SMALL_2D}"
 
 
 @pytest.fixture
@@ -224,21 +235,21 @@ def test_keys(page):
     assert player(page, "p.playing"), "also with the hand on a slider, which has no use for the key"
     page.keyboard.press(" ")
     page.keyboard.press("?")
-    page.wait_for_selector("dialog[open]", timeout=PATIENCE)
+    page.wait_for_selector("dialog[open]", timeout=TIMEOUT_MS)
     page.keyboard.press("r")
     page.keyboard.press("Escape")
-    page.wait_for_selector("dialog", state="detached", timeout=PATIENCE)
+    page.wait_for_selector("dialog", state="detached", timeout=TIMEOUT_MS)
     page.keyboard.press("f")
-    page.wait_for_function("() => document.fullscreenElement?.matches('.scene')", timeout=PATIENCE)
+    page.wait_for_function("() => document.fullscreenElement?.matches('.scene')", timeout=TIMEOUT_MS)
     views, stage = page.locator(".views").bounding_box(), page.locator(".scrubber").bounding_box()
     assert views["height"] > 400
     assert stage["y"] + stage["height"] <= page.evaluate("innerHeight")
     page.keyboard.press("f")
-    page.wait_for_function("() => !document.fullscreenElement", timeout=PATIENCE)
+    page.wait_for_function("() => !document.fullscreenElement", timeout=TIMEOUT_MS)
 
 
 def test_keys_typed_into_a_field_do_nothing_else(page):
-    visit(page, f"/layernorm?{SPACE}&points=own")
+    visit(page, f"/layernorm?{SMALL_3D}&points=own")
     vectors = page.input_value("#choice-vectors")
     for field in ("[aria-label='γ₁, value']", "#choice-vectors"):
         page.focus(field)

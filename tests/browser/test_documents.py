@@ -5,7 +5,7 @@ import re
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import PATIENCE, rest, shot, strays, until, visit
+from tests.browser.hand import TIMEOUT_MS, rest, shot, strays, until, visit
 
 SCRIPT = re.compile(r"\.m?js(\?|$)")
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
@@ -33,7 +33,7 @@ def silent(page):
 def test_the_first_paint_waits_for_no_script(page, link, words):
     silent(page)
     page.goto(link, wait_until="commit")
-    page.wait_for_function(PAINTED, timeout=PATIENCE)
+    page.wait_for_function(PAINTED, timeout=TIMEOUT_MS)
     assert words in page.locator("h1").inner_text()
     page.close()
 
@@ -56,7 +56,7 @@ def test_an_embed_shows_its_picture_within_60_kb(page):
     sizes = weighed(page)
     silent(page)
     page.goto("/embed/norms", wait_until="commit")
-    page.wait_for_function(PAINTED, timeout=PATIENCE)
+    page.wait_for_function(PAINTED, timeout=TIMEOUT_MS)
     assert page.title() == scenes()["norms"].title
     assert colours(page, ".poster") > 50
     page.wait_for_timeout(300)
@@ -121,7 +121,7 @@ def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
     rest(page)
     opened = page.evaluate("performance.now()")
     page.click(".training summary")
-    page.wait_for_selector("#react-entry-point #train", state="attached", timeout=PATIENCE)
+    page.wait_for_selector("#react-entry-point #train", state="attached", timeout=TIMEOUT_MS)
     shown = page.locator("#react-entry-point").evaluate(KINDS)
     assert shown == page.evaluate("served") and len(shown) > 4
     assert page.locator(".until").count() == 0

@@ -12,7 +12,18 @@ from pathlib import Path
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, PATIENCE, SPACE, difference, frames, look, player, rest, until, visit
+from tests.browser.hand import (
+    SMALL_2D,
+    SMALL_3D,
+    TIMEOUT_MS,
+    difference,
+    frames,
+    look,
+    player,
+    rest,
+    until,
+    visit,
+)
 
 SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
 LIGHT = 60_000  # bytes, compressed, until a picture is seen
@@ -79,7 +90,7 @@ def test_the_first_picture_is_light(server):
 
 
 def test_it_waits_to_be_seen_and_then_lives(host):
-    page, frame = host(f"/embed/layernorm?{FEW}&gamma1=1.5&progress=1")
+    page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=1.5&progress=1")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     frame.wait_for_selector("svg.poster")
@@ -135,7 +146,12 @@ def heights(page):
 
 def test_the_height_comes_to_rest(host):
     """The height of the frame's contents must not depend on the frame's height."""
-    paths = (f"layernorm?{FEW}&controls=0", f"layernorm?{FEW}&controls=gamma1", f"layernorm?{FEW}", "spiral")
+    paths = (
+        f"layernorm?{SMALL_2D}&controls=0",
+        f"layernorm?{SMALL_2D}&controls=gamma1",
+        f"layernorm?{SMALL_2D}",
+        "spiral",
+    )
     page, *embeds = host(*(f"/embed/{path}" for path in paths))
     for k, frame in enumerate(embeds):
         page.locator("iframe").nth(k).scroll_into_view_if_needed()
@@ -151,7 +167,7 @@ SCHEME = "document.documentElement.dataset.scheme"
 
 
 def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
-    path = f"/embed/layernorm?{FEW}"
+    path = f"/embed/layernorm?{SMALL_2D}"
     page, frame, held = host(path, f"{path}&theme=light", color_scheme="light")
     assert frame.evaluate(SCHEME) == "light"
     tell = "(theme) => [0, 1].forEach((k) => frames[k].postMessage({ type: 'normscape:theme', theme }, '*'))"
@@ -168,7 +184,7 @@ def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(h
     """Also in a frame of another origin; without Playwright's emulation of a scheme, which would apply to all
     frames.
     """
-    path = f"/embed/layernorm?{FEW}"
+    path = f"/embed/layernorm?{SMALL_2D}"
     page, frame, held = host(path, f"{path}&theme=light", color_scheme="null")
     page.locator("iframe").first.scroll_into_view_if_needed()  # far below the fold a frame hears of it later
     for scheme in ("dark", "light"):
@@ -179,7 +195,9 @@ def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(h
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
     """In a sandbox without an origin and storage, where only scripts are allowed."""
-    source = f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{FEW}"'
+    source = (
+        f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{SMALL_2D}"'
+    )
     (tmp_path / "blog.html").write_text(
         f'{source} sandbox="allow-scripts" width="640" height="700"></iframe>'
     )
@@ -201,19 +219,19 @@ def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
 def test_without_a_host_that_says_it_follows_the_system_but_its_link(kept):
     kept.emulate_media(color_scheme="dark")
     for theme, scheme in (("", "dark"), ("&theme=light", "light")):
-        visit(kept, f"/embed/layernorm?{FEW}{theme}")
+        visit(kept, f"/embed/layernorm?{SMALL_2D}{theme}")
         assert kept.evaluate(SCHEME) == scheme
 
 
 def test_only_the_named_controls_are_there(kept):
     page = kept
-    visit(page, f"/embed/layernorm?{FEW}&controls=gamma1,d")
+    visit(page, f"/embed/layernorm?{SMALL_2D}&controls=gamma1,d")
     assert page.locator("input[type=range]").evaluate_all("(all) => all.map((r) => r.id)") == [
         "parameter-gamma1"
     ]
     assert page.locator("select").evaluate_all("(all) => all.map((s) => s.id)") == ["choice-d"]
     assert page.locator(".tool").count() == 0
-    visit(page, f"/embed/layernorm?{FEW}&controls=0")
+    visit(page, f"/embed/layernorm?{SMALL_2D}&controls=0")
     assert page.locator("input, select, button, textarea").count() == 0
     page.keyboard.press("ArrowRight")
     rest(page)
@@ -236,10 +254,10 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
     """The figure replaces a picture that looks much like it, and nothing moves."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
-    page.goto(f"/embed/layernorm?{SPACE}&progress=2")
+    page.goto(f"/embed/layernorm?{SMALL_3D}&progress=2")
     poster = look(page, 60)
     page.unroute("**/embed.mjs")
-    visit(page, f"/embed/layernorm?{SPACE}&progress=2")
+    visit(page, f"/embed/layernorm?{SMALL_3D}&progress=2")
     rest(page)
     figure = look(page, 60)
     blank = figure * 0 + figure[0, 0]
@@ -253,7 +271,7 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
 def test_the_embed_of_what_is_on_the_screen(kept, server):
     """If the clipboard is not available, the text is selected."""
     page = kept
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
     player(page, "p.set('gamma1', 1.25)")
     rest(page)
@@ -272,7 +290,7 @@ def test_the_embed_of_what_is_on_the_screen(kept, server):
     source = page.evaluate(
         "(text) => new DOMParser().parseFromString(text, 'text/html').querySelector('iframe').src", pasted
     )
-    assert source == f"{server}/embed/layernorm?{FEW}&gamma1=1.25"
+    assert source == f"{server}/embed/layernorm?{SMALL_2D}&gamma1=1.25"
     assert pasted.endswith(f"</iframe>\n{SCRIPT}")
     visit(page, source)
     assert player(page, "p.params.gamma1") == 1.25
@@ -294,7 +312,7 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
     visit(page, link)
     player(page, "p.speed = 8")
     page.get_by_role("button", name="Share, embed").click()
-    with page.expect_download(timeout=PATIENCE) as saved:
+    with page.expect_download(timeout=TIMEOUT_MS) as saved:
         page.get_by_role("button", name="the animation").click()
     film = saved.value.path().read_bytes()
     assert saved.value.suggested_filename.endswith(f".{ending}") and start in film[:8]
@@ -312,16 +330,16 @@ def test_a_film_that_is_broken_off_ends(new_page):
     page, saved = new_page(viewport=SMALL), []
     page.on("download", lambda download: saved.append(download))
     page.add_init_script(WATCH_RECORDERS)
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "(p.speed = 0.25, 0)")
     ends = ("", "p.loop = true"), (DEAF, "p.loop = true"), (HEARING, "p.root.remove()")
     for k, (before, end) in enumerate(ends):
         page.evaluate(before)
         player(page, "(p.loop = false, p.commands.share(p))")
         page.get_by_role("button", name="the animation").click()
-        page.wait_for_function("(k) => recorders[k]?.state === 'recording'", arg=k, timeout=PATIENCE)
+        page.wait_for_function("(k) => recorders[k]?.state === 'recording'", arg=k, timeout=TIMEOUT_MS)
         player(page, end)
-        page.wait_for_function("(k) => recorders[k].state === 'inactive'", arg=k, timeout=PATIENCE)
+        page.wait_for_function("(k) => recorders[k].state === 'inactive'", arg=k, timeout=TIMEOUT_MS)
         page.wait_for_timeout(500)
         assert len(saved) == 1, "the first"
         if before == DEAF:

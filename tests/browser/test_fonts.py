@@ -1,6 +1,6 @@
 """Pages are drawn in the typefaces that come with the app, and in no others."""
 
-from tests.browser.hand import PATIENCE, rest
+from tests.browser.hand import TIMEOUT_MS, rest
 
 OURS = {"SourceSans3VF", "STIX Two Math"}  # as they call themselves
 LOADED = "() => document.fonts.status === 'loaded' && [...document.fonts].some((f) => f.status === 'loaded')"
@@ -48,8 +48,8 @@ def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_u
     """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)
-        page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=PATIENCE)
-        page.wait_for_function(LOADED, timeout=PATIENCE)
+        page.wait_for_function("() => window.normscape?.players[0]?.ready", timeout=TIMEOUT_MS)
+        page.wait_for_function(LOADED, timeout=TIMEOUT_MS)
         reaches = page.evaluate(BEYOND)
         assert max(reaches, default=0) < 0.5 and (reaches or "rmsnorm" not in path), path
         if path != "/":

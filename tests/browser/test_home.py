@@ -6,7 +6,7 @@ from functools import partial
 from components.language import course
 from components.language.scene import scenes
 from components.pages import home
-from tests.browser.hand import OFTEN, PATIENCE, finger, frames, middle, strange, until
+from tests.browser.hand import POLL_MS, TIMEOUT_MS, finger, frames, middle, strange, until
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
@@ -15,7 +15,9 @@ ASKED = "performance.getEntriesByType('resource').map((each) => each.name)"
 
 
 def living(page, condition="p.ready"):
-    page.wait_for_function(f"() => {{ {HERO}; return p && ({condition}); }}", timeout=PATIENCE, polling=OFTEN)
+    page.wait_for_function(
+        f"() => {{ {HERO}; return p && ({condition}); }}", timeout=TIMEOUT_MS, polling=POLL_MS
+    )
 
 
 def hero(page, code):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.browser.hand import (
-    FEW,
-    PATIENCE,
+    SMALL_2D,
+    TIMEOUT_MS,
     difference,
     drag_slider,
     fetching,
@@ -35,7 +35,7 @@ def page(kept):
 
 @pytest.mark.parametrize("delays", [[600, 300, 0, 0], [0, 0, 400, 0]])
 def test_of_rapid_choices_the_latest_wins(page, delays):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.evaluate("(delays) => { window.delays = delays; }", delays)
     with fetching(page, SLOW_ANSWERS):
         page.evaluate(CHOOSE, [["d", "4"], ["points", "lattice"], ["d", "2"], ["variant", "rmsnorm"]])
@@ -58,7 +58,7 @@ def test_of_rapid_choices_the_latest_wins(page, delays):
 
 
 def test_choices_while_it_plays_and_while_a_slider_moves(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "p.play()")
     for name, value in (
         ("d", "4"),
@@ -90,7 +90,7 @@ def test_a_page_left_while_it_loads(new_page):
         leave()
         until(page, "normscape.players.length === 1")
         page.go_back()
-        page.wait_for_selector("#softmax", timeout=PATIENCE)
+        page.wait_for_selector("#softmax", timeout=TIMEOUT_MS)
     leave()
     until(page, "p.ready")
     assert page.evaluate("normscape.players.length") == 1
@@ -100,7 +100,7 @@ def test_a_page_left_while_it_loads(new_page):
 def test_the_server_dies_under_an_open_page(mortal, new_page):
     base, process = mortal
     page = new_page(known=base)
-    visit(page, f"{base}/layernorm?{FEW}")
+    visit(page, f"{base}/layernorm?{SMALL_2D}")
     rest(page)
     process.kill()
     process.wait(timeout=60)
@@ -111,7 +111,7 @@ def test_the_server_dies_under_an_open_page(mortal, new_page):
     until(page, "p.progress > 0.2")
     player(page, "p.pause()")
     page.select_option("#choice-points", "ring")
-    page.wait_for_selector(".notice:has-text('The server does not answer')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('The server does not answer')", timeout=TIMEOUT_MS)
     assert player(page, "[p.recipe.chosen.points, p.params.gamma1]") == ["gaussian", gamma]
     assert page.input_value("#choice-points") == "gaussian", "the list shows what the picture shows"
     player(page, "p.seek(3)")
@@ -124,15 +124,15 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     page = new_page()
     held = []
     page.route("**/recipe/**", lambda route: held.append(route))
-    page.goto(f"/layernorm?{FEW}")
-    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
+    page.goto(f"/layernorm?{SMALL_2D}")
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
     held[0].continue_()
     until(page, "p.ready")
     assert page.locator(".notice").is_hidden()
     page.select_option("#choice-points", "ring")
-    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
     page.select_option("#choice-points", "gaussian")  # nobody waits for the ring any more
-    page.wait_for_selector(".notice", state="hidden", timeout=PATIENCE)
+    page.wait_for_selector(".notice", state="hidden", timeout=TIMEOUT_MS)
 
 
 @pytest.mark.allow_errors("status of 400")
@@ -140,11 +140,11 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     page, held = new_page(), []
     page.route("**/lib/**", lambda route: held.append(route))
     page.goto("/fold?t=9", wait_until="commit")
-    page.wait_for_selector(".notice:has-text('still loading')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
     for route in held:
         route.continue_()
     until(page, "p.ready")
-    page.wait_for_selector(".notice:has-text('t=9')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('t=9')", timeout=TIMEOUT_MS)
 
 
 @pytest.mark.allow_errors("ERR_FAILED|ERR_BLOCKED")
@@ -162,7 +162,7 @@ def test_a_module_that_is_blocked_is_told(new_page, module, link):
     page = new_page()
     page.route(f"**/assets/*/{module}", lambda route: route.abort())
     page.goto(link)
-    page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=PATIENCE)
+    page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=TIMEOUT_MS)
 
 
 @pytest.mark.parametrize("path", ["/fold", "/embed/fold"])
@@ -171,10 +171,10 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     held = []
     page.route("**/assets/*/player/player.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")
-    page.wait_for_selector(".unmoved, .notice:has-text('still loading')", timeout=PATIENCE)
+    page.wait_for_selector(".unmoved, .notice:has-text('still loading')", timeout=TIMEOUT_MS)
     held[0].continue_()
     until(page, "p.ready")
-    page.wait_for_selector(".unmoved", state="detached", timeout=PATIENCE)
+    page.wait_for_selector(".unmoved", state="detached", timeout=TIMEOUT_MS)
     assert page.locator(".notice").is_hidden()
 
 
@@ -186,7 +186,7 @@ def test_nonsense_vectors_are_named_by_their_line(page):
     for nonsense, line in (("1 2\n4 x", 2), ("1 2\n4 5\n7", 3), ("hello", 1)):
         page.fill("#choice-vectors", nonsense)
         page.press("#choice-vectors", "Tab")
-        page.wait_for_selector(f".notice:has-text('line {line}')", timeout=PATIENCE)
+        page.wait_for_selector(f".notice:has-text('line {line}')", timeout=TIMEOUT_MS)
         assert player(page, "Array.from(p.drawn('points'))") == before
         assert page.input_value("#choice-vectors") == nonsense, "what was typed stays to be mended"
     rest(page)
@@ -201,8 +201,8 @@ def test_nonsense_vectors_are_named_by_their_line(page):
 
 @pytest.mark.allow_errors("status of 400")
 def test_a_number_of_points_out_of_range(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.fill("#choice-n", "20000")
     page.press("#choice-n", "Enter")
-    page.wait_for_selector(".notice:has-text('20000')", timeout=PATIENCE)
+    page.wait_for_selector(".notice:has-text('20000')", timeout=TIMEOUT_MS)
     assert player(page, "p.drawn('points').length") == 120

@@ -3,7 +3,7 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import SPACE, frames, player, rest, until, visit
+from tests.browser.hand import SMALL_3D, frames, player, rest, until, visit
 
 DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
 FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our own snippet
@@ -147,7 +147,7 @@ def test_an_embed_scrolls_in_no_frame(page):
         assert [(slug, share) for slug, _, share in found if not fits(share, size)] == []
 
 
-@pytest.mark.parametrize("link", [f"layernorm?{SPACE}", "spiral?n=40&depth=1", "language"])
+@pytest.mark.parametrize("link", [f"layernorm?{SMALL_3D}", "spiral?n=40&depth=1", "language"])
 def test_a_living_embed_scrolls_in_no_frame(kept, link):
     page = kept
     resize(page, FRAMES[0])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.browser.hand import (
-    FEW,
-    PATIENCE,
-    SPACE,
+    SMALL_2D,
+    SMALL_3D,
+    TIMEOUT_MS,
     camera,
     drag,
     fetching,
@@ -30,7 +30,7 @@ def query(page):
 def written(page, name):
     """Wait until the link contains a name."""
     page.wait_for_function(
-        "(name) => new URLSearchParams(location.search).has(name)", arg=name, timeout=PATIENCE
+        "(name) => new URLSearchParams(location.search).has(name)", arg=name, timeout=TIMEOUT_MS
     )
 
 
@@ -44,7 +44,7 @@ COLOUR = "p.panels[0].gd.data.find((trace) => trace.name === 'the followed point
 
 
 def test_the_link_has_the_whole_state_and_restores_it(page):
-    visit(page, f"/layernorm?{SPACE}&points=ring")
+    visit(page, f"/layernorm?{SMALL_3D}&points=ring")
     drag(page, middle(page, ".figure"), (120, 40))
     written(page, "camera")
     player(page, "p.set('gamma2', -0.73)")
@@ -82,12 +82,12 @@ def test_defaults_are_not_written(page):
     player(page, "p.set('gamma1', 1.5)")
     written(page, "gamma1")
     page.keyboard.press("r")
-    page.wait_for_function("() => location.search === ''", timeout=PATIENCE)
+    page.wait_for_function("() => location.search === ''", timeout=TIMEOUT_MS)
 
 
 def test_what_the_hand_has_not_moved_follows_the_choice(page):
     """A reader's own vectors are not shifted by the default mean of another cloud."""
-    visit(page, f"/layernorm?{FEW}&gamma1=1.5")
+    visit(page, f"/layernorm?{SMALL_2D}&gamma1=1.5")
     assert player(page, "(await p.choose({ points: 'worked' }), [p.params.mean, p.params.gamma1])") == [
         0,
         1.5,
@@ -114,7 +114,7 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
     until(page, "p.ready && p.recipe.chosen.map !== 'both'")
     assert player(page, "p.params.t") == 1.5, "what had not yet been written when the choice changed"
     page.go_back()
-    page.wait_for_selector(".cards", timeout=PATIENCE)
+    page.wait_for_selector(".cards", timeout=TIMEOUT_MS)
     scenes = "(window.normscape?.players ?? []).filter((p) => !p.root.dataset.hero).length"
     assert page.evaluate(scenes) == 0, "the front page has no player but its own"
     page.go_forward()
@@ -131,21 +131,21 @@ LATE = """async (...all) => {
 
 def test_going_back_at_once_leaves_each_link_as_it_was(page):
     """The state that is left is not written into the address that the history returns to."""
-    visit(page, f"/layernorm?{FEW}&points=ring")
+    visit(page, f"/layernorm?{SMALL_2D}&points=ring")
     page.select_option("#choice-variant", "rmsnorm")
     until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")
     rest(page)
     with fetching(page, LATE):
         player(page, "p.seek(2)")
         page.evaluate("history.back()")
-        page.wait_for_function("() => !location.search.includes('rmsnorm')", timeout=PATIENCE)
+        page.wait_for_function("() => !location.search.includes('rmsnorm')", timeout=TIMEOUT_MS)
         rest(page)  # the old state has settled, the new one is still on its way
         assert query(page) == {"d": "2", "n": "60", "points": "ring"}
         until(page, "p.ready && p.recipe.chosen.variant !== 'rmsnorm'")
 
 
 def test_going_back_turns_the_camera_back(page):
-    visit(page, f"/layernorm?{SPACE}&camera=1,0.5,0.4")
+    visit(page, f"/layernorm?{SMALL_3D}&camera=1,0.5,0.4")
     page.select_option("#choice-points", "ring")
     rest(page, "p.recipe.chosen.points === 'ring'")
     drag(page, middle(page, ".figure"), (120, 40))
@@ -158,10 +158,10 @@ def test_going_back_turns_the_camera_back(page):
 
 
 def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "p.set('gamma1', 1.5)")
     page.click("header .brand")
-    page.wait_for_selector(".cards", timeout=PATIENCE)
+    page.wait_for_selector(".cards", timeout=TIMEOUT_MS)
     page.wait_for_timeout(600)  # longer than REST
     assert urlsplit(page.url)[2:4] == ("/", "")
 
@@ -177,7 +177,7 @@ WRONG = (  # what is wrong, and the words for it: `tests/assets/test_link.py`
 def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page):
     state = "[p.params.gamma1, p.params.gamma2, p.progress, String(p.choices.n)]"
     for wrong, said in WRONG:
-        visit(page, f"/layernorm?{FEW}&gamma2=1.5&{wrong}")
+        visit(page, f"/layernorm?{SMALL_2D}&gamma2=1.5&{wrong}")
         notice = page.locator(".notice")
         assert notice.is_visible(), wrong
         assert re.search(rf"\b{said}\b", notice.text_content()), wrong
@@ -186,9 +186,9 @@ def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page):
 
 
 def test_two_tabs_are_independent(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     other = page.context.new_page()
-    visit(other, f"/layernorm?{FEW}&gamma1=-1")
+    visit(other, f"/layernorm?{SMALL_2D}&gamma1=-1")
     player(other, "p.seek(4)")
     written(other, "progress")
     assert player(page, "[p.params.gamma1, p.progress]") == [1, 0]
@@ -198,7 +198,7 @@ def test_two_tabs_are_independent(page):
 
 def test_light_and_dark(new_page):
     page = new_page(color_scheme="light")
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     light = player(page, COLOUR)
     page.emulate_media(color_scheme="dark")
     until(page, "document.documentElement.dataset.scheme === 'dark'")
@@ -208,9 +208,9 @@ def test_light_and_dark(new_page):
     until(page, f"{COLOUR} === '{light}'")
     written(page, "theme")
     assert query(page)["theme"] == "light"
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     assert player(page, COLOUR) == light, "the choice stays"
-    visit(page, f"/layernorm?{FEW}&theme=dark")
+    visit(page, f"/layernorm?{SMALL_2D}&theme=dark")
     assert player(page, COLOUR) == dark, "a link's theme wins"
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     assert player(page, COLOUR) == light, "for one visit"

@@ -16,14 +16,14 @@ from tests.browser.test_painter import (
 )
 from tests.components.language.test_scene import SCENE
 
-SPACE = ("3", [], SAME_PICTURE, ANOTHER_PICTURE)
+SMALL_3D = ("3", [], SAME_PICTURE, ANOTHER_PICTURE)
 PLANE = ("2", [BLURRED], SAME_BLURRED, ANOTHER_BLURRED)
 
 
 @pytest.mark.pixels
 def test_every_mark_moves_as_it_settles(new_page, tmp_path):
     file, page = tmp_path / "all.html", new_page(**SMALL)
-    for d, size, same, another in (SPACE, PLANE):
+    for d, size, same, another in (SMALL_3D, PLANE):
         file.write_text(single_file(SCENE, state_of(SCENE, {"d": d, "progress": "0"})), "utf-8")
         page.goto(file.as_uri())
         page.locator("[data-slug]").scroll_into_view_if_needed()

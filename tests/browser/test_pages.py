@@ -6,9 +6,9 @@ import pytest
 
 from components.language.scene import scenes
 from tests.browser.hand import (
-    FEW,
-    PATIENCE,
-    SPACE,
+    SMALL_2D,
+    SMALL_3D,
+    TIMEOUT_MS,
     difference,
     frames,
     player,
@@ -52,7 +52,7 @@ def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
     page.on("console", lambda message: said.append(message.text))
     page.add_init_script(WATCH_CONTEXTS + "window.kept = true;")
     for k in range(FIGURES):
-        visit(page, f"/rmsnorm?{SPACE}&seed={k}")
+        visit(page, f"/rmsnorm?{SMALL_3D}&seed={k}")
     assert page.evaluate("contexts.length") >= 2 * FIGURES, "each view has had one"
     alive = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
     assert page.evaluate(alive) == player(page, "p.panels.filter((panel) => panel.is3d).length") == 2
@@ -64,7 +64,7 @@ def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
 
 
 def test_from_scene_to_scene_through_the_menu(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.get_by_role("button", name="Scenes").click()
     page.locator(".menu a[href='/fold']").click()
     until(page, "p.ready && p.slug === 'fold'")
@@ -87,22 +87,22 @@ def test_from_scene_to_scene_through_the_menu(page):
 def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     page = new_page()
     page.add_init_script(NO_WEBGL)
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     assert "no WebGL" in page.locator(".views [role=status]").text_content()
     loaded = "() => (({ complete, naturalWidth: n }) => complete && n)(document.querySelector('.still img'))"
-    page.wait_for_function(loaded, timeout=PATIENCE)
+    page.wait_for_function(loaded, timeout=TIMEOUT_MS)
     before = shot(page, page.locator(".still img"))
     page.focus("#parameter-gamma1")
     page.keyboard.press("End")
     page.keyboard.press("4")
     page.wait_for_function(
-        "() => document.querySelector('.still img').src.includes('progress=4')", timeout=PATIENCE
+        "() => document.querySelector('.still img').src.includes('progress=4')", timeout=TIMEOUT_MS
     )
-    page.wait_for_function(loaded, timeout=PATIENCE)
+    page.wait_for_function(loaded, timeout=TIMEOUT_MS)
     assert "gamma1=2" in page.get_attribute(".still img", "src")
     frames(page)
     assert difference(shot(page, page.locator(".still img")), before) > 1
-    with page.expect_download(timeout=PATIENCE) as download:
+    with page.expect_download(timeout=TIMEOUT_MS) as download:
         page.click("[aria-label='Save the picture']")
     assert download.value.suggested_filename == "layernorm.svg"
     page.click("[aria-label='Play (space)']")
@@ -113,10 +113,10 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     assert page.locator(".still").count() == 0, "a plane needs no WebGL"
     page.select_option("#choice-d", "4")
     until(page, "p.ready && p.panels.length === 0")
-    page.wait_for_function(loaded, timeout=PATIENCE)
+    page.wait_for_function(loaded, timeout=TIMEOUT_MS)
 
 
-@pytest.mark.parametrize(("slug", "query"), [("layernorm", FEW), ("rmsnorm", SPACE)])
+@pytest.mark.parametrize(("slug", "query"), [("layernorm", SMALL_2D), ("rmsnorm", SMALL_3D)])
 def test_everything_has_its_place(page, slug, query):
     visit(page, f"/{slug}?{query}")
     for width, height in SIZES:
@@ -221,7 +221,7 @@ def test_the_stage_stands_still_while_it_fills(new_page):
     """From the still picture to the live figure, nothing below or beside it moves."""
     page = new_page()
     page.add_init_script(WATCH_JUMPS)
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     rest(page)
     moved = [
         jump
@@ -232,7 +232,7 @@ def test_the_stage_stands_still_while_it_fills(new_page):
 
 
 def test_by_keyboard_alone(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     order = []
     for _ in range(120):
         page.keyboard.press("Tab")
@@ -269,7 +269,7 @@ FOCUSED = """() => {
 
 
 def test_focus_stays_when_the_parts_are_built_again(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     page.focus("#choice-points")
     page.keyboard.press("ArrowDown")
     until(page, "p.ready && p.recipe.chosen.points === 'lattice'")

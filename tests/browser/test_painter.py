@@ -10,7 +10,19 @@ import re
 import pytest
 
 from components.web.server import LIGHT
-from tests.browser.hand import SPACE, difference, frames, look, middle, move, player, rest, shot, until, visit
+from tests.browser.hand import (
+    SMALL_3D,
+    difference,
+    frames,
+    look,
+    middle,
+    move,
+    player,
+    rest,
+    shot,
+    until,
+    visit,
+)
 
 pytestmark = pytest.mark.pixels
 
@@ -27,13 +39,13 @@ BLURRED = 160  # px wide
 SMALL = {"viewport": {"width": 900, "height": 640}}
 
 STATES = {
-    "layernorm": ("/layernorm", SPACE, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
-    "layernorm late": ("/layernorm", SPACE, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
+    "layernorm": ("/layernorm", SMALL_3D, {"mean": -0.5, "gamma1": 1.7, "gamma3": -0.6, "beta2": 0.8}, 2.37),
+    "layernorm late": ("/layernorm", SMALL_3D, {"mean": 1.2, "gamma2": 0.4, "beta1": -0.9}, 4.6),
     # d = 4 shows the lost coordinate as colour: live, and after motion in Plotly's own data
-    "layernorm d=4": ("/layernorm", f"{SPACE}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
-    "RMSNorm": ("/layernorm", f"{SPACE}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
+    "layernorm d=4": ("/layernorm", f"{SMALL_3D}&d=4", {"mean": -1, "gamma4": 1.9, "gamma1": 0.3}, 3.4),
+    "RMSNorm": ("/layernorm", f"{SMALL_3D}&variant=rmsnorm", {"mean": 0.1, "gamma2": 1.8}, 2.8),
     "many": ("/layernorm", "n=1600", {"mean": 0.1, "gamma1": -1.5}, 3.9),
-    "rmsnorm": ("/rmsnorm", SPACE, {"q": 2.5}, 2.8),
+    "rmsnorm": ("/rmsnorm", SMALL_3D, {"q": 2.5}, 2.8),
     "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
 OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # beside what the public way opens with, too
@@ -266,7 +278,7 @@ def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(
     page.wait_for_function("() => reads > 0")
 
 
-@pytest.mark.parametrize("path", [f"/layernorm?{SPACE}", "/layernorm?n=60&d=2"])
+@pytest.mark.parametrize("path", [f"/layernorm?{SMALL_3D}", "/layernorm?n=60&d=2"])
 def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
     visit(page, f"{path}&progress=2")
     rest(page)

@@ -13,10 +13,10 @@ from components.training import recipes
 from components.training.recipes import recipe_of
 from geometry.plane import along
 from tests.browser.hand import (
-    FEW,
-    PATIENCE,
-    SPACE,
+    SMALL_2D,
+    SMALL_3D,
     STATE,
+    TIMEOUT_MS,
     camera,
     difference,
     drag,
@@ -88,7 +88,7 @@ def hover(page, i):
     x, y, _ = player(page, PROJECTED)[i]
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y, steps=3)
-    page.wait_for_selector(".hovertext", timeout=PATIENCE)
+    page.wait_for_selector(".hovertext", timeout=TIMEOUT_MS)
     return page.locator(".hovertext").first.text_content()
 
 
@@ -98,7 +98,7 @@ def nearest(page):
 
 
 def test_contract(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     assert page.evaluate("normscape.players.length") == 1
     assert player(page, "p.slug") == "layernorm"
     assert player(page, "p.recipe.stages.length") == 6
@@ -119,7 +119,7 @@ WRONG += ("p.seek(-1)", "p.seek(5.01)", "p.seek(NaN)")
 
 
 def test_a_value_that_the_scene_has_not_is_refused(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     before = player(page, "[p.params, p.progress]")
     for wrong in WRONG:
         tried = f"(() => {{ try {{ {wrong}; return 'nothing'; }} catch (error) {{ return error.name; }} }})()"
@@ -128,7 +128,7 @@ def test_a_value_that_the_scene_has_not_is_refused(page):
 
 
 def test_seeking_stops_a_move_and_goes_on_playing(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "p.goTo(5)")
     until(page, "p.progress > 0.01")
     player(page, "p.seek(2)")
@@ -142,7 +142,7 @@ def test_seeking_stops_a_move_and_goes_on_playing(page):
 
 
 def test_no_request_while_the_hand_moves_and_while_it_plays(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     rest(page)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -158,7 +158,7 @@ def test_no_request_while_the_hand_moves_and_while_it_plays(page):
 
 
 def test_speed_changes_without_a_jump(page):
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "(p.speed = 0.25, p.goTo(5))")
     until(page, "p.progress > 0.01")
     before = player(page, "(() => { const { done } = p.leg; p.speed = 4; return done; })()")
@@ -167,7 +167,7 @@ def test_speed_changes_without_a_jump(page):
 
 
 def test_the_camera_stays_where_the_hand_left_it(page):
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     first = camera(page)
     player(page, "(p.loop = true, p.play())")
     until(page, "p.progress > 0.1")
@@ -181,7 +181,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
     assert np.abs(left - turned).max() < 0.1
     player(page, "p.pause()")
     rest(page)
-    page.wait_for_function("() => location.search.includes('camera=')", timeout=PATIENCE)
+    page.wait_for_function("() => location.search.includes('camera=')", timeout=TIMEOUT_MS)
     assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after it has settled"
     drag_slider(page, "gamma2", 40)
     rest(page)
@@ -198,7 +198,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
 @pytest.mark.parametrize("way", ["", "#public"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     """Plotly ignores the mouse for half a second after each of its updates."""
-    visit(page, f"/layernorm?{SPACE}&gamma1=1.2{way}")
+    visit(page, f"/layernorm?{SMALL_3D}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
     rest(page)
     first = camera(page)
@@ -237,16 +237,16 @@ SWAY = """async (time) => {
 
 def test_a_space_opens_where_it_stays(page):
     """Plotly's camera would arrive there after half a second, in which it ignores input."""
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     assert page.evaluate(SWAY, 400) == 0
 
 
 @pytest.mark.pixels
 def test_cameras_of_one_scene_turn_together(page):
-    visit(page, f"/rmsnorm?{SPACE}")
+    visit(page, f"/rmsnorm?{SMALL_3D}")
     rest(page)
     drag(page, middle(page, ".view:nth-of-type(2) .figure"), (-90, 30))
-    page.wait_for_function("() => location.search.includes('camera=')", timeout=PATIENCE)
+    page.wait_for_function("() => location.search.includes('camera=')", timeout=TIMEOUT_MS)
     frames(page, 3)
     left, right = player(page, "p.panels.map((panel) => panel.camera().eye)")
     assert np.abs(np.subtract(left, right)).max() < SAME_CAMERA
@@ -254,11 +254,11 @@ def test_cameras_of_one_scene_turn_together(page):
 
 
 def test_the_wheel_scrolls_the_page_and_comes_closer_with_ctrl(page):
-    visit(page, f"/layernorm?{SPACE}")
+    visit(page, f"/layernorm?{SMALL_3D}")
     first = camera(page)
     page.mouse.move(*middle(page, ".figure"))
     page.mouse.wheel(0, 200)
-    page.wait_for_function("() => scrollY > 0", timeout=PATIENCE)
+    page.wait_for_function("() => scrollY > 0", timeout=TIMEOUT_MS)
     assert np.allclose(camera(page), first)
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.down("Control")
@@ -282,7 +282,9 @@ def test_at_rest_hover_and_data_tell_where_the_points_are_and_a_click_follows_on
     at = player(page, "Array.from(p.drawn('points'))")[3 * int(i) : 3 * int(i) + 3]
     assert np.allclose(numbers, at, atol=0.006), "hover shows two digits"
     player(page, "p.play()")
-    page.wait_for_selector(".hovertext", state="hidden", timeout=PATIENCE)  # nothing stale where points move
+    page.wait_for_selector(
+        ".hovertext", state="hidden", timeout=TIMEOUT_MS
+    )  # nothing stale where points move
     rest(page, "!p.playing")
     i = nearest(page)
     player(page, "p.follow(value)", (i + 1) % 12)
@@ -304,13 +306,13 @@ def test_the_saved_picture_shows_the_present_state(page):
         rest(page)
         if not page.locator("[aria-label='Save the picture']").is_visible():
             page.click("[aria-label='More buttons']")
-        with page.expect_download(timeout=PATIENCE) as download:
+        with page.expect_download(timeout=TIMEOUT_MS) as download:
             page.click("[aria-label='Save the picture']")
         assert download.value.suggested_filename == "layernorm.png"
         return pixels(download.value.path().read_bytes(), 400)
 
     page.set_viewport_size(SMALL)
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     before = saved(page)
     drag(page, middle(page, ".figure"), (140, 0))  # sideways: from straight above a link keeps no turn
     player(page, "p.set('gamma1', 1.8)")
@@ -324,10 +326,10 @@ def test_the_saved_picture_shows_the_present_state(page):
 @pytest.mark.allow_errors("no drawing today")
 def test_a_figure_that_cannot_be_drawn_says_so(new_page):
     page = new_page()
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     player(page, "(p.panels[0].settle = async () => { throw new Error('no drawing today'); }, 0)")
     page.select_option("#choice-points", "ring")
-    page.locator(".notice", has_text="could not be drawn").wait_for(timeout=PATIENCE)
+    page.locator(".notice", has_text="could not be drawn").wait_for(timeout=TIMEOUT_MS)
 
 
 def test_the_tour_leads_from_stop_to_stop(page):
@@ -359,9 +361,9 @@ def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
     """By a key, a typed number, a half-typed one, and a slider that is held: the recipe waits for the last
     two.
     """
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     with fetching(page, HELD_UP):
-        visit(page, f"/layernorm?{FEW}&tour=1")
+        visit(page, f"/layernorm?{SMALL_2D}&tour=1")
         until(page, "p.tour.current === 0 && window.letGo")
         page.focus("#parameter-gamma1")
         page.keyboard.press("ArrowRight")

@@ -3,9 +3,9 @@
 import pytest
 
 from components.language.scene import scenes
-from tests.browser.hand import FEW, PATIENCE, frames, player, rest, until, visit
+from tests.browser.hand import SMALL_2D, TIMEOUT_MS, frames, player, rest, until, visit
 
-PAGE = f"/layernorm?{FEW}"
+PAGE = f"/layernorm?{SMALL_2D}"
 STOPS = scenes()["layernorm"].text.tour
 ASKS = next(k for k, stop in enumerate(STOPS) if stop.question)
 
@@ -43,7 +43,7 @@ def test_the_figure_fills_the_screen(page):
         for _ in range(4):  # a window that has just changed is sometimes refused
             page.evaluate(TURNED)
             page.keyboard.press("p")
-            page.wait_for_function("() => window.turned", timeout=PATIENCE)
+            page.wait_for_function("() => window.turned", timeout=TIMEOUT_MS)
             if page.evaluate("turned") == "fullscreenchange":
                 break
             page.keyboard.press("Escape")

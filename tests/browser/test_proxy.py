@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.hand import FEW, PATIENCE, until, visit
+from tests.browser.hand import SMALL_2D, TIMEOUT_MS, until, visit
 from tests.test_deployment import PREFIX, serving
 
 PASSED = (
@@ -73,7 +73,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
         strays = []
         page.on("response", lambda answer: answer.status >= 400 and strays.append(answer.url))
         page.goto(outside + PREFIX)
-        page.click(f"a.card[href='{PREFIX}layernorm']", timeout=PATIENCE)
+        page.click(f"a.card[href='{PREFIX}layernorm']", timeout=TIMEOUT_MS)
         until(page, "p.ready && p.panels.length && p.slug === 'layernorm'")
         page.select_option("#choice-d", "2")
         until(page, "p.ready && p.panels.length && p.recipe.views[0].dims === 2")
@@ -81,7 +81,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
         page.locator(".menu").get_by_role("link", name="LayerNorm beside RMSNorm").click()
         until(page, "p.ready && p.slug === 'rmsnorm'")
         page.click("header .brand")
-        page.wait_for_selector(".cards", timeout=PATIENCE)
+        page.wait_for_selector(".cards", timeout=TIMEOUT_MS)
         assert urlsplit(page.url).path == PREFIX and not strays
         page.close()  # before its server goes
 
@@ -91,9 +91,9 @@ def test_the_policy_is_in_force(new_page):
     """A scene does not violate it, and scripts made from text do not run."""
     page = new_page()
     page.add_init_script(WATCH)
-    visit(page, f"/layernorm?{FEW}")
+    visit(page, f"/layernorm?{SMALL_2D}")
     assert page.evaluate("() => window.refused") is None
     page.evaluate(INLINE)
     page.evaluate("() => setTimeout(() => Function('window.ran = 1')())")  # later: a debugger's own may run
-    page.wait_for_function("() => window.refused?.length >= 2", timeout=PATIENCE)
+    page.wait_for_function("() => window.refused?.length >= 2", timeout=TIMEOUT_MS)
     assert page.evaluate("() => window.ran") is None

@@ -14,7 +14,7 @@ from filelock import FileLock
 from components.language.scene import scenes
 from components.pages.modules import ASSETS
 from components.publish import site
-from tests.browser.hand import PATIENCE, player, rest, strays, until, visit, walk
+from tests.browser.hand import TIMEOUT_MS, player, rest, strays, until, visit, walk
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
@@ -102,7 +102,7 @@ def test_the_gallery_leads_to_scenes(new_page, base):
     assert page.evaluate(f"{seen}.length") == len(scenes()), "of each, that of one theme"
     for k in range(len(scenes())):  # each is fetched when it comes near
         page.evaluate(f"{seen}[{k}].scrollIntoView()")
-        page.wait_for_function(f"() => {seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=PATIENCE)
+        page.wait_for_function(f"() => {seen}[{k}].complete && {seen}[{k}].naturalWidth", timeout=TIMEOUT_MS)
     page.locator(".card").first.click()
     until(page, "p.ready")
     page.get_by_role("button", name="Scenes").click()

@@ -6,7 +6,7 @@ from components.language.scene import scenes
 from components.language.story import story
 from components.publish import site
 from components.training.recipes import state_of
-from tests.browser.hand import OFTEN, PATIENCE, frames
+from tests.browser.hand import POLL_MS, TIMEOUT_MS, frames
 from tests.browser.test_embed import files
 from tests.browser.test_pages import WATCH_CONTEXTS
 
@@ -29,7 +29,7 @@ def shows(page, part, block):
     """Scroll to a paragraph, and wait until its figure shows its state."""
     page.evaluate(READ, [part, block])
     progress = float(story().parts[part].blocks[block].state["progress"])
-    page.wait_for_function(SHOWS, arg=[part, progress], timeout=PATIENCE, polling=OFTEN)
+    page.wait_for_function(SHOWS, arg=[part, progress], timeout=TIMEOUT_MS, polling=POLL_MS)
 
 
 def test_figures_follow_the_reader_and_hold_few_contexts(new_page):

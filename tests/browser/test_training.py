@@ -9,11 +9,11 @@ import pytest
 from components.language.scene import scenes
 from components.training import queue as trainings
 from tests import waiting
-from tests.browser.hand import PATIENCE, frames, middle, player, rest, until, visit
+from tests.browser.hand import TIMEOUT_MS, frames, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
 LONG, STEPS = "/spiral?n=400&depth=6", "20000"  # over a minute of two cores: no test sees its end
-LONG_PATIENCE = 90_000  # ms; a cold worker imports torch, on two busy cores
+LONG_TIMEOUT_MS = 90_000  # ms; a cold worker imports torch, on two busy cores
 
 
 DRAWN = "p.recipe.clouds.map(({ name }) => [...p.drawn(name)])"
@@ -36,7 +36,7 @@ def order(page, **numbers):
     page.click("#train")
 
 
-def words(page, pattern, timeout=LONG_PATIENCE):
+def words(page, pattern, timeout=LONG_TIMEOUT_MS):
     page.locator("#train-words", has_text=re.compile(pattern)).wait_for(timeout=timeout)
     return page.inner_text("#train-words")
 
@@ -76,7 +76,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
     words(page, r"of 8 solve it after 2,000 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 2000")
     rest(page)
-    page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=PATIENCE)
+    page.wait_for_url(re.compile(r"run=[0-9a-f]{16}"), timeout=TIMEOUT_MS)
     assert "step" not in page.url
     other = new_page(**NARROW)
     visit(other, page.url)
@@ -96,7 +96,7 @@ def test_attention_trains_too_and_its_network_fits_into_a_link(page):
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
     page.press("#choice-seed", "Tab")
-    page.locator(".headline span", has_text="Mean angle to 𝟏, seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Mean angle to 𝟏, seed 3").wait_for(timeout=TIMEOUT_MS)
     order(page, steps=100, seeds=2)
     words(page, "of 2 solve it after 100 steps")
     until(page, "p.choices.run && p.ready && p.params.step === 100")
@@ -124,13 +124,13 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.on("request", lambda request: "/recipe/" in request.url and asked.append(request.url))
     page.fill("#choice-seed", "2")
     page.press("#choice-seed", "Tab")
-    page.locator(".headline span", has_text="Accuracy of seed 2").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 2").wait_for(timeout=TIMEOUT_MS)
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
     player(
         page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
     )
-    page.locator(".headline span", has_text="Accuracy of seed 0").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 0").wait_for(timeout=TIMEOUT_MS)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))
     page.mouse.down()
     held = player(page, "p.params.step")
@@ -141,11 +141,11 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.mouse.up()
     until(page, f"p.params.step > {held}")
     player(page, "p.choose({ seed: '3' })")
-    page.locator(".headline span", has_text="Accuracy of seed 3").wait_for(timeout=PATIENCE)
+    page.locator(".headline span", has_text="Accuracy of seed 3").wait_for(timeout=TIMEOUT_MS)
     assert page.input_value("#choice-seed") == "3" and player(page, "p.growing && p.shown > 3")
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
-    page.locator(".notice", has_text="this training has 16").wait_for(timeout=PATIENCE)
+    page.locator(".notice", has_text="this training has 16").wait_for(timeout=TIMEOUT_MS)
     assert not asked, "the worker shows what the hand wants to see"
     page.click("#train-stop")
     assert "Seed 3 is shown" in words(page, r"of 16 solve it after")
@@ -162,10 +162,10 @@ def test_what_is_wrong_is_told_at_its_place_and_nothing_runs(page, tmp_path):
     ) as sent:
         page.set_input_files(".training .files input", tmp_path / "photo.npz")
     assert sent.value.status == 400
-    page.locator(".training [role=alert]", has_text="This file cannot be opened").wait_for(timeout=PATIENCE)
+    page.locator(".training [role=alert]", has_text="This file cannot be opened").wait_for(timeout=TIMEOUT_MS)
     order(page, steps=99, lr=7, seeds=33)
     for text in ("from 100 to 20,000", "from 1e-05 to 1", "from 1 to 32"):
-        page.locator(".training", has_text=text).wait_for(timeout=PATIENCE)
+        page.locator(".training", has_text=text).wait_for(timeout=TIMEOUT_MS)
     assert page.locator("#train").is_visible() and page.input_value("#train-seeds") == "33"
     order(page, steps=100, lr=0.01, seeds=1)
     words(page, "after 100 steps")

@@ -28,7 +28,7 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
-LONG = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
+LONG_ORDER = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*SMALL, "x"]), inner),
@@ -126,7 +126,7 @@ def listening(trainings, monkeypatch, ticket, then):
 
 
 def test_stop_keeps_what_there_is(trainings, monkeypatch):
-    ticket = join(trainings, LONG)
+    ticket = join(trainings, LONG_ORDER)
     stop = lambda said: len(said) == 2 and ask(trainings, ticket, said[-1]["step"], stop=True)  # noqa: E731
     heard = listening(trainings, monkeypatch, ticket, stop)
     outcome = ended(trainings, ticket)
@@ -135,14 +135,14 @@ def test_stop_keeps_what_there_is(trainings, monkeypatch):
 
 
 def test_nobody_trains_for_a_page_that_has_gone(trainings, monkeypatch):
-    ticket = join(trainings, LONG)
+    ticket = join(trainings, LONG_ORDER)
     listening(trainings, monkeypatch, ticket, lambda said: trainings.close(ticket))
     assert ended(trainings, ticket) == LEFT and trainings.active() == {}
 
 
 def test_what_was_trained_for_a_page_that_fell_silent_is_kept(trainings, monkeypatch):
     """For example because its machine sleeps: when it is back, the run is there."""
-    ticket = join(trainings, LONG)
+    ticket = join(trainings, LONG_ORDER)
     monkeypatch.setattr(queue, "PAGE_TIMEOUT", 1.0)
     jobs.work(ticket)
     outcome = ended(trainings, ticket)
@@ -217,7 +217,7 @@ def test_a_page_says_with_each_question_what_it_wants(trainings):
 
 def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch):
     """If the store did not accept the news, the page lacks it, so the next picture is complete."""
-    ticket, real, away = join(trainings, LONG), queue.tell, iter([True])
+    ticket, real, away = join(trainings, LONG_ORDER), queue.tell, iter([True])
     whole, told = [], []
 
     def tell(name, news):
@@ -318,18 +318,18 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
     assert queue.degraded() == ["training: no worker"]
 
 
-SOON = 60  # seconds
+TIMEOUT_SECONDS = 60
 
 
 def end(trainings, child, ticket):
     """The outcome of a training whose page polls; a worker that has ended is replaced."""
-    return until(lambda: (child.ready(), ended(trainings, ticket))[1], SOON)
+    return until(lambda: (child.ready(), ended(trainings, ticket))[1], TIMEOUT_SECONDS)
 
 
 @pytest.mark.servers
 def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child):
     """One is killed; the other ends with its server."""
-    first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG, SMALL)))
+    first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG_ORDER, SMALL)))
     child.ready()
     until(lambda: (ask(trainings, second), "step" in (ask(trainings, first) or {}))[1])
     assert psutil.Process(child.process.pid).nice() > psutil.Process().nice(), "pages go first"
@@ -349,7 +349,7 @@ def ends_with_its_server(child):
 
 @pytest.mark.servers
 def test_a_worker_that_is_told_to_end_says_so_at_once(trainings, child):
-    ticket = join(trainings, LONG)
+    ticket = join(trainings, LONG_ORDER)
     child.ready()
     until(lambda: "step" in (ask(trainings, ticket) or {}))
     child.process.terminate()
