@@ -46,14 +46,14 @@ def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
 
 def _stages(recipe: Recipe) -> None:
     if not recipe.stages or not recipe.views or not recipe.clouds:
-        refuse("recipe", "it has no stages, clouds or views", "give one of each at least")
+        refuse("recipe", "it has no stages, clouds or views", "give at least one of each")
     last, reached = len(recipe.stages) - 1, max(len(c.pipeline.steps) for c in recipe.clouds)
     if reached < last:
         refuse(
             "stages", f"no cloud has more than {reached} steps", f"give {reached + 1} names, not {last + 1}"
         )
     if not 0 <= recipe.progress <= last:
-        refuse("progress", f"{recipe.progress} is not there", f"take 0 to {last}")
+        refuse("progress", f"{recipe.progress} is outside its range", f"take 0 to {last}")
     points = len((_named(recipe, recipe.table.cloud) if recipe.table else recipe.clouds[0]).points)
     if not 0 <= recipe.follow < max(points, 1):
         refuse("follow", f"there is no point {recipe.follow}", f"take 0 to {points - 1}")
@@ -73,11 +73,11 @@ def _parameters(recipe: Recipe) -> None:
         if not (p.min < p.max and p.step > 0 and (p.scale == "linear" or p.min > 0)):
             refuse(
                 where,
-                f"from {p.min} to {p.max} by {p.step} is no slider",
-                "min < max, step > 0, log: min > 0",
+                f"from {p.min} to {p.max} by {p.step} is not a slider",
+                "take min < max and step > 0, and min > 0 for a logarithmic one",
             )
         if not (p.min <= p.value <= p.max or (p.scale == "log" and p.value == 0)):
-            refuse(where, f"its value {p.value} is outside", f"take {p.min} to {p.max}")
+            refuse(where, f"its value {p.value} is outside its range", f"take {p.min} to {p.max}")
     if recipe.clock:
         check_known("clock", "parameter", recipe.clock, names)
 
@@ -93,7 +93,7 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
     try:
         cloud.widths  # noqa: B018
     except ValueError as wrong:
-        refuse(where, str(wrong), "let each step take what the one before gives")
+        refuse(where, str(wrong), "take as many coordinates as the step before returns")
     _sources(where, cloud, recipe)
     n = len(cloud.points)
     if cloud.labels is not None:
@@ -109,23 +109,27 @@ def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:
         if not any(source is c for c in before):
-            wrong = f"a step sees {source.name!r}, which is no cloud before it"
-            refuse(where, wrong, "put the very cloud that it sees before it")
+            wrong = f"a step refers to {source.name!r}, which is not a cloud before it"
+            refuse(where, wrong, "put the same cloud object before it")
         if len(source.points) > MAX_SEEN_POINTS:
-            wrong = f"a step sees the {len(source.points)} points of {source.name!r}"
-            refuse(where, wrong, f"take at most {MAX_SEEN_POINTS}: all see all in each frame")
+            wrong = f"a step refers to the {len(source.points)} points of {source.name!r}"
+            refuse(where, wrong, f"take at most {MAX_SEEN_POINTS}: each point uses all of them in each frame")
 
 
 def _view(view: View, recipe: Recipe, names: list[str]) -> None:
     where = f"view {view.name!r}"
     if view.dims not in (2, 3) or len(view.ranges) not in (0, view.dims):
         refuse(
-            where, f"{len(view.ranges)} ranges for {view.dims} dimensions", "dims is 2 or 3, a range for each"
+            where,
+            f"{len(view.ranges)} ranges for {view.dims} dimensions",
+            "take dims 2 or 3, and a range for each",
         )
     if view.rows < 1:
         refuse(where, f"{view.rows} rows", "a view has one or more")
     if view.dims == 2 and not view.ranges and not view.equal:
-        refuse(where, "no ranges for two scales", "give each axis its range, or both one scale")
+        refuse(
+            where, "its axes have different scales and no ranges", "give each axis a range, or set equal=True"
+        )
     for pair in view.ranges:
         check_finite(where, pair)
         if not pair[0] < pair[1]:
@@ -137,17 +141,21 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
         refuse(
             where,
             f"zooms for {len(view.zooms)} stages",
-            "take a factor above 0 and a move along each axis for each of them",
+            "take a factor above 0 and an offset along each axis for each stage",
         )
     if view.reaching and (view.axes or (view.dims == 3 and len(view.camera) != 3)):
         refuse(
-            where, "it is reaching", "what follows sliders has no numbers beside it, and looks at its middle"
+            where,
+            "it is reaching, and has titles of axes or a camera with a target",
+            "a reaching view has no numbers at its axes",
         )
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
-        refuse(where, f"{len(view.axes)} titles of axes", "a 2D view has two or none, a 3D view none")
+        refuse(where, f"{len(view.axes)} titles of axes", "give a 2D view two or none, a 3D view none")
     if view.dims == 3 and len(view.camera) not in (3, 6):
         refuse(
-            where, f"a camera of {len(view.camera)} numbers", "take its eye, or its eye and what it looks at"
+            where,
+            f"a camera of {len(view.camera)} numbers",
+            "take its position, or its position and the point that it looks at",
         )
     if view.edge:
         check_known(where, "cloud", view.edge, names)
@@ -163,7 +171,9 @@ def _table(recipe: Recipe, names: list[str]) -> None:
     if cloud.place.mixes or cloud.pipeline.mixes:
         wrong = f"a point of {cloud.name!r} depends on others"
         refuse(
-            "table", wrong, "take a cloud without an Orbit, Attention or Flow: one point is measured alone"
+            "table",
+            wrong,
+            "take a cloud without an Orbit, Attention or Flow, because the table computes one point alone",
         )
     for column in recipe.table.columns:
         check_known("table", "column", column, COLUMNS)
@@ -171,7 +181,11 @@ def _table(recipe: Recipe, names: list[str]) -> None:
         check_known("table", "cloud", recipe.table.ideal, names)
         own, ideal = recipe.cloud(recipe.table.cloud), recipe.cloud(recipe.table.ideal)
         if own.widths != ideal.widths:
-            refuse("table", f"{ideal.name!r} has other stages than {own.name!r}", "let both have the same")
+            refuse(
+                "table",
+                f"{ideal.name!r} has other stages than {own.name!r}",
+                "give both the same numbers of coordinates",
+            )
 
 
 def _formula(recipe: Recipe) -> None:
@@ -183,15 +197,15 @@ def _formula(recipe: Recipe) -> None:
                 refuse("formula", f"there is no class {name!r}", "take stage-k or role-name")
             check_known("formula", f"class {kind}-", of, stages if kind == "stage" else ROLES)
     if recipe.formula.count("{") != recipe.formula.count("}"):
-        refuse("formula", "its braces do not match", "close each that opens")
+        refuse("formula", "its braces do not match", "close each opening brace")
     try:
         written = formula(recipe.formula)
     except Exception as wrong:  # unbalanced braces raise exceptions of several types
-        refuse("formula", f"it is no LaTeX ({type(wrong).__name__})", "close each brace that opens")
+        refuse("formula", f"it is not LaTeX ({type(wrong).__name__})", "close each opening brace")
     if unknown := TEX_COMMAND.findall(written):
-        refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml has")
+        refuse("formula", f"{unknown[0]} is not known LaTeX", "take a command that latex2mathml knows")
     letters = {unescape(letter) for letter in MATHML_LETTER.findall(written)}
     for parameter in recipe.parameters:
         if parameter.symbol and parameter.symbol not in letters:
-            missing = f"{parameter.symbol!r} is no letter of the formula"
-            refuse(f"parameter {parameter.name!r}", missing, "write it there, or give it no symbol")
+            missing = f"{parameter.symbol!r} is not a letter of the formula"
+            refuse(f"parameter {parameter.name!r}", missing, "add it to the formula, or leave out the symbol")

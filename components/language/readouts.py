@@ -225,7 +225,7 @@ class Pieces(CloudReadout):
         scope.gates(self.before, self.basis, cloud)
         if len(self.basis) != 2 or not self.radius > 0:
             wrong = f"a space of {len(self.basis)} dimensions, a radius of {self.radius}"
-            scope.refuse(wrong, "a circle has 2, and a radius above 0")
+            scope.refuse(wrong, "a circle has 2 dimensions and a radius above 0")
 
 
 READOUTS = (

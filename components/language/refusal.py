@@ -36,7 +36,7 @@ def check_unique(kind: str, names: Sequence[str]) -> list[str]:
     """Refuse a name that occurs twice; returns the names."""
     for name, count in Counter(names).items():
         if count > 1:
-            refuse(f"{kind} {name!r}", f"there are {count} of this name", "a name is one thing")
+            refuse(f"{kind} {name!r}", f"there are {count} with this name", "give each its own name")
     return list(names)
 
 
@@ -50,7 +50,7 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
     array = np.asarray(numbers)
     if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() >= count):
         refuse(
-            where, f"{what} has numbers that are no points", f"take whole numbers from {low} to {count - 1}"
+            where, f"{what} has numbers that are not indices", f"take whole numbers from {low} to {count - 1}"
         )
 
 

@@ -74,7 +74,7 @@ class Scope:
             last = len(widths) - 1
             self.refuse(
                 f"{cloud.name!r} has no stage {row.stage}",
-                f"take 0 to {last}, or None for where the points are",
+                f"take 0 to {last}, or None for the current points",
             )
         seen = max(widths) if row.stage is None else widths[row.stage]
         if count > seen:
@@ -96,15 +96,15 @@ class Scope:
         """Refuse a cloud with too many keys: attention compares each key with all others in each frame."""
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
-            self.refuse(f"{cloud.name!r} has {n} points", f"attention is shown between 1 to {MAX_KEYS} keys")
+            self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")
 
     def hull(self, cloud: Cloud) -> None:
         """Refuse a cloud whose hull the browser cannot compute in each frame: at most three dimensions."""
         n = len(cloud.points)
         if max(cloud.widths) > 3:
-            self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "a hull is of at most 3")
+            self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "take at most 3 for a hull")
         if n > MAX_SEEN_POINTS:
-            self.refuse(f"{cloud.name!r} has {n} points", f"a hull is of at most {MAX_SEEN_POINTS}")
+            self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
         """Refuse a layer whose step is not an Affine with constant numbers, or whose basis is not
@@ -115,7 +115,7 @@ class Scope:
             k for k, step in enumerate(steps) if isinstance(step, Affine) and isinstance(step.A, Entries)
         ]
         if before not in affine:
-            self.refuse(f"step {before} of {cloud.name!r} is no Affine", f"take one of {affine}")
+            self.refuse(f"step {before} of {cloud.name!r} is not an Affine", f"take one of {affine}")
         if cloud.widths[before + 1] > MAX_NEURONS:
             self.refuse(f"it has {cloud.widths[before + 1]} neurons", f"take at most {MAX_NEURONS}")
         d, shape = cloud.widths[before], np.shape(basis)

@@ -69,7 +69,7 @@ class Open:
         scope.length("links to open", self.links, len(cloud.points))
         for link in self.links:
             if link and not SITE_LINK.fullmatch(link):
-                wrong = f"{link!r} is no scene with its state"
+                wrong = f"{link!r} is not a scene with its state"
                 scope.refuse(wrong, 'take a slug and a query, as "shear?s=2", or ""')
 
 
@@ -83,7 +83,10 @@ class Carry:
         names = np.array(self.names, dtype=object)
         scope.length("names of parameters", names, len(cloud.points))
         if names.ndim != 2 or names.shape[1] != 2 or scope.dims != 2:
-            scope.refuse("a hand carries points of 2D views, each by two parameters", "give a pair a point")
+            scope.refuse(
+                "points are carried in 2D views, each by two parameters",
+                "give a pair of parameters for each point",
+            )
         for name in names.reshape(-1):
             scope.parameter(name)
 
@@ -108,15 +111,15 @@ class Replay:
             refuse(
                 scope.where,
                 "it plays a clock, but the recipe has none",
-                "name the parameter that runs by itself",
+                "set the recipe's clock to a parameter",
             )
         points, (first, end), last = len(cloud.points), scope.clock, scope.stages - 1
         for name, values in vars(self).items():
             scope.length(f"{name} to play", values, points)
         if self.spans.shape != (points, 2) or not (self.spans[:, 0] <= self.spans[:, 1]).all():
-            scope.refuse("its spans are no pairs", "take a beginning and an end of each point")
+            scope.refuse("its spans are not pairs in order", "take a beginning and an end for each point")
         if points and not (first <= self.spans.min() and self.spans.max() <= end):
-            scope.refuse("its spans leave the clock", f"take values from {first} to {end}")
+            scope.refuse("its spans leave the range of the clock", f"take values from {first} to {end}")
         if points and not (self.progress.min() >= -1 and self.progress.max() <= last):
             scope.refuse(f"there is no stage {self.progress.max():g}", f"take 0 to {last}, or -1")
 
@@ -127,6 +130,6 @@ Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
 def check_handle(names: Sequence[str], scope: Scope) -> None:
     """Refuse dragging in a 3D view, or by a parameter that does not exist."""
     if scope.dims != 2:
-        scope.refuse("a hand drags in 2D views only", "show the same in a view of 2 dimensions")
+        scope.refuse("points can be dragged in 2D views only", "put the mark into a view with dims=2")
     for name in names:
         scope.parameter(name)

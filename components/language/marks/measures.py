@@ -111,4 +111,7 @@ def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:
     """Refuse points that are not a grid with this number of columns."""
     n = len(cloud.points)
     if columns < 2 or n % columns or n // columns < 2:
-        scope.refuse(f"{n} points in {columns} columns are no grid", "let the columns divide the points")
+        scope.refuse(
+            f"{n} points in {columns} columns are not a grid",
+            "take a number of columns that divides the number of points",
+        )

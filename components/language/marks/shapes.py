@@ -171,10 +171,10 @@ class Way(Stroke):
         seen = [*(s.parameters for s in cloud.sources), cloud.pipeline.parameters]
         if any(self.parameter in names for names in seen):
             wrong = f"{self.parameter!r} moves the pipeline of {cloud.name!r}, or what it sees"
-            scope.refuse(wrong, "let it move the place of the points alone")
+            scope.refuse(wrong, "take a parameter that moves only the place of the points")
         weights = [row.weights for row in self.rows if isinstance(row.weights, Entries)]
         if any(self.parameter in entries.parameters for entries in weights):
-            scope.refuse(f"{self.parameter!r} moves a row", "take rows that stay")
+            scope.refuse(f"{self.parameter!r} moves a row", "take rows that do not depend on it")
 
 
 def _ways(corners: Array, shown: Array) -> Array:
@@ -194,7 +194,9 @@ class SemiAxes(Stroke):
         super().check(scope)
         cloud = scope.cloud(self.cloud)
         if len(cloud.points) < 2:
-            scope.refuse(f"its cloud has {len(cloud.points)} points", "take a middle and the ends of radii")
+            scope.refuse(
+                f"its cloud has {len(cloud.points)} points", "take the centre and the ends of the radii"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,8 +306,10 @@ class Sheet(Colored):
         cloud = scope.cloud(self.cloud)
         rows, columns = self.grid
         if rows * columns != len(cloud.points) or min(self.grid) < 2:
-            wrong = f"{len(cloud.points)} points are no grid of {rows} rows and {columns} columns"
-            scope.refuse(wrong, "let rows times columns be the number of points, at least 2 of each")
+            wrong = f"{len(cloud.points)} points are not a grid of {rows} rows and {columns} columns"
+            scope.refuse(
+                wrong, "take rows and columns, at least 2 of each, whose product is the number of points"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,4 +369,6 @@ def check_affine(cloud: Cloud, scope: Scope) -> None:
     """Refuse a cloud that is not the values of one affine function at the origin and at the unit vectors."""
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
-        scope.refuse(f"its cloud has the shape {shape}", "take one number at the origin and each unit vector")
+        scope.refuse(
+            f"its cloud has the shape {shape}", "take one number at the origin and one at each unit vector"
+        )

@@ -138,16 +138,16 @@ MISTAKES = {
     "a scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, scale="hot"))), "no scale 'hot'"),
     "an empty scale": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, low=1))), "low < high"),
     "colours too few": (with_mark(Points("x", "input", SHOW, color=replace(COLOR, of=np.ones(3)))), "take 20"),
-    "a sheet that is no grid": (with_mark(Sheet("x", "input", SHOW, grid=(4, 6))), "20 points are no grid of 4 rows"),
+    "a sheet that is no grid": (with_mark(Sheet("x", "input", SHOW, grid=(4, 6))), "20 points are not a grid of 4 rows"),
     "a sheet of one row": (with_mark(Sheet("x", "input", SHOW, grid=(1, 20))), "at least 2 of each"),
     "labels of none": (with_mark(Labels("x", "input", SHOW)), "no labels"),
-    "cells that are no grid": (with_mark(Cells("grid", "input", FLAT, columns=7, color=COLOR), 2), "no grid"),
+    "cells that are no grid": (with_mark(Cells("grid", "input", FLAT, columns=7, color=COLOR), 2), "not a grid"),
     "links for other points": (with_mark(Points("x", "input", SHOW, hand=Open(["fold"]))), "links to open has 1 entries"),
     "a link that leads elsewhere": (
         with_mark(Points("x", "input", SHOW, hand=Open(["//example.org"] * N))),
-        "no scene with its state",
+        "not a scene with its state",
     ),
-    "a field that is no grid": (with_mark(Field("grid", "input", (), columns=7, color=COLOR), 2), "no grid"),
+    "a field that is no grid": (with_mark(Field("grid", "input", (), columns=7, color=COLOR), 2), "not a grid"),
     "a disc of points": (with_mark(Disc("x", "input", SHOW, radius=1)), "one number at the origin"),
     "an ellipsoid of a point": (with_mark(SemiAxes("one", "input", SHOW)), "no cloud 'one'"),
     "classes": (
@@ -175,10 +175,10 @@ MISTAKES = {
             clouds=(*recipe(3).clouds, Cloud("keys", np.zeros((257, 3)))),
             readouts=(Fate("its fate", "keys"),),
         ),
-        "257 points; attention is shown between 1 to 256 keys",
+        "257 points; take 1 to 256 keys",
     ),
     "a fate that is none": (with_mark(Points("x", "input", SHOW, only=gate("gone"))), "no fate 'gone'.*'apart'"),
-    "gates behind no Affine": (with_mark(Points("x", "input", SHOW, only=gate(before=0))), "step 0 .* no Affine; .*1"),
+    "gates behind no Affine": (with_mark(Points("x", "input", SHOW, only=gate(before=0))), "step 0 .* not an Affine; .*1"),
     "gates of a space that is not there": (
         with_mark(Points("x", "input", SHOW, only=gate(basis=2 * np.eye(3)))),
         r"shape \(3, 3\); take orthonormal rows of 3",
@@ -204,8 +204,8 @@ MISTAKES = {
         "numbers to choose has 3 entries; take 20",
     ),
     "spans to play": (replaying(spans=np.zeros((3, 2))), "spans to play has 3 entries; take 20"),
-    "spans that go back": (replaying(spans=np.tile([1.0, 0.0], (N, 1))), "its spans are no pairs"),
-    "spans beyond the clock": (replaying(spans=np.tile([0.0, 1e9], (N, 1))), "its spans leave the clock"),
+    "spans that go back": (replaying(spans=np.tile([1.0, 0.0], (N, 1))), "its spans are not pairs"),
+    "spans beyond the clock": (replaying(spans=np.tile([0.0, 1e9], (N, 1))), "its spans leave the range"),
     "a stage to play": (replaying(progress=np.full(N, 99)), "there is no stage 99"),
     "nothing that runs": (replaying(clock=""), "the recipe has none"),
     "a drag in space": (with_mark(Points("x", "input", SHOW, hand=Turn("gain"))), "2D views only"),
@@ -228,7 +228,7 @@ MISTAKES = {
     "a stage of a formula": (changed(formula=r"\class{stage-3}{x}"), "no class stage- '3'"),
     "a role of a formula": (changed(formula=r"\class{stage-1 role-shpere}{x}"), "no class role- 'shpere'"),
     "a class of a formula": (changed(formula=r"\class{stgae-1}{x}"), "no class 'stgae-1'"),
-    "a symbol": (changed(parameters=(replace(PARAMETER, symbol="g"), *recipe(3).parameters[1:])), "'g' is no letter of the formula"),
+    "a symbol": (changed(parameters=(replace(PARAMETER, symbol="g"), *recipe(3).parameters[1:])), "'g' is not a letter of the formula"),
     "LaTeX": (changed(formula=r"\vareps + x"), r"\\vareps is not known LaTeX"),
     "braces": (changed(formula=r"\frac{x}{y"), "formula"),
     "a parameter that nothing sets": (cloud(points=X.points, pipeline=Pipeline((NEW,))), "no parameter 'speed'"),
@@ -240,7 +240,7 @@ MISTAKES = {
     "two views of a name": (changed(views=recipe(3).views * 2), "view 'view': there are 2"),
     "two parameters of a name": (changed(parameters=(PARAMETER,) * 2), "'gain': there are 2"),
     "a value outside": (changed(parameters=(replace(PARAMETER, value=9),)), "'gain': its value 9 is outside"),
-    "an empty slider": (changed(parameters=(replace(PARAMETER, min=3),)), "'gain'.*no slider"),
+    "an empty slider": (changed(parameters=(replace(PARAMETER, min=3),)), "'gain'.*not a slider"),
     "a clock": (changed(clock="step"), "clock: there is no parameter 'step'"),
     "a stage that nothing reaches": (changed(stages=("a", "b", "c", "d")), "more than 2 steps; give 3 names"),
     "a progress": (changed(progress=2.5), "progress: 2.5 .* take 0 to 2"),
@@ -283,7 +283,7 @@ def test_a_slider_has_finite_numbers(field, value):
 
 
 def test_a_view_has_two_dimensions_or_three():
-    with pytest.raises(WrongRecipe, match="dims is 2 or 3"):
+    with pytest.raises(WrongRecipe, match="take dims 2 or 3"):
         finished(replace(recipe(3), views=(View("v", "", (), ((-1, 1),), dims=1),)))
 
 
