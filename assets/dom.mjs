@@ -17,7 +17,7 @@ export function h(tag, properties = {}, ...children) {
       typeof child !== "string" || !child.includes("<sub>")
         ? [child]
         : tag === "option"
-          ? [unset(child)]
+          ? [plainLabel(child)]
           : typeset(child),
     ),
   );
@@ -33,7 +33,7 @@ const typeset = (label) =>
     .filter(Boolean);
 
 /** A label as plain text, without `<sub>`. @param {string} label */
-export const unset = (label) => label.replaceAll(/<\/?sub>/g, "");
+export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

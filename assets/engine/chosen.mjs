@@ -14,15 +14,15 @@ import { FATES } from "./gates.mjs";
 import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 
 /** The display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
-export const all = ({ cloud, rows }, { recipe, stages, at, params }) =>
+export const allPoints = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
-/** The display coordinates of the points that a mark shows; see `kept` for the others. @param {Mark} mark
+/** The display coordinates of the points that a mark shows; see `withGaps` for the others. @param {Mark} mark
  * @param {Moment} moment */
-export function some(mark, moment) {
+export function shownPoints(mark, moment) {
   const only = onlyOf(mark);
-  if (!only) return all(mark, moment);
-  if (counted(only)) return kept(all(mark, moment), mark.rows.length, mark, moment);
+  if (!only) return allPoints(mark, moment);
+  if (counted(only)) return withGaps(allPoints(mark, moment), mark.rows.length, mark, moment);
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, mark.cloud);
   const indices = chosen(mark, moment);
@@ -80,7 +80,7 @@ export function chosen({ only, cloud }, moment) {
 
 /** Display values of all points (k numbers each), with NaN gaps for points that are not shown.
  * @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment} moment */
-export function kept(numbers, k, mark, moment) {
+export function withGaps(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
   return out;

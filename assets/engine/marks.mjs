@@ -12,7 +12,7 @@
  * @typedef {import("./engine.mjs").Moment} Moment
  */
 
-import { all, chosen, some } from "./chosen.mjs";
+import { allPoints, chosen, shownPoints } from "./chosen.mjs";
 import { between, cloudOf, cloudStages, gather, project, sizeOf, unpack, value } from "./engine.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificateOf, hullOf } from "./measures.mjs";
@@ -21,10 +21,10 @@ const COUNT_TOLERANCE = 1e-9; // of a count
 
 /** @type {{[Kind in Mark["mark"]]: (mark: Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
 export const MARKS = {
-  Points: (mark, moment) => some(mark, moment),
+  Points: (mark, moment) => shownPoints(mark, moment),
 
   Line(mark, moment) {
-    const points = all(mark, moment);
+    const points = allPoints(mark, moment);
     const k = mark.rows.length;
     return withHeads(mark.order ? gather(points, k, unpack(mark.order)) : points, k, mark.arrow);
   },
@@ -58,7 +58,7 @@ export const MARKS = {
     const stops = unpack(mark.stops);
     const whole = way(mark, moment);
     if (mark.whole) return whole;
-    const points = some(mark, moment);
+    const points = shownPoints(mark, moment);
     const corners = stops.length + 1;
     const out = new Float32Array(points.length * (corners + 1)).fill(NaN);
     for (let line = 0; line < points.length / k; line++) {
@@ -89,17 +89,17 @@ export const MARKS = {
   Rim: (mark, moment) => round(mark, moment).subarray(mark.rows.length),
 
   Hull(mark, moment) {
-    return gather(all(mark, moment), mark.rows.length, hullOf(mark.cloud, moment).order);
+    return gather(allPoints(mark, moment), mark.rows.length, hullOf(mark.cloud, moment).order);
   },
 
   HullFaces(mark, moment) {
     const { triangles } = hullOf(mark.cloud, moment);
     const indices = new Int32Array(3 * Math.max(2 * mark.count - 4, 1));
     indices.set(triangles.flat());
-    return gather(all(mark, moment), mark.rows.length, indices);
+    return gather(allPoints(mark, moment), mark.rows.length, indices);
   },
 
-  Histogram: (mark, moment) => histogram(some(mark, moment), mark.span, mark.bins),
+  Histogram: (mark, moment) => histogram(shownPoints(mark, moment), mark.span, mark.bins),
 
   Profile(mark, moment) {
     const points = moment.at[mark.cloud];
@@ -113,13 +113,13 @@ export const MARKS = {
   },
 
   Threshold(mark, moment) {
-    const cut = bestThreshold(all(mark, moment), unpack(mark.classes)).threshold;
+    const cut = bestThreshold(allPoints(mark, moment), unpack(mark.classes)).threshold;
     const [low, high] = mark.span;
     return Float32Array.of(cut, low, cut, high);
   },
 
   Average(mark, moment) {
-    const points = all(mark, moment);
+    const points = allPoints(mark, moment);
     const k = mark.rows.length;
     const { weights } = certificateOf(mark.cloud, moment);
     const [low, high] = mark.span;
@@ -164,17 +164,17 @@ export const MARKS = {
     return weightsAlong(mark, query, [long, long], 1, moment);
   },
 
-  Mesh: (mark, moment) => all(mark, moment),
+  Mesh: (mark, moment) => allPoints(mark, moment),
 
-  Sheet: (mark, moment) => all(mark, moment),
+  Sheet: (mark, moment) => allPoints(mark, moment),
 
   Disc: (mark, moment) => round(mark, moment),
 
-  Labels: (mark, moment) => all(mark, moment),
+  Labels: (mark, moment) => allPoints(mark, moment),
 
   Field: () => new Float32Array(),
 
-  Cells: (mark, moment) => all(mark, moment),
+  Cells: (mark, moment) => allPoints(mark, moment),
 };
 
 /** The points of a mark. @param {Mark} mark @param {Moment} moment */
@@ -291,7 +291,7 @@ function support(mark, moment) {
     query = found.query.map((x) => (found.largest === 1 ? x : 0));
   }
   const ends = still(mark.rows, [...query.map(() => 0), ...query], 2, params);
-  const shown = all(mark, moment);
+  const shown = allPoints(mark, moment);
   const middle = Array.from(shown.subarray(best * k, best * k + k));
   return facing(
     middle,

@@ -32,7 +32,7 @@ export function desk(k, length) {
 
 /** x in memory that no step overwrites: moved from a bench to a desk. @param {Float64Array} x
  * @param {number} k */
-export function kept(x, k) {
+export function onDesk(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);
   out.set(x);

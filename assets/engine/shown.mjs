@@ -8,7 +8,7 @@
  * @typedef {import("./engine.mjs").Moment} Moment
  */
 
-import { chosen, counted, kept } from "./chosen.mjs";
+import { chosen, counted, withGaps } from "./chosen.mjs";
 import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
 import { drawn } from "./marks.mjs";
 import { measured } from "./measures.mjs";
@@ -110,7 +110,7 @@ export function valuesOf(mark, moment) {
   if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
   const found = counted(only)
-    ? kept(each, 1, mark, moment)
+    ? withGaps(each, 1, mark, moment)
     : only
       ? gather(each, 1, chosen(mark, moment))
       : each;

@@ -12,7 +12,7 @@ import { derivative } from "./derivative.mjs";
 import { FUNCTIONS, tanh } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { movers, unpack, value } from "./packed.mjs";
-import { desk, desks, differences, kept, scratch } from "./scratch.mjs";
+import { desk, desks, differences, onDesk, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
 /** Map each group of coordinates to its sphere, in place: v ↦ R·v / r(v); the zero vector stays.
@@ -168,7 +168,7 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   const d = x.length / n || 1;
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
-  const start = kept(x, 3 * depth);
+  const start = onDesk(x, 3 * depth);
   // x may be the output of earlier branches at the same depth
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
   const joined = 3 * depth + 1;

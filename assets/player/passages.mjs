@@ -1,7 +1,7 @@
 // @ts-check
 /** Paragraphs of the text that name stages: highlighted while one of these is shown; a click goes there. */
 
-import { h, unset } from "../dom.mjs";
+import { h, plainLabel } from "../dom.mjs";
 
 /** The stage towards which a progress moves, or at which it is. @param {number} progress */
 export const towards = (progress) => Math.ceil(progress - 0.02);
@@ -31,7 +31,7 @@ export function passages(part, player) {
       {
         type: "button",
         className: "to",
-        "aria-label": `Stage ${litStages[0]}: ${litStages.map((k) => unset(stages[k])).join(", ")}`,
+        "aria-label": `Stage ${litStages[0]}: ${litStages.map((k) => plainLabel(stages[k])).join(", ")}`,
       },
       String(litStages[0]),
     );

@@ -2,7 +2,7 @@
 /** The scrubber: the progress through the stages, the clock if there is one, and the figure's buttons. */
 
 import { clockOf, unpack } from "../engine/engine.mjs";
-import { h, unset, whole } from "../dom.mjs";
+import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
 
 const STAGES_CAPTION = "through the layers"; // the caption of the stages beside the clock of a training
@@ -165,7 +165,7 @@ export function scrubber(part, recipe, player) {
     range.value = String(player.progress);
     range.style.setProperty("--part", String(player.progress / last));
     const at = Math.round(player.progress);
-    const now = `${unset(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
+    const now = `${plainLabel(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
     if (now !== words) {
       range.setAttribute("aria-valuetext", (words = now));
       stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) =>
