@@ -122,9 +122,13 @@ export function scrubber(part, recipe, player) {
   const tools = h(
     "div",
     { className: "tools" },
-    button("back", "Step back (←)", () => player.step(-1)),
-    play,
-    button("on", "Step on (→)", () => player.step(1)),
+    ...(last
+      ? [
+          button("back", "Step back (←)", () => player.step(-1)),
+          play,
+          button("on", "Step on (→)", () => player.step(1)),
+        ]
+      : []),
     loop,
     speed,
     h("span", { className: "space" }),

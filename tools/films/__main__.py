@@ -15,6 +15,7 @@ from tools.films.heads import heads
 from tools.films.language import language, norms, sliding
 from tools.films.majority import counting, falling, lengths
 from tools.films.networks import FILMS, labels, numerals, starts
+from tools.films.placement import placement
 from tools.films.soft_heads import soft_heads
 from tools.films.store import write
 from tools.films.symmetrise import symmetrise
@@ -32,6 +33,7 @@ TABLES = {
     "language": language,
     "drift": sliding,
     "depth": depth,
+    "placement": placement,
     "heads": heads,
     "soft_heads": soft_heads,
     "symmetrise": symmetrise,

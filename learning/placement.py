@@ -1,0 +1,59 @@
+"""Where a norm stands in a transformer block: untrained blocks with the norm in four places, and QK-norm.
+
+All norms are RMSNorm without a gain. Pre-LN and post-LN: Xiong et al., ICML 2020; peri-LN: Kim et al., 2025;
+nGPT: Loshchilov et al., 2024; QK-norm: Henry et al., 2020; compared in karagodin2025.
+"""
+
+from collections.abc import Mapping
+from math import sqrt
+
+from geometry import pointwise
+from geometry.arrays import Array
+from geometry.norms import rms_norm
+from geometry.softmax import softmax
+
+PLACEMENTS = ("pre", "post", "peri", "ngpt")
+STEP = 0.05  # of nGPT towards what a branch proposes
+Own = Mapping[str, Array]  # the weight matrices of one block by name
+
+
+def norm(x: Array) -> Array:
+    """RMSNorm without a gain: the point of the same direction with length √d."""
+    return rms_norm(x, eps=0.0)
+
+
+def scores(own: Own, x: Array, qk_norm: bool) -> Array:
+    """The scores ⟨q, k⟩/√d of tokens x (…, T, d); with `qk_norm` queries and keys are normalised first."""
+    q, k = x @ own["query"], x @ own["key"]
+    if qk_norm:
+        q, k = norm(q), norm(k)
+    return q @ k.mT / sqrt(x.shape[-1])
+
+
+def attention(own: Own, x: Array, qk_norm: bool) -> Array:
+    """What causal attention with one head adds to tokens x (…, T, d)."""
+    return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
+
+
+def mlp(own: Own, x: Array) -> Array:
+    """What the feed-forward network adds to tokens x (…, T, d)."""
+    return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
+
+
+def block(placement: str, own: Own, x: Array, qk_norm: bool = False) -> Array:
+    """The stream (…, T, d) after one block, attention and then MLP.
+
+    With f for a branch: pre x + f(norm(x)); post norm(x + f(x)); peri x + norm(f(norm(x))); ngpt
+    norm(x + STEP·(norm(f(x)) − x)).
+    """
+    for branch in (lambda at: attention(own, at, qk_norm), lambda at: mlp(own, at)):
+        match placement:
+            case "pre":
+                x = x + branch(norm(x))
+            case "post":
+                x = norm(x + branch(x))
+            case "peri":
+                x = x + norm(branch(norm(x)))
+            case "ngpt":
+                x = norm(x + STEP * (norm(branch(x)) - x))
+    return x
