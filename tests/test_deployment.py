@@ -388,6 +388,14 @@ def test_every_service_is_confined(name):
     assert re.fullmatch(r"1|\$\{\w+_CPUS:-1\}", str(service["cpus"]))
 
 
+def test_every_setting_is_documented_and_passed_on():
+    documented = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs/deployment.md").read_text("utf-8"), re.M)
+    described = re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M)
+    assert documented == described
+    for name in ("web", "worker"):
+        assert {*services()[name]["environment"], "BIND", "CACHE_DIR"} == set(documented)
+
+
 def test_nginx_takes_as_large_a_body_as_the_web_server():
     (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "nginx.conf").read_text())
     assert int(megabytes) * 2**20 == serve.WAITRESS["max_request_body_size"]
