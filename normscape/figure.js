@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * The widget of a figure in a notebook, as anywidget runs it. What all figures need comes once, in a widget
- * of its own that the kernel has; where a page cannot find that, its kernel is asked. It is modules, which
- * become addresses of this page, in the order in which they need one another.
+ * The widget of a figure in a notebook, run by anywidget. The code that all figures share comes once, in a
+ * separate widget of the kernel; if a page cannot find that widget, it asks the kernel. The code is modules,
+ * which become blob URLs in the order of their imports.
  *
  * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) =>
  *   Promise<any>}}} Model
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
  */
 
-const WIDGET_TIMEOUT_MS = 3000; // milliseconds for a widget that may not be there
+const WIDGET_TIMEOUT_MS = 3000; // for a widget that may not exist
 const FAILED_TEXT = "Normscape: this figure could not be brought to life. Run its cell again.";
-// of JupyterLab, Notebook and pages of theirs, Quarto
+// the output cells of JupyterLab, Notebook, their HTML exports, and Quarto
 const OUTPUT_CELL = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);
 
-/** What Python has packed: JSON, compressed. @param {DataView} packed */
+/** Unpack what Python sends: compressed JSON. @param {DataView} packed */
 const unpack = (packed) =>
   new Response(
     new Blob([/** @type {BlobPart} */ (packed)]).stream().pipeThrough(new DecompressionStream("gzip")),
@@ -24,7 +24,7 @@ const unpack = (packed) =>
 /** @param {string} text */
 const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
-/** The modules and what comes with them, once a page. @param {Model} model */
+/** The shared modules and styles, loaded once per page. @param {Model} model */
 async function code(model) {
   const known = (page.normscapeCode ??= new Map());
   const version = model.get("_version");
@@ -66,8 +66,8 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/** Hides the picture that stands below a figure, with what the notebook has around it; it comes again when
- * the figure goes. @param {string} picture its class @returns {() => void} */
+/** Hide the still picture below a figure, with its cell; it reappears when the figure is removed.
+ * @param {string} picture its class @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
   style.textContent = `${OUTPUT_CELL}:has(.${picture}), .${picture} { display: none !important }`;

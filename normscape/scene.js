@@ -1,5 +1,5 @@
-// @ts-check The React half of the Dash component: an element, whose figure is told of the properties, and
-//   tells what moves.
+// @ts-check The React half of the Dash component: an element whose figure gets the properties, and reports
+//   the reader's changes.
 (() => {
   const page = /** @type {any} */ (window);
   const React = page.React;
@@ -30,7 +30,7 @@
         figure.current?.close();
       };
     }, []);
-    // before the next news: an old value is nobody's wish
+    // before the next news, so that an old value does not come back
     React.useLayoutEffect(() => figure.current?.show(props));
     const id = typeof props.id === "object" ? page.dash_component_api.stringifyId(props.id) : props.id;
     return React.createElement("div", { id, className: props.className, style: props.style, ref: host });

@@ -18,7 +18,7 @@ export function goOn(player) {
     sessionStorage.removeItem(CONTINUE_KEY);
     present(player, true);
   } catch {
-    /* a page without a store presents anew */
+    /* without storage, the presentation does not continue */
   }
 }
 

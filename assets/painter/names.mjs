@@ -1,39 +1,41 @@
 // @ts-check
 /**
- * Labels of marks beside the things themselves, where there is room; else in the legend. Only at rest, for
- * what is seen then. `placed` and `spots` are pure; `name` looks at a panel and its legend.
+ * Place the labels of marks beside the marks, where there is room; the others stay in the legend. Only at
+ * rest, for what is visible then. `placed` and `spots` are pure; `name` changes a panel and its legend.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
- * @typedef {[number, number, number, number]} Spot a point of a thing, and the direction from there in which
- *   its label may stand
+ * @typedef {[number, number, number, number]} Spot a point of a mark, and the direction from there in which
+ *   its label can be
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
 import { flat } from "../engine/perspective.mjs";
 
-const LABEL_GAP_PX = 6; // between a thing and its label
+const LABEL_GAP_PX = 6; // between a mark and its label
 const SMALL_POINT_PX = 6; // points up to this size count as their centre
-// Largest diameter of a point over its size: in 3D Plotly draws it 1.9 times as large, and near ones grow
-const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4]; // by dimensions
+// largest diameter of a point over its size, by dimensions: in 3D Plotly draws it 1.9 times as large, and
+// near points grow
+const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4];
 const MAX_BLOCKING_POINTS = 60; // large points block labels only in marks with at most this many
-const LABEL_MARGIN_PX = 9; // kept free left and right of a label; half of that above and below
+const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below
 const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
   Math.cos((k * Math.PI) / 8),
   Math.sin((k * Math.PI) / 8),
 ]);
 const LINE_DIRECTIONS = [[1, 0], [-1, 0], [0.7, -0.7], [-0.7, 0.7], [0, -1], [0, 1]]; // prettier-ignore
-const CORNER_STEEPNESS = 2.7; // a direction more than 22° off an axis is that of a corner
+// in directions more than 22° off an axis, a corner of the label is at the mark, else the middle of a side
+const CORNER_STEEPNESS = 2.7;
 const SPOTS_ALONG_LINE = 9;
 const MAX_SAMPLED_POINTS = 600; // of each mark
 const LINE_SAMPLE_PX = 10; // from point to point
-const MIN_OPACITY = 0.03; // of what is seen
-const LEGEND_ROW_EM = 1.8; // height of the row that a legend has in any case
+const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
+const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
-const MAX_LEGEND_SHARE = 0.3; // of the height of its view
+const MAX_LEGEND_SHARE = 0.3; // of its view's height
 const LETTER_WIDTH_EM = 0.62;
 
-/** Where a label may stand at a thing: at its ends in each direction, beside points along a line.
+/** The spots where a label can be: beside a mark's extreme points in each direction, and along a line.
  * @param {Float32Array} at pixels, gaps NaN @param {boolean} line @returns {Spot[]} */
 export function spots(at, line) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
@@ -54,9 +56,9 @@ export function spots(at, line) {
 const overlap = (a, b) =>
   a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 
-/** A box for each label: inside a room, over no point and no other box; null where there is none.
- * @param {{wide: number, tall: number, spots: Spot[], gap?: number}[]} labels each at a gap from its thing
- * @param {Box} room @param {Box[]} taken @param {Float32Array} points @returns {(Box | null)[]} */
+/** Place each label in a box inside `room`, without overlapping points and other boxes; null if there is no
+ * place. @param {{wide: number, tall: number, spots: Spot[], gap?: number}[]} labels each at a gap from its
+ * mark @param {Box} room @param {Box[]} taken @param {Float32Array} points @returns {(Box | null)[]} */
 export function placed(labels, room, taken, points) {
   const occupied = [...taken];
   const free = (/** @type {Box} */ [left, top, wide, tall]) => {
@@ -67,7 +69,7 @@ export function placed(labels, room, taken, points) {
   };
   return labels.map(({ wide, tall, spots, gap = LABEL_GAP_PX }) => {
     for (const [x, y, dx, dy] of spots) {
-      // the nearest corner or side of the box is at the thing
+      // the nearest corner or side of the box is at the mark
       const [right, down] = [dx, dy].map((d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d)));
       const left = x + right * (wide / 2 + gap) - wide / 2;
       const top = y + down * (tall / 2 + gap) - tall / 2;
@@ -90,7 +92,7 @@ export function placed(labels, room, taken, points) {
   });
 }
 
-/** The points of a line, and others between them where they are far apart. @param {Float32Array} at */
+/** The points of a line, with more points in between where they are far apart. @param {Float32Array} at */
 function dense(at) {
   const out = [];
   for (let i = 0; i < at.length; i += 2) {
@@ -103,8 +105,8 @@ function dense(at) {
   return Float32Array.from(out);
 }
 
-/** Reserve room for all of a legend, whatever part of it is seen: the figure keeps its size, from before it
- * is drawn. @param {HTMLElement} legend */
+/** Reserve room for the whole legend, however much of it is visible later: so the figure keeps its size.
+ * @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,
@@ -131,7 +133,7 @@ export function reserveLegend(legend) {
 export function name(panel) {
   const { gd, view, frame } = panel;
   const legend = gd.parentElement.querySelector(".legend");
-  // of a recipe that grows there is no frame yet
+  // a growing recipe has no frame yet
   if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return;
   gd.classList.remove("turning");
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]);
@@ -160,7 +162,7 @@ export function name(panel) {
   for (const { item, repeated } of unnamed) if (repeated) item.hidden = true;
   for (const { item } of unnamed.reverse()) {
     if (legend.offsetHeight <= most) break;
-    item.hidden = true; // the figure comes first
+    item.hidden = true; // the figure takes priority
   }
   boxes.forEach((box, k) => {
     if (box)
@@ -171,10 +173,10 @@ export function name(panel) {
   });
 }
 
-/** How far a point reaches, in pixels; 0 for what is no point. @param {Mark} mark @param {number} dims */
+/** The radius of a mark's points in pixels; 0 for other marks. @param {Mark} mark @param {number} dims */
 const radius = (mark, dims) => (mark.draws === "points" ? (DIAMETER_OVER_SIZE[dims] * mark.size) / 2 : 0);
 
-/** Whether the legend of a view before this one shows the same entry. @param {HTMLElement} item
+/** Whether the legend of an earlier view has the same entry. @param {HTMLElement} item
  * @param {Element} legend */
 function isRepeated(item, legend) {
   const legends = [...(legend.closest(".views")?.querySelectorAll(".legend") ?? [])];
@@ -190,7 +192,7 @@ function isRepeated(item, legend) {
     );
 }
 
-/** What no label may cover: large points, texts in the figure, and what stands over it.
+/** The boxes that labels must not cover: large points, texts in the figure, and elements over it.
  * @param {Panel} panel @param {Float32Array[]} at @param {(l: number) => boolean} seen @returns {Box[]} */
 function blocked({ gd, view }, at, seen) {
   const boxes = /** @type {Box[]} */ ([]);
@@ -214,7 +216,7 @@ function blocked({ gd, view }, at, seen) {
     .closest(".stage")
     ?.querySelectorAll(".formula, .headline, .edge, .handle, .picture, .guide") ?? []) {
     const { left, top, width, height } = over.getBoundingClientRect();
-    // a headline takes no height
+    // a headline has no height of its own
     if (width) boxes.push([left - origin.left, top - origin.top, width, Math.max(height, over.scrollHeight)]);
   }
   return boxes;

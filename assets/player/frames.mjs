@@ -29,7 +29,7 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** Whether the points of a mark are told under the pointer: those to follow, and others that have labels.
+/** Whether a mark's points have hover texts: points that can be followed, and others with labels.
  * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));

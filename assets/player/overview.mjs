@@ -105,8 +105,7 @@ function made({ title, columns, rows, abouts, choice }, player) {
   return { element, show };
 }
 
-/** The order of two numbers, in which what is none comes last. @param {number} a @param {number} b
- * @param {boolean} falls */
+/** Compare two numbers; missing ones come last. @param {number} a @param {number} b @param {boolean} falls */
 const compared = (a, b, falls) =>
   a === b ? 0 : a === Infinity ? 1 : b === Infinity ? -1 : falls ? b - a : a - b;
 

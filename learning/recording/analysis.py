@@ -19,7 +19,7 @@ from learning.recording.recording import NORM_KINDS, Norm, Recording
 from learning.safetensors import FileError
 
 Array = np.ndarray
-FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis: what is shorter counts as flat
+FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis; a shorter axis counts as flat
 ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
 MAX_SAMPLED_KEYS = 60  # vectors of each norm that are treated as attention keys
 SPREAD_TOLERANCE = 1e-12  # of the keys' size: a smaller spread in a direction counts as none

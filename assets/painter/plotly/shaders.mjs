@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Shaders that are compiled when something is first drawn with them.
+ * Compile shaders lazily, when something is first drawn with them.
  *
- * Plotly makes six programs for each cloud of markers, draws with one of them, and links each up to three
- * times: once only to ask it for the names of its uniforms. After each the page waits until the graphics
- * process has answered. Here nothing is compiled or linked, and nothing is asked, before a program is used;
- * until then its uniforms are those that its source declares. A declared uniform that the compiler drops has
- * no location, and setting it does nothing. A program whose source cannot be read so is linked at once.
+ * Plotly creates six programs for each cloud of markers, draws with one of them, and links each up to three
+ * times: once just to query the names of its uniforms. After each, the page waits for an answer of the
+ * graphics process. With this patch nothing is compiled, linked or queried before a program is used; until
+ * then its uniforms are those that its source declares. A declared uniform that the compiler removes has no
+ * location, and setting it does nothing. A program whose source cannot be parsed is linked at once.
  *
  * @typedef {{name: string, type: number, size: number}} Declared a uniform, as WebGL tells it
  * @typedef {{program: WebGLProgram, name: string, found?: WebGLUniformLocation | null}} Place of a uniform of
