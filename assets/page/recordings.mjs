@@ -49,7 +49,6 @@ function offer(part, shown) {
     if (await answered("", asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
       shown.choose({ own: "", norm: "1" });
   };
-  named(shown);
   const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
   if (tour && ownRecording) tour.hidden = true; // the tour is of the shipped recordings
   part.replaceChildren(
@@ -99,3 +98,5 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 addEventListener("normscape:living", attend);
+// the lists are filled anew for each recipe
+document.addEventListener("normscape:ready", () => named(shared.normscape.players[0]), { capture: true });

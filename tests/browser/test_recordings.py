@@ -1,4 +1,4 @@
-"""A reader's recording on the page: uploaded, viewed norm by norm, saved as a table, deleted."""
+"""The page of recorded models: the atlas, a reader's own recording, and the table of all norms."""
 
 import pytest
 
@@ -6,17 +6,20 @@ from learning.recording.recording import Recording
 from tests.browser.hand import player, rest, visit
 from tests.learning.recording.norms import norm
 
-# the place of the third norm in the uppermost strip
+# the place in the uppermost strip of the point of index `value` of the norms of attention
 PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBoundingClientRect();
-  const at = p.at['middle 0'], [x, y] = panel.pixel(at[4], at[5]); return [left + x, top + y]; })()"""
+  const at = p.at['attention 0'], [x, y] = panel.pixel(at[2 * value], at[2 * value + 1]);
+  return [left + x, top + y]; })()"""
+OPENED = "[...p.root.querySelectorAll('#choice-recording option')].find((o) => o.selected).textContent"
 
 
 @pytest.mark.allow_errors("400 .BAD REQUEST.")
 def test_a_recording_is_opened_and_deleted(page, tmp_path):
     mine = tmp_path / "mine.safetensors"
-    Recording([norm(f"h.{k}.ln_1", n=30, d=20, seed=k) for k in range(4)], "mine").save(mine)
+    norms = [norm(f"h.{k}.ln_{part}", n=30, d=20, seed=2 * k + part) for k in range(2) for part in (1, 2)]
+    Recording(norms, "mine").save(mine)
     (tmp_path / "other.safetensors").write_bytes(b"PK\3\4" + bytes(99))
-    visit(page, "/model")
+    visit(page, "/model?recording=trained")
     rest(page)
     files = page.locator(".recordings input[type=file]").first
     files.set_input_files(tmp_path / "other.safetensors")
@@ -24,12 +27,67 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
     files.set_input_files(mine)
     rest(page, "p.choices.own")
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 30
-    page.mouse.click(*player(page, PLACE))
+    assert player(page, OPENED) == "yours: mine"
+    assert not page.get_by_role("link", name="Take the tour").is_visible()
+    page.mouse.click(*player(page, PLACE, 1))
     rest(page, "String(p.choices.norm) === '3'")
-    assert player(page, "p.recipe.views[0].title") == "Norm 3 of 4: h.2.ln_1"
+    assert player(page, "p.recipe.views[0].title") == "Norm 3 of 4: h.1.ln_1"
     with page.expect_download() as saved:
         page.locator(".recordings a", has_text=".csv").click()
     assert len(saved.value.path().read_text().splitlines()) == 5
     page.get_by_role("button", name="Delete the opened recording").click()
     rest(page, "!p.choices.own")
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 600
+    assert player(page, OPENED) == "a small GPT, trained"
+
+
+def test_a_file_that_is_too_large_is_refused_with_what_to_do(page, tmp_path):
+    large = tmp_path / "large.safetensors"
+    Recording([norm(n=2000, d=600)], "large").save(large)
+    visit(page, "/model?recording=trained")
+    rest(page)
+    part = page.locator(".recordings")
+    part.evaluate("(part) => (part.dataset.maxBytes = String(2 ** 20))")
+    part.locator("input[type=file]").first.set_input_files(large)
+    part.locator("p", has_text="at most 1 MB can be opened here. Record the model again").wait_for()
+
+
+def test_the_pointer_reads_a_norm_of_the_strips(page):
+    visit(page, "/model?recording=trained")
+    rest(page)
+    page.mouse.move(*player(page, PLACE, 2))
+    page.locator(".hovertext", has_text="layer 2, attention").wait_for()
+    assert "longest vector, in median lengths: " in page.locator(".hovertext").text_content()
+
+
+def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
+    visit(page, "/model?recording=trained")
+    rest(page)
+    table = page.locator(".overview-table table")
+    names = "(table) => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent)"
+    assert table.evaluate(names)[0] == "1: h.0.ln_1" and len(table.evaluate(names)) == 9
+    table.get_by_role("button", name="σ", exact=True).click()
+    assert table.evaluate(names)[0] == "9: ln_f", "the stream grows, and the largest comes first"
+    table.get_by_role("button", name="σ", exact=True).click()
+    assert table.evaluate(names)[-1] == "9: ln_f"
+    table.get_by_role("button", name="9: ln_f").click()
+    rest(page, "String(p.choices.norm) === '9'")
+    assert table.evaluate(names)[-1] == "9: ln_f", "the order stays"
+    assert table.locator("tr.current th").text_content() == "9: ln_f"
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    lines = saved.value.path().read_text().splitlines()
+    assert lines[0].startswith('"norm, in the order of depth",kind,d,') and len(lines) == 10
+
+
+def test_the_tour_begins_with_the_model_that_is_shown(page):
+    for recording, title in (
+        ("minilm", "The first token of an encoder"),
+        ("smollm2", "Where massive vectors begin"),
+    ):
+        visit(page, f"/model?recording={recording}&norm=2")
+        rest(page)
+        page.get_by_role("link", name="Take the tour").click()
+        page.get_by_role("heading", name=title).wait_for()
+        rest(page)
+        page.get_by_role("button", name="Close", exact=True).click()
