@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from components.drawing.still import dressed
 from components.language import story as long_text
 from components.language.front import HOME_STATE, FrontPage, front_pages
 from components.language.link import key
+from components.language.marks import Choose, hand_of
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
 from components.pages import guides, home, page, search, shell, story, words
 from components.pages.markup import element
@@ -30,7 +32,7 @@ from components.pages.shell import LEAD, Place, document, header, module, preloa
 from components.publish import bar
 from components.publish.plain import data_block
 from components.publish.shared_parts import compact, parts, referring
-from components.training.recipes import state_of
+from components.training.recipes import draft, state_of
 from components.web.server import bundle, contents, library_code, sheet
 from components.web.stills import undressed
 
@@ -170,7 +172,7 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
         there = {str(chosen[choice.name]) for chosen in made}
         if isinstance(choice, Whole):
-            numbers = sorted({*values(choice), made[0][choice.name]})
+            numbers = sorted({*values(choice), *clicked(scene.slug, choice.name), made[0][choice.name]})
             out.append(
                 fields | {"kind": "one", "options": {str(n): str(n) for n in numbers if str(n) in there}}
             )
@@ -198,6 +200,20 @@ def values(choice: Any) -> Sequence[Any]:
                 {max(choice.min, choice.default // 4), choice.default, min(choice.max, choice.default * 2)}
             )
     return [choice.default]
+
+
+@cache
+def clicked(slug: str, name: str) -> Sequence[int]:
+    """The numbers to which a click on a scene's default picture sets a choice, such as the norm of a model.
+
+    Seeds of trained networks are left out: `EXPORTED_SEEDS` are enough.
+    """
+    scene = scenes()[slug]
+    if scene.training is not None:
+        return ()
+    marks = (mark for view in draft(scene, scene.choose({})).views for mark in view.layers)
+    hands = (hand for mark in marks if isinstance(hand := hand_of(mark), Choose) and hand.choice == name)
+    return sorted({int(number) for hand in hands for number in hand.numbers})
 
 
 def variants(scene: Scene) -> Iterator[dict[str, Any]]:
@@ -240,7 +256,8 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
         beside: list[Mapping[str, Any]] = (
             [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]
         )
-        for other, value in itertools.product(beside, values(choice)):
+        more = clicked(scene.slug, choice.name) if isinstance(choice, Whole) else ()
+        for other, value in itertools.product(beside, [*values(choice), *more]):
             yield {**other, choice.name: value}
 
 

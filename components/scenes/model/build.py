@@ -53,6 +53,7 @@ TOKEN_KINDS = {
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
 NAME_CHARACTERS = 40
+PHONE_ROWS = 2  # of a view, for each strip, so that the labels of its axis have room on a phone
 CAMERA = (1.2, -0.95, 0.5)
 
 
@@ -99,7 +100,7 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
                 strips.ranges(count),
                 dims=2,
                 equal=False,
-                rows=count,
+                rows=PHONE_ROWS * count,
             ),
         ),
         formula=formula(norm.centres),

@@ -47,7 +47,7 @@ class Strip:
 SETS = {
     "massive": (
         Strip("longest vector, in median lengths", "longest", log=True),
-        Strip("energy in one dimension (dotted: without massive ones)", "top_energy",
+        Strip("energy in one dimension (dotted: massive out)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
         Strip("effective rank (dotted: with massive ones)", "rank", ("rank_all",)),
@@ -146,7 +146,7 @@ def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[
     """The strips of a set: their axes, lines, and points that a click chooses."""
     both, strips = [first, *([second] if second else [])], SETS[name]
     scales = [scale(strip, both) for strip in strips]
-    show, parts_ = rows(np.eye(2)), axes(first, strips, scales)
+    show, parts_ = rows(np.eye(2)), axes(first, second, strips, scales)
     for which, digest in enumerate(both):
         role = ("input", "other")[which]
         title = (digest.name or "a recording")[:40] if second else ""
@@ -248,7 +248,9 @@ def _span(layer: Sequence[str], run: Run) -> str:
     return f": layer {first}" if first == last else f": layers {first} to {last or 'the end'}"
 
 
-def axes(first: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, float]]) -> list[Part]:
+def axes(
+    first: Digest, second: Digest | None, strips: Sequence[Strip], scales: Sequence[tuple[float, float]]
+) -> list[Part]:
     """A frame, ticks and a title for each strip, and the layers below the last one."""
     show, grid, frame = rows(np.eye(2)), [], []
     places, names = list[tuple[float, float]](), list[str]()
@@ -268,7 +270,8 @@ def axes(first: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, f
         places.append((x, below - 0.16))
         names.append(name)
     places.append((middle, below - 0.38))
-    names.append("layer" if any(layers([row["path"] for row in first.rows])) else "norm")
+    unit = "layer" if any(layers([row["path"] for row in first.rows])) else "norm"
+    names.append(f"{unit} of the first, relative depth of the second" if second else unit)
     return [
         draw("grid", Line, "axis", show, clouds.segments(np.array(grid, float)), size=1, opacity=0.25),
         draw("frame", Line, "axis", show, clouds.segments(np.array(frame, float)), size=1, opacity=0.7),

@@ -4,6 +4,7 @@ line.
 
 import csv
 import io
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -193,3 +194,85 @@ def test_the_command_line_names_the_page_that_shows_it(client, tmp_path, monkeyp
     app.main(["model", str(tmp_path / "mine.safetensors"), "--port", "8123"])
     ((host, port, path),) = served
     assert (host, port) == (None, 8123) and client.get(f"/{path}").status_code == 200
+
+
+DIGEST = to_file_of_digest(digest(recording(), vectors=5))
+
+
+def changed_digest(arrays=None, **about):
+    """The file of a digest with some other arrays, and other values of what it says of itself."""
+    own, meta = from_safetensors(DIGEST)
+    said = json.loads(meta["about"]) | about
+    kept = {name: array for name, array in (own | (arrays or {})).items() if array is not None}
+    return to_safetensors(kept, meta | {"about": json.dumps(said)})
+
+
+def rows_with(name, value):
+    """The rows of the digest with another value of one column in the first."""
+    about = json.loads(from_safetensors(DIGEST)[1]["about"])
+    values = about["values"]
+    values[0][about["columns"].index(name)] = value
+    return {"values": values}
+
+
+HOSTILE_DIGESTS = {
+    "no rows": changed_digest(values=[]),
+    "a short row": changed_digest(values=[[1], [2]]),
+    "rows of nothing": changed_digest(values=None),
+    "a column twice": changed_digest(columns=["path", "path"]),
+    "a number as a path": changed_digest(**rows_with("path", 3)),
+    "a path of lines": changed_digest(**rows_with("path", "a\nb")),
+    "a text as a number": changed_digest(**rows_with("sigma", "1")),
+    "no number": changed_digest(**rows_with("longest", None)),
+    "a truth value": changed_digest(**rows_with("massive", True)),
+    "a negative count": changed_digest(**rows_with("massive", -1)),
+    "a huge number": changed_digest(**rows_with("size", 1e300)),
+    "no dimension": changed_digest(**rows_with("d", 0)),
+    "an unknown kind": changed_digest(**rows_with("kind", "BatchNorm")),
+    "a norm of another kind": changed_digest(norms=[["batch_norm", 6, 1e-5], ["rms_norm", 6, 1e-5]]),
+    "a wide norm": changed_digest(norms=[["layer_norm", 10**9, 1e-5], ["rms_norm", 6, 1e-5]]),
+    "a negative ε": changed_digest(norms=[["layer_norm", 6, -1], ["rms_norm", 6, 1e-5]]),
+    "words without numbers": changed_digest(words={"x": "y"}),
+    "no name": changed_digest(name=None),
+    "no points": changed_digest({"0/points": None}),
+    "no tokens": changed_digest({"0/token": None}),
+    "more": changed_digest({"7/points": np.zeros((3, 7), "f4")}),
+    "narrow points": changed_digest({"0/points": np.zeros((5, 2), "f4")}),
+    "too many points": changed_digest({"0/points": np.zeros((2001, 7), "f4")}),
+    "whole points": changed_digest({"0/points": np.zeros((5, 7), "i8")}),
+    "points that are not finite": changed_digest({"0/points": np.full((5, 7), np.nan, "f4")}),
+    "another gain": changed_digest({"0/gain": np.zeros((3, 5))}),
+    "fewer positions": changed_digest({"0/position": np.zeros(3, "i8")}),
+    "negative positions": changed_digest({"0/position": np.full(5, -2)}),
+}
+
+
+def test_a_reduced_recording_is_opened(client):
+    key = opened(client, DIGEST).json["choices"]["own"]
+    recipe = client.get(f"/recipe/model?own={key}").json
+    assert recipe["clouds"][0]["points"]["shape"][0] == 5
+    row, *_ = csv.DictReader(io.StringIO(client.get(f"/recording/{key}.csv").text))
+    assert row["path"] == "h.0.ln_1" and row["vectors"] == "9"
+
+
+@pytest.mark.parametrize("data", HOSTILE_DIGESTS.values(), ids=HOSTILE_DIGESTS)
+def test_a_hostile_digest_is_refused_in_one_line(client, data):
+    client.application.extensions["budget"].debts.clear()
+    got = opened(client, data)
+    assert got.status_code == 400 and got.json["parameter"] == "recording", got.text
+    assert got.json["error"].startswith("This file cannot be opened: ") and "\n" not in got.json["error"]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_digest_with_other_bytes_is_shown_or_refused(client, data):
+    raw = bytearray(DIGEST)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 6000))
+        new = data.draw(st.sampled_from([b"9999", b"-1", b"null", b"[["]) | st.binary(max_size=4))
+        raw[at : at + len(new)] = new
+    client.application.extensions["budget"].debts.clear()
+    got = opened(client, bytes(raw))
+    assert got.status_code in (200, 400)
+    if got.status_code == 200:
+        assert client.get(f"/recipe/model?own={got.json['choices']['own']}").status_code == 200

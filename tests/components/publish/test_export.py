@@ -26,6 +26,7 @@ from components.language.scene import scenes
 from components.publish import export, gif
 from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
+from components.scenes.model.build import SHIPPED
 from components.training.recipes import state_of
 from tests.assets.engine import Node
 
@@ -122,6 +123,14 @@ def test_a_page_may_have_choices_inside(tmp_path):
         assert set(told) == {"d", "seed"} and told["d"] == dimensions.options and "77" in told["seed"]
     there = {(str(r["chosen"]["d"]), str(r["chosen"]["seed"])) for r in recipes.values()}
     assert there == set(itertools.product(told["d"], told["seed"]))
+
+
+def test_an_exported_page_holds_the_recorded_models(tmp_path):
+    out = tmp_path / "a.html"
+    app.main(["export", "model", "--out", str(out), "--choice", "recording"])
+    recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))
+    assert [recipe["chosen"]["recording"] for recipe in recipes.values()] == list(SHIPPED)
+    assert all(len(recipe["overview"]["rows"]) >= 9 for recipe in recipes.values())
 
 
 def test_a_page_has_the_controls_that_its_link_names(tmp_path):

@@ -14,6 +14,8 @@ from components.language.scene import Choice, Several, scenes
 from components.language.story import story
 from components.pages.home import hero
 from components.publish import site
+from components.scenes.model.build import SHIPPED
+from components.scenes.model.strips import SETS
 from components.web.server import contents
 from normscape import app
 
@@ -43,6 +45,14 @@ def test_one_change_of_any_choice_is_there(scene):
                 query = "" if value == usual[choice["name"]] else f"{choice['name']}={value}"
                 assert query.replace(",", "%2C") in keys, (choice["name"], value)
     assert not [c for c in offered if c["kind"] in ("typed", "whole", "result")]
+
+
+def test_the_site_holds_every_recorded_model_and_each_of_its_strips():
+    scene = scenes()["model"]
+    keys = {key(scene, chosen) for chosen in site.variants(scene)}
+    assert {"", *(f"recording={name}" for name in list(SHIPPED)[1:])} <= keys
+    assert {f"strips={name}" for name in list(SETS)[1:]} <= keys and "massive=out" in keys
+    assert {f"norm={k}" for k in range(2, 62)} <= keys, "a click on any norm of the first model opens it"
 
 
 @pytest.mark.parametrize(
