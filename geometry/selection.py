@@ -94,8 +94,9 @@ def largest_weight(p: Float[Array, " n"]) -> float:
 def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
     """The point of a convex hull nearest to the origin (Wolfe's algorithm); infinitely far for no points.
 
-    A few points that span it are kept. A point that is nearer in its direction joins them, and points whose
-    weight would be negative leave. Source: P. Wolfe, Finding the nearest point in a polytope (1976).
+    Keeps a few points that span it. In each step a point that is nearer in its direction joins them, and
+    points whose weights would be negative leave. Source: P. Wolfe, Finding the nearest point in a polytope
+    (1976).
     """
     if not len(points):
         return np.full(points.shape[1], np.inf)

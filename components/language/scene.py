@@ -66,8 +66,10 @@ def short(name: str, text: str, longest: int) -> str:
 class Choice:
     """A choice of one of `options` (value → label).
 
-    when: shown only if another choice has one of some values. folded: its control is folded away at the
-    start. All kinds of choices have both.
+    when    (another choice, values): it is shown only if that choice has one of these values
+    folded  its control is folded away at first
+
+    All kinds of choices have both fields.
     """
 
     name: str

@@ -184,7 +184,9 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 
 
 def to_file(found: Digest) -> bytes:
-    """As safetensors. Positions and tokens that are those of the norm before are not written again."""
+    """Serialise a digest as safetensors. Positions and tokens equal to those of the previous norm are
+    omitted.
+    """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(found.norms):
         parts = PARTS if before and _same_tokens(before, norm) else (*PARTS, *TOKEN_PARTS)
