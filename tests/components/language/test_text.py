@@ -102,6 +102,7 @@ def test_mathml_keeps_classes():
 
 
 STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
+STOPS["model"] = range(4, 13)  # a few for each of its recordings
 
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
