@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 SHORTEST_KEY, FEWEST = 16, 8  # characters, and different characters; shorter keys could be guessed
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
-PATIENCE = 2.0  # seconds to wait for a response of Redis
+REDIS_ANSWER_SECONDS = 2.0
 
 
 class WrongSetting(ValueError):
@@ -74,7 +74,9 @@ def _reach_redis(url: str) -> None:
     except ImportError:
         raise WrongSetting("REDIS_URL needs a package that is missing: redis") from None
     try:
-        redis.Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE).ping()
+        redis.Redis.from_url(
+            url, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
+        ).ping()
     except (redis.AuthenticationError, redis.ResponseError, ValueError) as problem:
         raise WrongSetting(f"REDIS_URL: Redis refuses us: {problem}") from None
     except redis.RedisError:

@@ -162,29 +162,29 @@ def contrasts(light: str, dark: str) -> str:
     return ", ".join(f"{contrast(*pair):.1f}" for pair in zip((light, dark), papers, strict=True))
 
 
-HIGH, WIDE, NAME, SWATCH = 26, 620, 150, 100
+ROW_HEIGHT, PICTURE_WIDTH, NAME_WIDTH, SWATCH_WIDTH = 26, 620, 150, 100
 
 
 def picture() -> str:
     """An SVG of colour swatches for both themes: a row for each role, a column for each kind of vision."""
     roles = {**interface(), **theme.DRAWN}
-    height = HIGH * (len(roles) + 1) + 20
-    panels = [_panel(roles, i, name, WIDE * i, height) for i, name in enumerate(theme.THEMES)]
-    size = f'viewBox="0 0 {2 * WIDE} {height}" width="{2 * WIDE}" height="{height}"'
+    height = ROW_HEIGHT * (len(roles) + 1) + 20
+    panels = [_panel(roles, i, name, PICTURE_WIDTH * i, height) for i, name in enumerate(theme.THEMES)]
+    size = f'viewBox="0 0 {2 * PICTURE_WIDTH} {height}" width="{2 * PICTURE_WIDTH}" height="{height}"'
     style = 'font-family="system-ui, sans-serif" font-size="13"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n' + "\n".join(panels) + "\n</svg>\n"
 
 
 def _panel(roles: dict[str, tuple[str, str, str]], i: int, name: str, left: int, height: int) -> str:
     paper, ink = theme.INTERFACE["paper"][i], theme.INTERFACE["ink"][i]
-    parts = [f'<rect width="{WIDE}" height="{height}" fill="{paper}"/>']
-    heads = [(14, name), *((NAME + SWATCH * k + 14, vision) for k, vision in enumerate(VISIONS))]
+    parts = [f'<rect width="{PICTURE_WIDTH}" height="{height}" fill="{paper}"/>']
+    heads = [(14, name), *((NAME_WIDTH + SWATCH_WIDTH * k + 14, vision) for k, vision in enumerate(VISIONS))]
     parts += [f'<text x="{x}" y="20" fill="{ink}">{text}</text>' for x, text in heads]
     for k, (role, each) in enumerate(roles.items(), 1):
-        y = HIGH * k + 6
+        y = ROW_HEIGHT * k + 6
         parts.append(f'<text x="14" y="{y + 17}" fill="{ink}">{escape(role)}</text>')
         for n, vision in enumerate(VISIONS):
-            x, color = NAME + SWATCH * n, seen(each[i], vision)
+            x, color = NAME_WIDTH + SWATCH_WIDTH * n, seen(each[i], vision)
             parts.append(
                 f'<path d="M{x + 14} {y + 12}h36" stroke="{color}" stroke-width="4"/>'
                 f'<rect x="{x + 56}" y="{y + 4}" width="16" height="16" fill="{color}"/>'

@@ -17,7 +17,7 @@ from typing import Any
 
 from components.publish.subcommand import CommandFailed
 
-PATIENCE = 60.0  # seconds until a page is ready, enough for software WebGL on a busy machine
+READY_SECONDS = 60.0  # until a page is ready; enough for software WebGL on a busy machine
 INCH = 96  # CSS pixels
 LAID_OUT = 800  # CSS pixels; narrower pictures are laid out at this width and scaled down
 MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
@@ -117,9 +117,11 @@ async def showing(page: Path, width: int, height: int, scale: float) -> AsyncIte
 
 async def _ready(sheet: Sheet) -> None:
     settled = "Boolean(globalThis.normscape?.players?.[0]?.ready) && !document.querySelector('.moving')"
-    for _ in range(int(PATIENCE * 10)):
+    for _ in range(int(READY_SECONDS * 10)):
         if await sheet.run(settled):
             await sheet.run("new Promise((rest) => setTimeout(rest, 500))")
             return
         await asyncio.sleep(0.1)
-    raise NoBrowser(f"the figure was not ready within {PATIENCE:.0f} seconds; does this browser have WebGL?")
+    raise NoBrowser(
+        f"the figure was not ready within {READY_SECONDS:.0f} seconds; does this browser have WebGL?"
+    )

@@ -200,7 +200,7 @@ DIGEST = to_file_of_digest(digest(recording(), vectors=5))
 
 
 def changed_digest(arrays=None, **about):
-    """The file of a digest with some other arrays, and other values of what it says of itself."""
+    """A digest's file with some arrays and metadata changed; None removes an array."""
     own, meta = from_safetensors(DIGEST)
     said = json.loads(meta["about"]) | about
     kept = {name: array for name, array in (own | (arrays or {})).items() if array is not None}
