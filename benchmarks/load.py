@@ -274,7 +274,7 @@ def main() -> None:
     parser.add_argument("--viewers", type=int, default=VIEWERS, help="in the hall (default: %(default)s)")
     viewers: int = parser.parse_args().viewers
     print(
-        f"{viewers} viewers, who come within {ARRIVING:.0f} s and play for {PLAYING:.0f} s each;"
+        f"{viewers} viewers, who arrive within {ARRIVING:.0f} s and play for {PLAYING:.0f} s each;"
         " then as many again.\n"
     )
     print(

@@ -144,7 +144,7 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
-    """`to_sphere` for checked arrays and one group; x may be in units (*batch, 1) of its own, ε never is."""
+    """`to_sphere` for checked arrays and one group. units (*batch, 1): the unit of x, but not of ε."""
     xp, n = namespace(x), x.shape[-1]
     if not n:
         return x
