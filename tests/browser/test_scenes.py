@@ -28,12 +28,13 @@ MOST = 5  # controls that are open at the start: they stand in nothing that fold
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
   .filter((e) => e.checkVisibility() && !e.closest("details"))
   .map((e) => e.closest(".vector") ?? e))].length"""
-WORDS = """() => { // of the text, in formulas too, that stand wholly in the window
-  const walker = document.createTreeWalker(document.querySelector(".explained"), NodeFilter.SHOW_TEXT);
+WORDS = """() => { // of the overview and the text, in formulas too, that stand wholly in the window
+  const walker = document.createTreeWalker(document.querySelector(".spread"), NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   let count = 0;
   while (walker.nextNode()) {
     const { currentNode: node } = walker;
+    if (!node.parentElement.closest(".overview, .explained")) continue;
     if (node.parentElement.closest("math, .to")) continue;
     for (const word of node.data.matchAll(/\\p{L}+/gu)) {
       range.setStart(node, word.index);
