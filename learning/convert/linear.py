@@ -1,8 +1,8 @@
 """Which ATen operators commute with a linear map P along an axis: Pf(x) = f(Px), and in which operands.
 
-Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. `links` gives for one axis of
-an output the operands, each with its axis, to which P must be applied so that the output becomes P times
-itself; None if there are none such. Operands that are not listed stay as they are.
+Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. For an axis of an output,
+`links` lists the operands, each with its axis, that must be replaced by P times themselves so that the output
+is; None if that is impossible. Operands that are not listed stay as they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Central projection: what a plane's cut through the sphere, and a line, are before the norm."""
+"""Central projection: the points that the norm maps to a circle of the sphere, and the image of a line."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.cone.build import build

@@ -74,7 +74,7 @@ def test_a_digest_comes_back(tmp_path):
 
 
 def same_rows(got, want):
-    """In the digits that a file keeps."""
+    """Assert that two digests have equal rows, up to the digits that a file keeps."""
     for a, b in zip(got, want, strict=True):
         assert a == {name: pytest.approx(x, rel=1e-6) if isinstance(x, float) else x for name, x in b.items()}
 
