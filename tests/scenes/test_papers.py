@@ -65,6 +65,14 @@ def test_outputs_with_an_outlier_are_nearly_one_point():
     )
 
 
+def test_the_coordinate_of_first_tokens_in_a_language_model():
+    test_outlier.real_vectors()
+    assert (
+        "between 17,824 and 26,032. After RMSNorm their cosines with one another are at least 0.9998."
+        in TABLE
+    )
+
+
 def test_a_push_into_the_null_space_and_a_constant():
     recipe, params = test_confidence.state()
     kept = test_confidence.shown(recipe, params)

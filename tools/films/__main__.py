@@ -1,7 +1,7 @@
 """Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
-`atlas` records trained models from packages (tools/films/atlas.py), and is made only if it is named. The
-results are reproducible up to rounding, which differs between machines.
+`atlas` and `outlier` read trained models from packages (tools/films/atlas.py), and are made only if they are
+named. The results are reproducible up to rounding, which differs between machines.
 """
 
 from __future__ import annotations
@@ -39,28 +39,6 @@ TABLES = {
     "symmetrise": symmetrise,
     "norms": norms,
 }
-ATLAS = "atlas"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "names",
-        nargs="*",
-        help=f"of {', '.join([*FILMS, *TABLES, ATLAS])}; all but the last where none is given",
-    )
-    names = parser.parse_args().names or [*FILMS, *TABLES]
-    if unknown := set(names) - {*FILMS, *TABLES, ATLAS}:
-        parser.error(f"no film {', '.join(sorted(unknown))}: take of {', '.join([*FILMS, *TABLES, ATLAS])}")
-    for name in names:
-        start = perf_counter()
-        if name in FILMS:
-            write(name, FILMS[name]())
-        elif name == ATLAS:
-            _atlas()
-        else:
-            TABLES[name]()
-        print(f"  {name}: {perf_counter() - start:.0f} s", flush=True)
 
 
 def _atlas() -> None:
@@ -68,6 +46,35 @@ def _atlas() -> None:
 
     for name in MODELS:
         atlas(name)
+
+
+def _outlier() -> None:
+    from tools.films.outlier import outlier
+
+    outlier()
+
+
+FROM_PACKAGES = {"atlas": _atlas, "outlier": _outlier}
+
+
+def main() -> None:
+    known = [*FILMS, *TABLES, *FROM_PACKAGES]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help=f"of {', '.join(known)}; all but {' and '.join(FROM_PACKAGES)} where none is given",
+    )
+    names = parser.parse_args().names or [*FILMS, *TABLES]
+    if unknown := set(names) - set(known):
+        parser.error(f"no film {', '.join(sorted(unknown))}: take of {', '.join(known)}")
+    for name in names:
+        start = perf_counter()
+        if name in FILMS:
+            write(name, FILMS[name]())
+        else:
+            (TABLES | FROM_PACKAGES)[name]()
+        print(f"  {name}: {perf_counter() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """One huge coordinate: what it does to all outputs of a norm, to gradients, and to 8-bit numbers."""
 
 from components.language.scene import Choice, Scene
-from components.scenes.outlier.build import build
+from components.scenes.outlier.build import build, files
 
-NORM = Choice("norm", "norm", "layernorm", {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm"})
+NORMS = {"layernorm": "LayerNorm", "rmsnorm": "RMSNorm", "smollm2": "RMSNorm, in SmolLM2"}
+NORM = Choice("norm", "norm", "layernorm", NORMS)
 DIMENSIONS = Choice("d", "dimensions", "3", {"3": "d = 3", "4": "d = 4"}, when=("norm", ("layernorm",)))
-OUTPUT = Choice("output", "output", "exact", {"exact": "exact", "bits": "rounded to 8 bits"})
+OUTPUTS = {"exact": "exact", "bits": "rounded to 8 bits"}
+OUTPUT = Choice("output", "output", "exact", OUTPUTS, when=("norm", ("layernorm", "rmsnorm")))
 
-SCENE = Scene(__name__, build, order=302, choices=(NORM, DIMENSIONS, OUTPUT))
+SCENE = Scene(__name__, build, order=302, choices=(NORM, DIMENSIONS, OUTPUT), files=files)

