@@ -34,6 +34,12 @@ SAME = {
         "Of the 60 keys 32 are hollow.",
     ),
     "After the centring it is 47.": ("language", "It is 47."),
+    "There are 32 tokens, drawn at random.": ("particles", "There are 32 tokens"),
+    "At time 10 there are 4 clusters. From time 7 to time 25 their number does not change": (
+        "particles",
+        "There are 4 clusters. From time 7 to time 25",
+    ),
+    "At time 100 there are 2 left.": ("particles", "At time 100 there are 2 left."),
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
     "these points, a tenth of all, bring 19 % of the fall": (
         "spiral",
@@ -48,7 +54,7 @@ SAME = {
 
 def test_it_is_a_long_read_with_a_dozen_figures():
     assert 2000 <= len(TEXT.split()) <= 2900
-    assert len(story().parts) == 13 and story().title and story().lead and "<p>" in story().before
+    assert len(story().parts) == 14 and story().title and story().lead and "<p>" in story().before
 
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
