@@ -178,8 +178,8 @@ def _differentiated(step: Derivative, x, error, params):
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
     """The error of a point that reads others: its movement when all of them move by their errors."""
     rng = np.random.default_rng(0)
-    ways = [step.apply(x + error[:, None] * rng.choice([-1, 1], x.shape), params) for _ in range(4)]
-    return 4 * np.max([length(way - y) for way in ways], axis=0)
+    ways = step.apply(x + error[:, None] * rng.choice([-1, 1], (4, *x.shape)), params)
+    return 4 * np.max(length(ways - y), axis=0)
 
 
 def _steep(x, error):
