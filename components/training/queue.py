@@ -70,11 +70,12 @@ def _train_task(opened: Any) -> TaskWrapper:
     huey = Huey(
         "normscape", results=False, serializer=JsonSerializer(), storage_class=lambda *_, **__: opened
     )
-    return huey.task(name="train")(_train)
 
+    @huey.task(name="train")
+    def train(ticket: str) -> None:
+        importlib.import_module("components.training.jobs").work(ticket)  # it imports this module
 
-def _train(ticket: str) -> None:
-    importlib.import_module("components.training.jobs").work(ticket)  # it imports this module
+    return train
 
 
 # --- what a page does; everything raises StoreUnavailable
