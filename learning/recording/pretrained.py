@@ -58,7 +58,7 @@ def recorded(
         with seen.counting(), torch.no_grad():
             _read(model, torch.tensor([first]))
         size = seen.size(sum(map(len, examples)) / len(first))
-        tell(f"the file will have {size / 1e6:,.1f} MB; fewer vectors make it smaller")
+        tell(f"the vectors take {size / 1e6:,.1f} MB; fewer vectors take less")
         with torch.no_grad():
             for example in examples:
                 _read(model, torch.tensor([example]))

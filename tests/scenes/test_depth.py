@@ -19,6 +19,7 @@ from learning import stack
 from learning.language import from_file, read
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
+from tests.scenes import atlas
 from tests.scenes.claims import said, stop
 from tools.films import depth as films
 
@@ -292,7 +293,19 @@ def of_a_number_over_tokens():
     assert abs(plain[:, 0].mean()) < 0.1 and moved[:, 0].mean() > 1
 
 
+def trained_streams():
+    """Median lengths before the norms of SmolLM2 and of MiniLM."""
+    before, after = atlas.digest("smollm2").rows, atlas.digest("minilm").rows
+    said(before[0]["size"], "2.8")
+    said(before[-1]["size"], "1027")
+    assert before[0]["kind"] == "RMSNorm" and after[0]["kind"] == "LayerNorm"
+    said(min(row["size"] for row in after[1:]), "11")
+    said(max(row["size"] for row in after[1:]), "35")
+
+
 CLAIMS = {
+    "grows from 2.8 before the first norm to 1,027 before the last.": trained_streams,
+    "the vectors before all norms but the first have median lengths from 11 to 35.": trained_streams,
     "How one of these numbers is distributed over many tokens it leaves open: shift a number in all tokens, and its mean "
     "over the tokens is still shifted after LayerNorm.": of_a_number_over_tokens,
     "on a logarithmic scale: 1 is ten times the size at the start": logarithms,

@@ -29,7 +29,7 @@ def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     app.main(asked)
     said = capsys.readouterr().err
     assert "5 layer_norm: up to 90 vectors of each" in said and "5 norms" in said
-    (size,) = re.findall(r"the file will have (\S+) MB", said)
+    (size,) = re.findall(r"the vectors take (\S+) MB", said)
     assert float(size) == pytest.approx(out.stat().st_size / 1e6, abs=0.06)
     found = opened(out)
     assert {len(norm.x) for norm in found.norms} == {90} and found.norms[0].seen > 600
