@@ -117,3 +117,39 @@ def test_a_trained_language_model_in_a_gguf_file(commands):
     asked = tokenizer("The capital of France is", return_tensors="pt")
     said = folded.generate(**asked, max_new_tokens=5, do_sample=False)
     assert "Paris" in tokenizer.decode(said[0])
+
+
+CHILD = """
+import sys, threading, time
+from learning.convert import conversion
+
+def anonymous():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
+
+def watch():
+    while True:
+        peak[0] = max(peak[0], anonymous())
+        time.sleep(0.02)
+
+start = anonymous()
+peak = [start]
+threading.Thread(target=watch, daemon=True).start()
+assert conversion.convert(sys.argv[1], sys.argv[2]).passed
+print(peak[0] - start)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory is read from /proc")
+def test_a_model_in_shards_takes_less_memory_than_its_weights(tmp_path):
+    """Weights are mapped, which the system can drop; counted is what it cannot drop."""
+    torch.manual_seed(0)
+    sizes = checkpoints.MODELS["GPT-2"][1] | {"n_embd": 768, "n_layer": 24, "n_head": 12}
+    made = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes))
+    (tmp_path / "own").mkdir()
+    checkpoints.save(made, tmp_path / "own", max_shard_size="50MB")
+    size = sum(path.stat().st_size for path in (tmp_path / "own").glob("*.safetensors"))
+    assert len(list((tmp_path / "own").glob("*.safetensors"))) > 8
+    command = [sys.executable, "-c", CHILD, tmp_path / "own", tmp_path / "out"]
+    done = subprocess.run(command, cwd=readme.ROOT, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < size
