@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers import BertTokenizer, PreTrainedTokenizerFast
 
 from learning.convert import centring, contributions
-from learning.recording.digest import digest, to_file
+from learning.recording.digest import Digest, digest, to_file
 from learning.recording.pretrained import recorded
 from learning.recording.recording import MAX_VECTORS
 from learning.shipped import FOLDER
@@ -123,8 +123,8 @@ MODELS = {
 }
 
 
-def atlas(name: str) -> None:
-    """Record a model of MODELS on its text, and write its digest."""
+def made(name: str) -> Digest:
+    """Record a model of MODELS on its text: the digest."""
     source = MODELS[name]
     text = (FOLDER / source.text).read_text("utf-8")
     with TemporaryDirectory() as place:
@@ -148,5 +148,9 @@ def atlas(name: str) -> None:
             tell=print,
         )
     few = min(MOST_SHOWN, VECTORS_SHOWN // len(seen.norms))
-    found = replace(digest(seen, vectors=few), notice=source.notice)
-    (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(found))
+    return replace(digest(seen, vectors=few), notice=source.notice)
+
+
+def atlas(name: str) -> None:
+    """Write the digest of a model of MODELS to films/."""
+    (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(made(name)))

@@ -1,0 +1,30 @@
+"""The recordings of the atlas, made again from the packages that are there."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from learning.recording.digest import from_digest
+from learning.shipped import read
+from tools.films.atlas import MODELS, made
+
+ROUNDING = 0.02  # of single precision through all layers, on another machine
+COUNTS = ("path", "kind", "d", "vectors", "massive", "longest_at", "top_dimension", "folds", "keys")
+SIZES = ("share", "sigma", "size", "longest", "top_energy", "rank", "turn", "gain", "eps")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_atlas_is_what_its_models_see(name):
+    package = MODELS[name].package.partition("==")[0].replace("-", "_")
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: see tools/films/atlas.py")
+    again, shipped = made(name), read(f"norms_{name}.safetensors", from_digest)
+    assert again.notice == shipped.notice and again.words == shipped.words
+    for new, old in zip(again.rows, shipped.rows, strict=True):
+        assert [new[column] for column in COUNTS] == [old[column] for column in COUNTS]
+        for column in SIZES:
+            assert new[column] == pytest.approx(old[column], rel=ROUNDING), (new["path"], column)
+    for new, old in zip(again.norms, shipped.norms, strict=True):
+        np.testing.assert_array_equal(new.position, old.position)
+        np.testing.assert_array_equal(new.token, old.token)
