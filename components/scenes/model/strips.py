@@ -207,7 +207,7 @@ def told(row: Row, name: str, strip: Strip) -> str:
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
     if strip.middle in ("longest", "top_energy") and row["longest_at"]:
-        more = f"<br>dimension {row['top_dimension']}; longest: {escaped(row['longest_at'])}"
+        more = f"<br>dimension {row['top_dimension']}<br>longest: {escaped(row['longest_at'])}"
     return f"{escaped(name)}<br>{escaped(strip.title.partition(' (')[0])}: {value}{more}"
 
 
