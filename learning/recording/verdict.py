@@ -108,7 +108,10 @@ def _massive(rows: Sequence[Row]) -> Finding:
             f"{most['top_energy_rest']:.1%} without them"
         )
         if most["outlier_from"]:
-            answer += f"; {most['outlier_writer']} writes {most['outlier_written']:.0%} of it"
+            answer += (
+                f"; of this coordinate in the first text's longest vector, {most['outlier_writer']} writes "
+                f"{most['outlier_written']:.0%}"
+            )
     elif any(row["longest"] is None for row in rows):
         answer = "not known: this recording is older"
     about = (

@@ -14,6 +14,7 @@ from learning.recording.digest import to_file as to_digest
 from learning.recording.precision import to_bfloat16, to_float16
 from learning.recording.recording import Recording, from_file, to_file
 from learning.recording.sources import Sources
+from learning.recording.verdict import verdict
 from learning.safetensors import FileError, from_safetensors, to_safetensors
 from tests.learning.recording import second
 from tests.learning.recording.norms import norm, recording
@@ -197,3 +198,11 @@ def test_the_robust_number_comes_first():
     pairs = (("rank", "rank_all"), ("turn", "turn_all"), ("spread", "spread_all"))
     for robust, every in (*pairs, ("turn_high", "turn_all_high"), ("top_energy_rest", "top_energy")):
         assert names.index(robust) < names.index(every)
+
+
+def test_the_verdict_names_the_module_that_writes_the_outlier():
+    one = replace(with_massive(), outlier_sources=SOURCES["outlier_sources"])
+    (line,) = [each for each in verdict([row(one)]) if each.name == "massive"]
+    assert line.answer.endswith("longest vector, h.0.attn.c_proj writes 75%")
+    (line,) = [each for each in verdict([row(with_massive())]) if each.name == "massive"]
+    assert line.answer.endswith("without them")
