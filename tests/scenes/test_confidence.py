@@ -178,7 +178,7 @@ def removes_the_mean():
 CLAIMS = {
     "a small model with three classes, **A**, **B** and **C**.": three_classes,
     "softmax makes probabilities of the three logits.": three_classes,
-    "they have one length, $\\sqrt d$. Now no token passes the violet curve": under_the_ceiling,
+    "they have one length, $\\sqrt d$. While **constant** is 0, no token passes the violet curve": under_the_ceiling,
     "no logit is larger than $\\sqrt d$ times the length of a row of $W$": bounded_logits,
     "With the three rows 120° apart, all of length $w$, and $\\gamma = 1$, the most that class A can have is $$\\frac{1}{1 + 2\\, e^{-\\frac{3}{2} \\sqrt d\\, w}}.$$": closed_form,
     "is this maximum for the $w$ and $\\gamma$ of the sliders": closed_form,

@@ -244,9 +244,20 @@ def at_zero():
         np.testing.assert_allclose(frame, np.diag([1, 1, 0]) / np.sqrt(eps), atol=EXACT / eps)
 
 
+def across_and_along():
+    """The sliders are parts of x: across 1 in a basis of the hyperplane, and along 1."""
+    recipe, params = state("forward", "layernorm", 3)
+    x = vector("x", params, 3) @ upright_basis(3)
+    assert x.sum() / np.sqrt(3) == pytest.approx(params["x3"])
+    assert x.std() == pytest.approx(deviation(params, 3))
+    labels = [parameter.label for parameter in recipe.parameters[:3]]
+    assert labels == ["x across 𝟏, 1", "x across 𝟏, 2", "x along 𝟏"]
+
+
 CLAIMS = {
+    "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates across $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
-    "flattens it along the image $z$ of $x$": disc_then_segment,
+    "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
     "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,

@@ -244,7 +244,7 @@ def ratios_stay():
 
 CLAIMS = {
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
-    "All outputs run to one point, the ring: for LayerNorm a point of the hyperplane $\\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
+    "As $a$ grows, all outputs approach one point, marked by the ring: for LayerNorm a point of the hyperplane $\\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     "The upper panel on the right shows the most that the norm multiplies a gradient by: $1/\\sigma$": the_factor,
     "The gradient's part along the output is removed, and for LayerNorm also the part along $𝟏$.": the_most_of_a_gradient,
     "The curves belong to 14 of the points": fourteen,

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from components.scenes.rate import SCENE
-from components.scenes.rate.build import BEST_DIRECTION, NOISE, START_DIRECTION, STEPS
+from components.scenes.rate.build import BEST_DIRECTION, MAX_SHOWN_LENGTH, NOISE, START_DIRECTION, STEPS
 from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
@@ -217,7 +217,18 @@ def the_angle():
     said(np.sqrt(np.mean((10 ** w[-120:, 4]) ** 2)), "14.17")
 
 
+def out_of_the_panels():
+    """Long w are above the axis of their panel; and where there is no decay, so is the balance."""
+    for params in ({"rate": 2.0, "noise": 2.0}, {"rate": 0.01, "noise": 0.0}):
+        recipe, params = state(decay=0.0, **params)
+        assert recipe.cloud("law").stages(params)[-1][0, 1] > MAX_SHOWN_LENGTH == 5
+    recipe, params = state(decay=0.0, rate=2.0, noise=2.0)
+    assert path(recipe, params)[-1, 2] > MAX_SHOWN_LENGTH
+
+
 CLAIMS = {
+    "Lengths above 5 leave the upper panel at its top.": out_of_the_panels,
+    "Without decay there is none.": out_of_the_panels,
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,
     "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,
     "From $L(cw) = L(w)$ for all $c > 0$ it follows that moving along $w$ changes nothing, so the gradient has no part there. It also follows that twice the length means half the gradient": orthogonal,
@@ -228,7 +239,7 @@ CLAIMS = {
     "A random $\\lVert g \\rVert$ makes the length fluctuate. For a small $\\eta\\lambda$ it stays near this value": the_law,
     "There the same happens to $v$: its gradient is orthogonal to it, and gradient descent without decay never shortens it.": weight_norm,
     "raises the learning rate from near 0 during the first steps.": a_short_start,
-    "at a small length, a full step turns $w$ far.": a_short_start,
+    "because a step of full size turns a short $w$ far.": a_short_start,
     "Without decay the length has grown from 1 to 1.437 in 240 steps.": grown,
     "The third step and the fourth each turn $w$ by 54 degrees and lengthen it: it ends at 1.325": a_short_start,
     "The dots gather around the best one, and the noise keeps them moving: over the last 60 steps of this draw they are 8.8 degrees away (root mean square).": gather_around_the_best,
@@ -239,5 +250,5 @@ CLAIMS = {
     "for a small one its root mean square is near $\\sqrt{2 \\eta \\lambda}$, in radians. In the stop “With decay” that is 14.03 degrees; the last 120 steps have 14.17.": the_angle,
     "### What if a weight has length 0?": epsilon_at_zero,
     "With $\\varepsilon$ in the norm it has a gradient, and for a small $\\varepsilon$ a large one.": epsilon_at_zero,
-    "only scaling all matrices and biases that write to it together leaves the output of the next norm unchanged; scaling one of them does not.": all_that_write,
+    "In a residual stream, the output of the next norm stays the same if everything that writes to the stream is scaled together. Scaling one matrix alone changes it.": all_that_write,
 }

@@ -18,7 +18,6 @@ from components.scenes.scenery import Look, Part, Rows, draw, globe, root_mean_s
 from geometry import Affine, Branches, Derivative, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
-SUBSCRIPTS = "₁₂₃"
 NEIGHBOUR_COUNT, CROWD_COUNT, SEED = 60, 260, 3
 REACH = 2.1  # half width of the picture
 COLOR_DECADES = 0.8  # of the colour scale, to both sides of 1/σ = 1
@@ -76,7 +75,7 @@ def stages(centred: bool, forward: bool) -> tuple[str, ...]:
 
 def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
     def vector(letter: str, of: Sequence[float], reach: float, group: str) -> list[Parameter]:
-        labels = [letter + SUBSCRIPTS[i] for i in range(d - 1)] + [f"{letter} along 𝟏"]
+        labels = [f"{letter} across 𝟏, {i + 1}" for i in range(d - 1)] + [f"{letter} along 𝟏"]
         names = [f"{letter}{i + 1}" for i in range(d)]
         start = (*of[: d - 1], of[-1])
         return [

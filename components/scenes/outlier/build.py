@@ -127,11 +127,12 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
     else:
         radii = np.sqrt(d) * (hyperplane_basis(4) if d == 4 else np.eye(3))
         parts += globe(show, radii, "where the outputs are", mesh=0.1, net=0.3)
-    ray = np.vstack([0 * end, 1.2 * end])
+    # in three dimensions the axis itself; of four the picture has its projection, along the limit
+    along = np.linalg.norm(end) * np.eye(d)[0] if flat else end
     return [
         *parts,
-        draw("axis", Line, "axis", show, ray, size=2, opacity=0.7),
-        draw("axis name", Labels, "axis", show, 1.27 * end[None], labels=["x₁"]),
+        draw("axis", Line, "axis", show, np.vstack([0 * end, 1.2 * along]), size=2, opacity=0.7),
+        draw("axis name", Labels, "axis", show, 1.27 * along[None], labels=["x₁"]),
         draw("limit", Points, "formula", show, end[None], "the limit", size=15, glyph="ring"),
     ]
 

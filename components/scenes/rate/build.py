@@ -32,7 +32,8 @@ BEST_DIRECTION = np.array([1.0, 0.0])  # a, where the loss is lowest
 START_DIRECTION = np.array([-0.8, 0.6])
 MAX_SHOWN_LENGTH = 5.0
 BETA1, BETA2, ADAM_EPS = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
-NO_DECAY = 1e-9  # in place of 2λ − ηλ² = 0: then the length settles far outside the picture
+# added to 2λ − ηλ² and to η·noise²: without decay the balance is far outside the picture
+NO_DECAY, NO_NOISE = 1e-13, 1e-10
 NOISE = np.random.default_rng(SEED).normal(size=(STEPS + 1, 2))
 EYE = np.eye(2)
 TIMES_MINUS_RATE = Affine(Entries(0 * EYE, {"rate": -EYE}))
@@ -58,7 +59,7 @@ def build(choices: Choices) -> Recipe:
             "query",
             rows(EYE),
             np.array([[0, 0], 1.35 * BEST_DIRECTION]),
-            "the best direction",
+            "direction of the pull",
             size=4,
             arrow=0.16,
         ),
@@ -183,7 +184,10 @@ def settled() -> Pipeline:
     names = ("rate", "noise", "decay")
     sliders = Affine(np.zeros((3, 1)), Entries(np.zeros(3), dict(zip(names, np.eye(3), strict=True))))
     lost = Product([(2,), (0, 2, 2)]), Affine([[2.0, -1.0]], [NO_DECAY]), Pointwise("reciprocal")
-    fourth_power = Branches((Pipeline((Product([(0, 1, 1)]),)), Pipeline(lost)), "concat"), Product([(0, 1)])
+    fourth_power = (
+        Branches((Pipeline((Product([(0, 1, 1)]), Affine([[1.0]], [NO_NOISE]))), Pipeline(lost)), "concat"),
+        Product([(0, 1)]),
+    )
     root = Pipeline((sliders, *fourth_power, Pointwise("sqrt"), Pointwise("sqrt")))
     return Pipeline((Branches((Pipeline(()), root), "concat"),))
 
