@@ -122,13 +122,9 @@ export function scrubber(part, recipe, player) {
   const tools = h(
     "div",
     { className: "tools" },
-    ...(last
-      ? [
-          button("back", "Step back (←)", () => player.step(-1)),
-          play,
-          button("on", "Step on (→)", () => player.step(1)),
-        ]
-      : []),
+    button("back", "Step back (←)", () => player.step(-1)),
+    play,
+    button("on", "Step on (→)", () => player.step(1)),
     loop,
     speed,
     h("span", { className: "space" }),

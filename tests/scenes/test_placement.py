@@ -84,6 +84,13 @@ def test_the_picture_keeps_lengths_and_turns():
         np.testing.assert_allclose(np.degrees(np.arccos(cosines)), turns, atol=1e-6)
 
 
+def directions():
+    recipe = recipe_of(SCENE)
+    for kind in SHORT:
+        end = recipe.cloud(kind).stages(recipe.defaults)[1][:, :2]
+        np.testing.assert_allclose(np.linalg.norm(end, axis=1), 1)
+
+
 def sizes():
     assert (made.WIDTH, made.BLOCKS, made.TOKENS, made.DRAWS) == (64, BLOCKS, 16, 20)
     assert BLOCKS == 24 and len(SHORT) == 4
@@ -172,6 +179,7 @@ def survivors():
 
 
 CLAIMS = {
+    "A norm sees the direction alone: divided by their lengths, all paths lie on the circle.": directions,
     "# Four places for a norm": sizes,
     "A token with 64 numbers runs through 24 blocks of attention and MLP with random weights. Lengths are divided by $\\sqrt d$, so the sphere of the norm has the radius 1.": sizes,
     "All four paths have the same weights and the same start.": sizes,

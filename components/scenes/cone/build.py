@@ -14,10 +14,10 @@ from components.scenes.scenery import Look, Part, draw, globe, space, split, squ
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, Track, clouds
 from geometry.pipeline import Step
 
-HEIGHT, RADIUS = 0.6, 1.3  # of the sheet
+HEIGHT, RADIUS = 0.6, 1.15  # of the sheet
 LONGEST = float(np.hypot(HEIGHT, RADIUS))  # from the origin to the edge of the sheet
 RINGS, AROUND, SIDE = 14, 65, 90  # of the sheet; points of the field along one side
-REACH = 1.45
+REACH = 1.23
 STEEP = 0.01  # from which value on a colour is full
 CAMERA = (0.65, -1.15, 0.6)
 SHOW = rows(np.eye(3))
@@ -138,7 +138,7 @@ def cut() -> Recipe:
     return Recipe(
         stages=("before the norm", "normalised"),
         parameters=(
-            Parameter("axis", "direction of n", 70, 0, 180, 1, symbol="n", about="in degrees; 90 is upright"),
+            Parameter("axis", "direction of n", 75, 0, 180, 1, symbol="n", about="in degrees; 90 is upright"),
             Parameter(
                 "opening", "opening α", 45, 10, 80, 1, symbol="α", about="of the cone, in degrees from n"
             ),

@@ -5,6 +5,7 @@ of the token, and the sum of all turns so far as its angle.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from components.language.marks import Line, Mark, Points, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.scenery import Look, Part, draw, graph, split, square
-from geometry import Affine, Entries, Pipeline, Track, clouds
+from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
 from learning.film import rows as table
 
 LABELS = {
@@ -38,6 +39,8 @@ AXES = {
     "weight": ("The largest weight that it gives", ("weight", 0.0, 1.05)),
 }
 BLOCKS, REACH, LONGEST = 24, 7.6, 9.0
+NEAR = 0.2  # how much of the picture is shown once all paths are on the circle
+NORM = Normalize(groups=((0, 1),))
 DATA_FILES = (File("placement.json", table),)
 
 Array = np.ndarray
@@ -58,7 +61,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     values = {name: scale(np.array(row[below])) for name, row in own.items()}
     lower_clouds, lower = curve_view(below, title, values, kind, side)
     return Recipe(
-        stages=("stream",),
+        stages=("stream", "norm"),
         parameters=(Parameter("block", "block", BLOCKS, 0, BLOCKS, 1, about="that the token has passed"),),
         clouds=(*path_clouds, *upper_clouds, *lower_clouds),
         views=(path, upper, lower),
@@ -110,7 +113,16 @@ def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], V
         ),
         *(
             draw(
-                name, Line, LOOKS[name][0], flat, way, SHORT[name], size=1.5, dash=LOOKS[name][1], opacity=0.7
+                name,
+                Line,
+                LOOKS[name][0],
+                flat,
+                way,
+                SHORT[name],
+                steps=(NORM,),
+                size=1.5,
+                dash=LOOKS[name][1],
+                opacity=0.7,
             )
             for name, way in ways.items()
         ),
@@ -121,6 +133,7 @@ def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], V
             flat,
             np.ones((1, 1)),
             place=follows(ways[kind]).steps,
+            steps=(NORM,),
             parameter="block",
             stops=np.arange(BLOCKS + 1.0),
             size=4,
@@ -128,7 +141,8 @@ def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], V
         (Points(kind, role, flat, size=5), Points("now", "followed", flat, "the token", size=11)),
     ]
     found, marks = split(*parts)
-    return found, square("path", "", marks, REACH)
+    zooms = ((1.0, 0.0, 0.0), (NEAR, 0.0, 0.0))
+    return found, replace(square("path", "", marks, REACH), zooms=zooms)
 
 
 def curve_view(
