@@ -13,7 +13,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Trail, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
-from components.scenes.scenery import Look, Part, Rows, draw, globe, graph, space, split, square
+from components.scenes.scenery import Look, Part, Rows, draw, evenly, globe, graph, space, split, square
 from geometry import (
     Affine,
     Attention,
@@ -37,7 +37,7 @@ PLACEMENTS = {
     "peri": "before and after (peri-LN)",
     "ngpt": "on all (nGPT)",
 }
-MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters
+MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters, and not all have trails
 FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
 STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
 LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
@@ -238,7 +238,11 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
     marks = (
         *around,
         Trail("tokens", "trail", show, size=1.5, opacity=0.5),
-        *([Way("tokens", "trail", rows(np.eye(d, 2 * d), stage=0), **WAY)] if d == 3 else []),
+        *(
+            [Way("tokens", "trail", rows(np.eye(d, 2 * d), stage=0), only=evenly(n, MAX_CARRIED), **WAY)]
+            if d == 3
+            else []
+        ),
         Points(
             "tokens",
             "input",
