@@ -2,7 +2,7 @@
 
 A point has the size of a ball in perspective, relative to one at the centre of the axes. Beyond the centre
 its colour fades into the background. A halo in the background's colour separates it from objects behind it.
-Translucent meshes weaken the colours of objects behind them.
+In still pictures, translucent meshes also weaken the colours of objects behind them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ TOLD = {
     "halo": HALO_PX,
     "rim": MAX_HALO_FRACTION,
     "pale": HALO_PAPER_FRACTION,
-    "veil": VEIL_COLOUR_LOSS,
     "lift": POINT_LIFT,
     "least": MIN_RELATIVE_DISTANCE,
     "most": MAX_RELATIVE_DISTANCE,

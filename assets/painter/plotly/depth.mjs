@@ -2,12 +2,11 @@
 /**
  * Depth effects in 3D, added to Plotly's shaders, so that they cost no script and are the same on the fast
  * and the public path. Nearer points are larger, as balls are; points beyond the middle of the scene fade
- * into the background; each has a halo in the background's colour; and translucent meshes veil what is behind
- * them.
+ * into the background; and each has a halo in the background's colour.
  *
  * components/drawing/depth.py has the parameters, and draws the same in SVG.
  *
- * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "veil" | "lift" | "least" | "most",
+ * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most",
  *   number>} Depth
  * @typedef {{paper: number[], shape: number, still: boolean}} Look of the paper, and of the object that is
  * drawn next
@@ -89,26 +88,14 @@ const fragment = ({ over, rim, pale }) =>
     ],
   ]);
 
-/** The fragment shader of meshes, in which opacity is already applied. @param {Depth} depth */
-const veiled = ({ veil }) =>
-  /** @type {[string, string][]} */ ([
-    [MAIN, `${DECLARED}${MAIN}`],
-    [
-      "gl_FragColor = litColor * opacity;",
-      `vec4 deepLit = litColor * opacity;
-  gl_FragColor = deepLit + vec4(deepPaper, 1.0) * (1.0 - deepLit.a) * min(${float(veil)}, 3.0 * deepLit.a);`,
-    ],
-  ]);
-
 /** A shader of Plotly's with depth effects, and its kind; unknown shaders are returned unchanged.
  * @param {string} source @param {Depth} depth
- * @returns {{kind: "vertex" | "other" | "fragment" | "mesh" | null, text: string}} */
+ * @returns {{kind: "vertex" | "other" | "fragment" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],
     ["other", OTHER],
     ["fragment", fragment(depth)],
-    ["mesh", veiled(depth)],
   ]);
   for (const [kind, changes] of known) {
     if (changes.every(([old]) => source.split(old).length === 2))
@@ -119,7 +106,7 @@ export function deep(source, depth) {
 
 /** Patch a context so that it draws with depth effects, with the settings in `look` at each draw call.
  * Markers need both of their shaders patched. @param {WebGLRenderingContext} gl @param {Depth} depth
- * @param {Look} look @returns {() => boolean} whether Plotly's shaders are as expected so far */
+ * @param {Look} look @returns {() => boolean} whether shaders of markers have come, all as expected */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
   const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);
@@ -148,5 +135,5 @@ export function deepen(gl, depth, look) {
       );
     if (locations[1]) uniform3fv.call(gl, locations[1], look.paper);
   };
-  return () => whole() && (kinds.has("vertex") || kinds.has("mesh"));
+  return () => whole() && kinds.has("vertex");
 }

@@ -111,7 +111,8 @@ export class Space {
     delete unseen?.drawArrays;
     delete unseen?.drawElements;
     if (!look && wanted("pulse")) report("pulse", "the loop of frames was not found");
-    if (!deepened()) report("depth", "the shaders of markers and meshes have other texts");
+    if (this.#view.layers.some(({ draws }) => draws === "points") && !deepened())
+      report("depth", "the shaders of markers have other texts");
     this.#look = look;
   }
 
