@@ -229,7 +229,7 @@ def ends():
 CLAIMS = {
     "Each dot is a token, a vector of length 1, coloured by its direction.": at_random,
     "what is nearer than about 5 degrees counts as one.": five_degrees,
-    "First half of the average is added to each token.": a_layer,
+    "First half of what attention gives is added to each token.": a_layer,
     "Then the norm brings all of them back to length 1.": a_layer,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,
     "and all end in one point": one_cluster,

@@ -1,6 +1,7 @@
 """A token's way with the norm in four places: the table anew, the laws, and what the text says."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -121,6 +122,9 @@ def root():
     said(lengths[-1], "5.1")
     k = np.arange(25)
     assert np.abs(lengths / np.sqrt(1 + (lengths[-1] ** 2 - 1) / 24 * k) - 1).max() < 0.2
+    stream, _ = made.run("pre", False, 1)
+    updates = [np.median(made.rms((after - before)[:, -1])) for before, after in pairwise(stream)]
+    assert min(updates) > 0.7 and max(updates) < 1.2
 
 
 def angles():
@@ -135,6 +139,16 @@ def gradients():
     for kind, words in (("pre", "2.6"), ("peri", "3.6"), ("ngpt", "0.96"), ("post", "0.0018")):
         said(values("gradient", kind)[0, 0], words)
     np.testing.assert_allclose([values("gradient", kind)[-1, 0] for kind in SHORT], 1, atol=1e-6)
+
+
+def of_all_tokens():
+    """With post-LN: the gradient at the start over all tokens, and the share of the first token in it."""
+    stream, _ = made.run("post", False, 1)
+    end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[-1][:, -1].shape)))
+    [pulled] = torch.autograd.grad((stream[-1][:, -1] * end).sum(), stream[:1])
+    squares = (pulled**2).sum(-1)
+    said(float(np.median((squares.sum(1) / (end**2).sum(-1)).sqrt())), "1.25")
+    said(100 * float(np.median(squares[:, 0] / squares.sum(1))), "99.9")
 
 
 def alike():
@@ -187,9 +201,11 @@ CLAIMS = {
     "takes a small step α of 0.05 towards it.": small_step,
     "With post-LN and nGPT the length is 1 after every block.": unit_lengths,
     "each block adds two vectors of length 1. If they were orthogonal to all before, the length after $k$ blocks would be $\\sqrt{1 + 2k}$; the median stays within 4 % of that.": two_vectors,
-    "With pre-LN an update has about length 1 as well, and the growth is again like a root: 5.1 after 24 blocks": root,
+    "With pre-LN the two updates of a block together have a length near 1, and the growth is again like a root: 5.1 after 24 blocks": root,
     "With pre-LN the angle falls from 35° in the first block to 12° in the last, with peri-LN from 53° to 11°. With post-LN it rises from 37° to 53°: nothing ever slows down. nGPT turns a token by about 4° in every block": angles,
-    "At the start the gradient is 2.6 times that at the end with pre-LN, 3.6 with peri-LN and 0.96 with nGPT. With post-LN it is 0.0018: it vanishes.": gradients,
+    "At the start the token's gradient is 2.6 times that at the end with pre-LN, 3.6 with peri-LN and 0.96 with nGPT. With post-LN it is 0.0018, but nothing vanishes": gradients,
+    "over all 16 tokens together it is 1.25 at the start.": of_all_tokens,
+    "at the start nearly all of its gradient, 99.9 % of the square, belongs to the first token": of_all_tokens,
     "no weight is larger than 0.063 (median), hardly more than 1/16, the share of each of 16 tokens.": alike,
     "A score is at most $\\sqrt d$ then, which is 8, whatever the weights are. Let the matrices of queries and keys become three times as large. Without QK-norm scores become nine times as large": bounded,
     "the largest weight rises from 0.18 to 0.88. With QK-norm it stays 0.19": first_weights,
@@ -198,7 +214,7 @@ CLAIMS = {
     "In this draw it turns by 1,219 degrees in all. The other norms turn it by 103 to 467.": in_all,
     "each block adds two vectors of length 1. ### Small steps": two_vectors,
     "as each step is: 103 degrees.": in_all,
-    "At the first block 0.0018 of it is left. The others stay between 0.96 and 3.6.": survivors,
+    "At the start 0.0018 of the gradient is left for this token. With the other norms it is 0.96 to 3.6 times that at the end.": survivors,
     "Queries and keys come from matrices that are three times as large. The token looks nearly at a single one: the largest weight is 0.88.": first_weights,
     "The largest weight is 0.19.": first_weights,
     "It goes through 64 dimensions.": sizes,
