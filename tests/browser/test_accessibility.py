@@ -121,7 +121,7 @@ def test_the_figure_is_told_in_words_at_rest(page):
 
 def test_points_of_two_classes_are_counted(page):
     visit(page, "/temperature?progress=2")
-    right, of = tells(page, "365 points, ").split("puts right: ")[1].split(" points")[0].split(" of ")
+    right, of = tells(page, "365 points, ").split("after the layer: ")[1].split(" points")[0].split(" of ")
     assert of == "365"
     share = page.locator(".headline b").inner_text().removesuffix(" %")
     assert float(share) == pytest.approx(100 * int(right) / 365, abs=0.05)
