@@ -187,7 +187,7 @@ class View:
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
-        return across >= WIDE_ASPECT * up
+        return bool(across >= WIDE_ASPECT * up)  # ranges may be numbers of NumPy
 
 
 @dataclass(frozen=True)

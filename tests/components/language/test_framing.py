@@ -178,7 +178,11 @@ def test_a_plane_that_is_wide_takes_the_whole_width():
     assert not made(1.2).wide and np.diff(made(1.2).ranges)[0] == np.diff(made(1.2).ranges)[1]
     view = made(3)
     (across,), (up,) = np.diff(view.ranges)
-    assert view.wide
+    assert view.wide is True
+    assert (
+        replace(view, ranges=tuple((np.float64(low), np.float64(high)) for low, high in view.ranges)).wide
+        is True
+    )
     np.testing.assert_allclose([across, up], [6 / MAX_FIRST_FRACTION, 2 / WIDE_SPHERE_FRACTION], atol=CLOSE)
 
 
