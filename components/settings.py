@@ -1,4 +1,6 @@
-"""Settings from environment variables, checked before the first request; docs/deployment.md explains them.
+"""Settings from environment variables; docs/deployment.md explains them.
+
+All but LOG_LEVEL, which normscape/app.py reads, are read and checked here before the first request.
 
 NORMSCAPE_PREFIX   path below which a proxy serves the explorer, such as /normscape/
 TRUSTED_PROXIES    number of proxies in front, each of which sets X-Forwarded-For, -Proto and -Host
@@ -7,7 +9,7 @@ BIND               address and port to listen on
 LOG_LEVEL          debug: log errors with their tracebacks
 SECRET_KEY         key that signs cookies, the same for all replicas of the web server
 REDIS_URL          Redis that queues trainings and stores trained runs; needs a SECRET_KEY
-CACHE_DIR          folder for trained runs without Redis
+CACHE_DIR          folder for cards, the worker's heartbeat and, without Redis, the queue and trained runs
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ class Settings:
 
 
 def read(environment: Mapping[str, str]) -> Settings:
-    """Read the settings from environment variables; empty ones count as missing. Raises WrongSetting."""
+    """Read the settings of the web application; empty ones count as missing. Raises WrongSetting.
+
+    The other settings have functions of their own.
+    """
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
         proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
@@ -49,7 +54,7 @@ def read(environment: Mapping[str, str]) -> Settings:
     )
 
 
-def reach(environment: Mapping[str, str]) -> None:
+def check_storage(environment: Mapping[str, str]) -> None:
     """Try to reach Redis or the cache folder once, before the first request. Raises WrongSetting."""
     if url := redis_url(environment):
         _reach_redis(url)

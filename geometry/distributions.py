@@ -1,4 +1,4 @@
-"""Histograms, and the threshold that best separates two classes of numbers, as in engine.mjs."""
+"""Histograms, and the threshold that best separates two classes; mirrored by assets/engine/geometry.mjs."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,8 +19,8 @@ def histogram(
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
     """The threshold with the best accuracy for classes 0 and 1, and that accuracy.
 
-    It is midway between two values; either side may be class 1. Of several equally good thresholds it is the
-    first; if all values are equal, it is that value.
+    Either side may be class 1. The threshold is midway between two values; if it is best to put all values in
+    one class, it is the largest value. Of several equally good thresholds it is the first.
     """
     order = np.argsort(values, kind="stable")
     v, ones = values[order], np.cumsum(classes[order] == 1)

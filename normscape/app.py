@@ -78,7 +78,7 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
     """Serve the explorer until Ctrl+C or SIGTERM. host, port: the address instead of that in BIND."""
     try:
         settings.read(os.environ)
-        settings.reach(os.environ)
+        settings.check_storage(os.environ)
         default_host, default_port = settings.bind(os.environ)
         host, port = host or default_host, default_port if port is None else port
         from components.web import serve, stills

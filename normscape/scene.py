@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal
@@ -111,10 +111,13 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
     for name, value in {"choices": choices, "params": params}.items():
         if not isinstance(value, Mapping | None):
             raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")
+    for name, value in {"camera": camera, "controls": controls}.items():
+        if not isinstance(value, Iterable | None):
+            raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a list")
     if camera is not None:
         state["camera"] = ",".join(map(str, camera))
     if controls is not None:
-        state["controls"] = ",".join(controls) or "0"
+        state["controls"] = ",".join(map(str, controls)) or "0"
     texts = {name: str(value) for name, value in state.items() if value is not None}
     both = [{name: str(value) for name, value in (values or {}).items()} for values in (choices, params)]
     try:

@@ -150,7 +150,7 @@ def test_a_redis_that_refuses_us_ends_the_start_with_a_line():
 
 
 def test_a_redis_that_is_away_is_said_and_waited_for(capsys):
-    settings.reach({"REDIS_URL": f"redis://127.0.0.1:{free()}"})
+    settings.check_storage({"REDIS_URL": f"redis://127.0.0.1:{free()}"})
     assert capsys.readouterr().err.count("\n") == 1
 
 

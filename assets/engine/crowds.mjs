@@ -14,13 +14,14 @@ const CROWD_SHARE_DENOMINATOR = 50; // a crowd has 1/50 of all points, and at le
 // a crowd has at most half as many other points within this distance, else it is part of a curve
 const MARK_REACH_CELLS = 12;
 const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
-const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS; // a key has room for these cells; points further out are hidden
+// a key has room for these cells; the key of a point further out may equal that of another cell
+const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
 /** The places where many of the points (k numbers each) stand, the fullest first. If the points are a
  * projection, `space` gives point i in the original space: points of a place that are far from its median
  * there are not counted. @param {ArrayLike<number>} points @param {[number, number][]} ranges
- * @param {(i: number) => ArrayLike<number>} [space] where point i is of which these are a picture: who is not
- * there where most of a place are is not counted @returns {{place: number[], count: number}[]} */
+ * @param {(i: number) => ArrayLike<number>} [space]
+ * @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;

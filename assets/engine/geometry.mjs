@@ -168,7 +168,8 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold between neighbouring values that separates classes 0 and 1 best, and its accuracy.
+/** The threshold that separates classes 0 and 1 best, and its accuracy. It is midway between
+ * neighbouring values, or the largest value if it is best to put all in one class.
  * @param {Float32Array} values @param {ArrayLike<number>} classes */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);

@@ -54,9 +54,9 @@ function combined({ ranges, zooms, wider }, stage, params) {
 }
 
 /** The zoom of a view: the factor by which its axes are wider than their ranges, and the shift of their
- * middle. Takes the widest of what each stage and the parameters ask for. Between stages axes widen in the
- * first half and narrow in the second, so that moving points stay in view. @param {View} view
- * @param {number} progress @param {Record<string, number>} params @returns {number[]} */
+ * middle. The factor is the stage's times the largest of the parameters' factors; shifts add up. Between
+ * stages axes widen in the first half and narrow in the second, so that moving points stay in view.
+ * @param {View} view @param {number} progress @param {Record<string, number>} params @returns {number[]} */
 export function zoomOf(view, progress, params) {
   const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
   if (!stages) return IDENTITY_ZOOM;

@@ -48,7 +48,8 @@ const keep = (on) => {
   }
 };
 
-/** Whether a key press belongs to the focused element, or to the browser. @param {KeyboardEvent} event */
+/** Whether a key press is not for the player: it belongs to the focused element or to the browser, or is a
+ * letter while those are turned off. @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   const sign = event.key.length === 1 && event.key !== " ";

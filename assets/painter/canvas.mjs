@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A 2D view while it moves: its layers on a canvas over Plotly's axes, its fields and cells on another canvas
- * below them.
+ * The canvases of a 2D view: one below Plotly's axes for its fields and cells, and one above for its other
+ * layers, used only while it moves. Also converts points to pixels and back.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame

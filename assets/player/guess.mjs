@@ -13,7 +13,7 @@ export function question({ question, answers }, guess) {
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 
-/** Whether an answer was right; without one (null), the right answer.
+/** The right answer, after "Right" or "No" if the reader has given one (else null).
  * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
   const word = answer === null ? "The answer" : answer === right ? "Right" : "No. The answer is";

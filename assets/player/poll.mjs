@@ -12,9 +12,10 @@ const MAX_RETRY_MS = 8000;
 const RETRY_GROWTH = 2;
 const ANSWER_TIMEOUT_MS = 20_000; // after which a question counts as lost
 
-/** The milliseconds until the next question. `empty` and `lost` count answers without news and lost ones,
- * `after` is the server's Retry-After in seconds; a random factor spreads out pages that have lost a server
- * at the same time. @param {{empty: number, lost: number, after: number}} since
+/** The milliseconds until the next question. `lost` counts lost answers in a row, `empty` all answers since
+ * the last news, lost ones included; `after` is the server's Retry-After in seconds; a random factor spreads
+ * out pages that have lost a server at the same time.
+ * @param {{empty: number, lost: number, after: number}} since
  * @param {number} [chance] from 0 to 1 */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
@@ -24,9 +25,9 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
   );
 }
 
-/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after an incomplete
- * answer the question is repeated. @param {string} url @param {() => object} question
- * @param {(answer: any) => boolean} heard whether to go on; of null, that nothing is new
+/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after a lost answer
+ * it asks anew. @param {string} url @param {() => object} question
+ * @param {(answer: any) => boolean} heard whether to go on; null means no news
  * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };

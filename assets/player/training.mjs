@@ -19,9 +19,9 @@ const duration = (/** @type {number} */ s) =>
   s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`;
 
 /**
- * The training that this page follows. shown: the player that shows it; choices: when it began; seen: the
- * step of the last picture; stop: whether the reader wants to stop; look: the choices to be shown, as a
- * query; asked, looked: those that the server was last asked for, and that it has confirmed.
+ * The training that this page follows. shown: the player that shows it; choices: those of the page when it
+ * began; seen: the step of the last picture; stop: whether the reader wants to stop; look: the choices to be
+ * shown, as a query; asked, looked: those that the server was last asked for, and that it has confirmed.
  * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known:
  *   Map<string, object>, seeds: number, seen: number, stop: boolean, look: string, asked: string, looked:
  *   string, quiet: AbortController} | null}

@@ -1,4 +1,4 @@
-"""Thumbnails of the gallery's cards: the first view of a recipe as SVG, cropped, still or animated.
+"""The first view of a recipe as SVG, cropped, still or animated: for the gallery's cards and preview images.
 
 The animation is a flip-book without scripts: a mark has one SVG group for each run of frames in which it does
 not move, and a style sheet shows the groups at their times. So marks that never move are drawn once.
@@ -31,7 +31,7 @@ from components.language.recipe import Recipe
 WIDTH, HEIGHT = 320, 240
 EDGE_PX = 6  # pixels between the drawing and the edge
 MAX_POINTS_AT_REST, MAX_POINTS_MOVING = 300, 120  # points of a mark, at rest and in motion
-FRAMES_PER_RUN = 24  # approximate number of frames of an animation
+FRAMES_PER_ANIMATION = 24  # approximately
 FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # duration of a frame, and additional duration of the last
 Box = tuple[float, float, float, float]  # left, top, width, height
 
@@ -74,7 +74,7 @@ def moving(recipe: Recipe, state: State) -> str:
 
 def eased(last: int) -> np.ndarray:
     """The eased progress of each frame: slow at each stage, as in the player."""
-    t = np.linspace(0, 1, FRAMES_PER_RUN // max(last, 1) + 1)[1:]
+    t = np.linspace(0, 1, FRAMES_PER_ANIMATION // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
 
@@ -109,7 +109,10 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """The bounding box of a mark on the paper: its points and the size of their symbols."""
+    """Points (2N, 2) whose bounding box is that of a mark: its own points, moved by half a label or a cell.
+
+    Points beyond the paper count at its edge.
+    """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
         longest = max(map(len, recipe.cloud(mark.cloud).labels or ("",)))

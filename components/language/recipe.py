@@ -134,7 +134,8 @@ class View:
                along each axis; empty if the axes never change
     reaching   whether the axes also follow sliders that move points out of the view; otherwise such points
                leave the picture
-    wider      for `reaching`: the zooms that follow each slider; if several do, the widest counts
+    wider      for `reaching`: the zooms that follow each slider; of several, the largest scale counts
+               and the offsets add up
     between    further values of sliders at which the axes are fitted, where they may also become narrower
     """
 

@@ -24,7 +24,8 @@ from components.training.worker import ChildWorker
 from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.parts import MAX_UPLOAD_BYTES
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # limit of an upload, for the page
+# limit of an upload, for the page
+MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
 ASKED, TOLD = "data-asked", "data-told"  # of the panel: the request of the page, the answer
 WRONG = "Training has not started: see the messages at the fields."
@@ -52,7 +53,7 @@ class Panel:
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
             element("div", {"class": "until", "inert": True}, callbacks()),
             html.Div(id="react-entry-point", hidden=True),
-            html.Div(className="files", **MAX_BYTES),
+            html.Div(className="files", **MAX_BYTES_ATTRIBUTE),
         ]
         return html.Details(parts, className="training")
 

@@ -2,7 +2,7 @@
 
 An upload is analysed and reduced at once. Only the result is stored, as long as trained runs are, under a
 random key: only its uploader and people who have the link can see or delete it. Two uploads of one file get
-two keys.
+two keys. `kept` and `page_of` also serve the command line and `normscape.own`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 from learning.safetensors import FileError
 
-MAX_BYTES: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}  # limit of an upload, for the page
-NORMS = 200  # in an uploaded recording; the command line has no such limit
-WAIT = 5  # seconds until a retry; the largest file takes ten
-WORDS = 200  # characters of an error message, which may quote the file
+# limit of an upload, for the page
+MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
+MAX_NORMS = 200  # in an uploaded recording; the command line has no such limit
+RETRY_SECONDS = 5  # the largest file takes ten
+MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 MEASURING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
 REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
@@ -50,7 +51,8 @@ def tree(scene: Scene) -> html.Section | None:
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
-        [html.H2("Your own model"), html.Div(className="files recordings", **MAX_BYTES)], className="training"
+        [html.H2("Your own model"), html.Div(className="files recordings", **MAX_BYTES_ATTRIBUTE)],
+        className="training",
     )
 
 
@@ -60,7 +62,7 @@ def opened() -> Response:
     request.max_content_length = MAX_UPLOAD_BYTES
     data = body(cache=False)
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
-        raise Busy(503, "Another recording is being analysed at the moment", WAIT)
+        raise Busy(503, "Another recording is being analysed at the moment", RETRY_SECONDS)
     try:
         with work():
             found = measured(data)
@@ -75,11 +77,11 @@ def measured(data: bytes) -> Digest:
     """The digest of an untrusted file. Raises WrongValue."""
     try:
         found = checked_digest(data) if is_digest(data) else from_file(data)
-        if len(found.norms) > NORMS:
-            raise FileError(f"it has {len(found.norms)} norms; this page opens at most {NORMS}")
+        if len(found.norms) > MAX_NORMS:
+            raise FileError(f"it has {len(found.norms)} norms; this page opens at most {MAX_NORMS}")
         return found if isinstance(found, Digest) else digest(found)
     except FileError as problem:
-        words = f"This file cannot be opened: {str(problem)[:WORDS]}"
+        words = f"This file cannot be opened: {str(problem)[:MAX_MESSAGE_CHARACTERS]}"
         raise WrongValue("recording", words, "a file that “normscape record” has written") from None
 
 

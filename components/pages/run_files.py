@@ -21,7 +21,7 @@ from components.web.server import find, once
 from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
 from learning.parts import MAX_UPLOAD_BYTES
 
-WORDS = 200  # characters of an error message, which may quote the file
+MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
 
 
@@ -95,7 +95,7 @@ def _read(data: bytes) -> Film:
         with UNPACKING_LOCK:
             return from_npz(data)
     except FilmError as problem:
-        words = f"This file cannot be opened: {str(problem)[:WORDS]}"
+        words = f"This file cannot be opened: {str(problem)[:MAX_MESSAGE_CHARACTERS]}"
         raise WrongValue("film", words, "a file that was saved from a page of Normscape") from None
 
 

@@ -270,7 +270,7 @@ def space(
     """A 3D view. Its axes are fitted to what it shows, also at slider ends (`reaching`) and at values
     `between`.
 
-    reach: fix the axes to [−reach, reach]³, for contents that training changes.
+    reach: fix the axes so that [−reach, reach]³ fills the picture, for contents that training changes.
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(

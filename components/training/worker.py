@@ -19,7 +19,7 @@ from pathlib import Path
 
 from huey.signals import SIGNAL_INTERRUPTED
 
-from components.settings import WrongSetting, cache_folder, reach, redis_url
+from components.settings import WrongSetting, cache_folder, check_storage, redis_url
 from components.training.queue import LOST, finish, sign, train_task
 from components.training.store import StoreUnavailable
 
@@ -79,7 +79,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def main() -> None:
     child = CHILD in sys.argv
     try:
-        reach(os.environ)
+        check_storage(os.environ)
         if not (child or redis_url(os.environ)):
             sys.exit("normscape: REDIS_URL is missing: a training worker needs the Redis of its web server")
     except WrongSetting as wrong:

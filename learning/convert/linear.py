@@ -1,8 +1,9 @@
 """Which ATen operators commute with a linear map P along an axis: Pf(x) = f(Px), and in which operands.
 
-Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. For an axis of an output,
-`links` lists the operands, each with its axis, that must be replaced by P times themselves so that the output
-is; None if that is impossible. Operands that are not listed stay as they are.
+Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs; `contraction` and `leaf_of`
+also find the weights into which γ and β are folded. For an axis of an output, `links` lists the operands,
+each with its axis, that must be replaced by P times themselves so that the output is; None if that is
+impossible. Operands that are not listed stay as they are.
 """
 
 from __future__ import annotations
@@ -60,13 +61,17 @@ ELEMENTWISE_OPS |= {"rsqrt", "sin", "cos", "abs", "clamp", "clamp_min"}
 NORM_OPS = {NORM, "native_layer_norm", "native_group_norm", "native_batch_norm"}
 NORM_OPS |= {"_native_batch_norm_legit_no_training"}
 MAXIMUM_OPS = {"topk", "max", "amax", "max_pool2d_with_indices"}
-# for these, None from `links` means "does not commute"; for other operators it means "unknown"
+# for these, except views, which may cut vectors into heads, None from `links` means "does not commute"; for
+# other operators it means "unknown"
 UNDERSTOOD_OPS = RESHAPING_OPS | POOLING_OPS | ZERO_OPS | SUM_OPS | PRODUCT_OPS
 UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands to which a map must be applied for it to act on an output's axis; None if none do."""
+    """The operands to which a map must be applied for it to act on an output's axis; [] if to none.
+
+    None if that is impossible, or if the operator is unknown.
+    """
     op, args = call.op, call.args
     if op in ZERO_OPS:
         return []

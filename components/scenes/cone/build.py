@@ -51,7 +51,7 @@ def score() -> tuple[Step, ...]:
     return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)
 
 
-def rim() -> tuple[Step, ...]:
+def cut_circle() -> tuple[Step, ...]:
     """(1, cos φ, sin φ) ↦ the point of the circle of the cut at φ."""
     spread = wave(ANGLES, np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
     turned = wave(
@@ -67,9 +67,12 @@ def rim() -> tuple[Step, ...]:
 
 
 def cone() -> tuple[Step, ...]:
-    """(1, cos φ, sin φ, t) ↦ t times the ray through the circle at φ, up to the sheet or its distance."""
+    """(1, cos φ, sin φ, t) ↦ t times the ray through the circle at φ, up to the sheet.
+
+    A ray that misses the sheet ends at the distance LONGEST.
+    """
     eye = np.eye(4)
-    circle = Pipeline((Affine(eye[:3]), *rim()))
+    circle = Pipeline((Affine(eye[:3]), *cut_circle()))
     least = HEIGHT / LONGEST
     length = (
         Affine([[0, 0, 1.0]], [-least]),
@@ -182,7 +185,7 @@ def side_view() -> list[Part]:
     edges = np.array([[1.0, 1, 0, 0], [1, 1, 0, 1], [1, -1, 0, 0], [1, -1, 0, 1]])
     long = Affine(LONGEST * np.eye(3))
     rays = Branches(
-        (Pipeline((Affine(np.eye(3, 4)), *rim(), long)), Pipeline((Affine(np.eye(4)[3:]),))), "concat"
+        (Pipeline((Affine(np.eye(3, 4)), *cut_circle(), long)), Pipeline((Affine(np.eye(4)[3:]),))), "concat"
     )
     return [
         draw("side circle", Line, "sphere", flat, clouds.circle(96, *np.eye(3)[[0, 2]]), size=2),

@@ -132,7 +132,7 @@ def layers(choices: Choices, film: Film | None) -> Layers:
         return by_hand(choices["weights"] == "mirrored")
     y = normed(POINT_COUNTS[choices["norm"]], norm=choices["norm"])
     W = drawn_weights(choices["seed"])[: 3 * choices["expansion"]]
-    return Layers(Affine(W), backwards(Pipeline((Affine(W), Pointwise(choices["function"]))), y))
+    return Layers(Affine(W), least_squares_readout(Pipeline((Affine(W), Pointwise(choices["function"]))), y))
 
 
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
@@ -150,7 +150,8 @@ def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
 def by_hand(mirrored: bool) -> Layers:
     """Hand-set layers: three neurons along the axes, rotated and shifted, and if `mirrored` their negatives.
 
-    W₂ subtracts the shift (if `mirrored`, the mirror neurons' outputs), then rotates back.
+    W₂ subtracts the shift or, if `mirrored`, the mirror neurons' outputs, which recovers y only for shift 0;
+    then it rotates back.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
     first = Track(DEGREES, signs @ ROTATIONS)
@@ -166,7 +167,7 @@ def drawn_weights(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(MAX_NEURONS, 3)) / RADIUS
 
 
-def backwards(hidden: Pipeline, y: np.ndarray) -> Affine:
+def least_squares_readout(hidden: Pipeline, y: np.ndarray) -> Affine:
     """The least-squares affine map from the hidden layer back to y."""
     known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
     found = np.linalg.lstsq(known, y)[0]
@@ -218,7 +219,10 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The planes that bound the part of space where ReLU changes nothing, and the surface at each stage."""
+    """The planes that bound the part of space where ReLU changes nothing, and the surface.
+
+    The sphere is shown at each stage, the circle as y and before the activation.
+    """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
     faces = np.concatenate([clouds.grid_mesh(2, 2) + 4 * k for k in range(3)])

@@ -162,7 +162,7 @@ def test_what_is_no_file_of_ours_or_too_large_is_refused(client, monkeypatch):
     assert client.post("/recording", data=DATA, content_type="text/plain").status_code == 400
     few = {name: np.ones(2, "f4") for name in ("gamma", "beta")} | {"x": np.ones((1, 2), "f4")}
     few |= {name: np.zeros(1, "i8") for name in ("position", "token", "number")}
-    many = Recording([norm(f"n{k}", **few) for k in range(recordings.NORMS + 1)])
+    many = Recording([norm(f"n{k}", **few) for k in range(recordings.MAX_NORMS + 1)])
     assert "at most 200" in opened(client, to_file(many)).json["error"]
     monkeypatch.setattr(recordings, "MAX_UPLOAD_BYTES", 100)
     assert opened(client).status_code == 413
