@@ -83,7 +83,7 @@ def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
 def test_the_tour_begins_with_the_model_that_is_shown(page):
     for recording, title in (
         ("minilm", "The first token of an encoder"),
-        ("smollm2", "Where massive vectors begin"),
+        ("smollm2", "Four massive vectors"),
     ):
         visit(page, f"/model?recording={recording}&norm=2")
         rest(page)

@@ -12,9 +12,10 @@ from components.scenes.select import SCENE
 from components.scenes.select.build import never
 from components.training.recipes import recipe_of
 from geometry import layer_norm, rms_norm
-from geometry.centering import hyperplane_basis
+from geometry.centering import center, hyperplane_basis
 from geometry.gaussian_hull import unselectable_share
 from geometry.selection import certificate, largest_weights, selectable
+from learning.recording.analysis import lost as lost_keys
 from tests.scenes import atlas
 from tests.scenes.claims import said, stop
 
@@ -318,6 +319,33 @@ def halfway():
     np.testing.assert_allclose(np.exp(scores) / np.exp(scores).sum(0), 1 / 50, rtol=0.15)
 
 
+def only_copies():
+    """Of 60 random keys in 128 dimensions none is lost; of a key and its copy both are."""
+    keys = np.random.default_rng(0).normal(size=(60, 128))
+    assert lost_keys(keys) == 0 == lost_keys(center(keys))
+    assert lost_keys(np.vstack([keys[:-1], keys[:1]])) == 2
+
+
+def sliders_of_the_query():
+    """The sliders q₁ … are the components of the query in turned coordinates, the last along 𝟏 if d ≤ 3."""
+    for d, labels in (
+        (2, ["q across 𝟏", "q along 𝟏"]),
+        (3, ["q across 𝟏, 1", "q across 𝟏, 2", "q along 𝟏"]),
+        (4, ["q across 𝟏, 1", "q across 𝟏, 2", "q across 𝟏, 3"]),
+    ):
+        recipe = recipe_of(SCENE, d=d)
+        assert [one.label for one in recipe.parameters if one.group == "Query q"] == labels
+        ones = "; ".join(2 * [" ".join(d * "1")])
+        keys = stages(recipe_of(SCENE, d=d, keys="own", vectors=ones))[0]
+        np.testing.assert_allclose(keys[:, : d - 1], 0, atol=SAME)
+
+
+def without_a_part_along_ones():
+    """With d = 4 and RMSNorm every key can win, and some not by a query across 𝟏."""
+    sphere = stages(recipe_of(SCENE, d=4, norm="rmsnorm"))[1]
+    assert selectable(sphere).all() and not selectable(sphere[:, :3]).all()
+
+
 def few_and_many_dimensions():
     rng = np.random.default_rng(0)
     assert (~selectable(rng.normal(size=(200, 2)))).mean() > 0.9
@@ -363,9 +391,13 @@ def keys_of_trained_models():
 
 
 CLAIMS = {
-    "with 128 to 576 dimensions, 60 vectors were taken for keys at each of the 116 norms. Only 32 of these 6,960 keys "
-    "can never win, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are "
+    "with 128 to 576 dimensions, 60 vectors were taken for keys at each of the 116 norms.": keys_of_trained_models,
+    "With more dimensions than keys, practically only copies can be lost": only_copies,
+    "32 of these 6,960 keys are, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are "
     "copies": keys_of_trained_models,
+    "They set its coordinates across $𝟏$ and, if $d$ is 2 or 3, along $𝟏$": sliders_of_the_query,
+    "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never have "
+    "its gold ring.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "in a small language model with eight dimensions and found many": eight_dimensions,
@@ -375,7 +407,7 @@ CLAIMS = {
     "With $d = 2$ drag any key.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "From three dimensions on, LayerNorm without ε lets every key win, apart from copies and constant vectors.": free_from_three_on,
+    "From three dimensions on, LayerNorm without ε and without zeros in γ lets every key win, apart from copies and constant vectors.": free_from_three_on,
     r"after **sphere** (with $\varepsilon = 0$) no key on it is an average of keys in other "
     "places, and every key that has its place alone can win": free_from_three_on,
     "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
@@ -384,6 +416,7 @@ CLAIMS = {
     r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 "
     r"+ \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; for RMSNorm read the root "
     r"mean square in place of $\sigma$.": inside_by_epsilon,
+    r"**sphere** brings all to one length, if $\varepsilon = 0$.": all_free,
     r"If some $\gamma_i$ are 0 the ellipsoid is flattened": zeros,
     "Fifty keys, drawn at random. The hollow ones, most of them, can never win.": most_hollow,
     "The red key lies inside the triangle of the others.": the_triangle,

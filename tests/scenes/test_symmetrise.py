@@ -192,8 +192,8 @@ def reach():
 def seeds_agree_where_heads_are_not_heard():
     for heads, iterations in ((h, k) for h in HEADS for k in ITERATIONS):
         found = ENDS["ring", heads, iterations]["errors"]
-        spread = (max(found) - min(found)) / np.median(found)
-        assert spread < 0.01 if iterations - 1 < heads // 2 else spread > 0.11
+        spread = (max(found) - min(found)) / max(found)
+        assert spread < 0.01 if iterations - 1 < heads // 2 else spread > 0.10
 
 
 def what_makes_it_work():
@@ -210,11 +210,17 @@ def it_does_not_settle():
     after = ENDS["ring", 4, 4]["after"]
     said(after[4], "0.33")
     said(after[7], "0.74")
-    said(ENDS["ring", 4, 8]["after"][15], "0.14")
+    for heads, words in ((2, "0.06"), (4, "0.14"), (8, "1.7")):
+        said(ENDS["ring", heads, 8]["after"][15], words)
     x, block = vectors_of("gaussian")[:500], film(4, 4)
     ways = iterates(block.block, block.at(-1), x, 8)
     fourth, fifth, eighth = (errors(x, ways[k]).mean() for k in (4, 5, 8))
     assert 5 * fourth < fifth < eighth  # of the shown seed
+    for heads in HEADS:  # the shown blocks for one iteration come to rest
+        one = film(heads, 1)
+        *_, before, last = iterates(one.block, one.at(-1), x[:120], 200)
+        np.testing.assert_allclose(last, before, atol=ROUNDING)
+    said(ENDS["ring", 4, 1]["after"][15], "0.65")
     y = layer_norm(x, eps=0.0)
     np.testing.assert_allclose(layer_norm(y, eps=0.0), y, atol=ROUNDING)
 
@@ -330,8 +336,8 @@ CLAIMS = {
     "With four heads the error is 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and "
     "the angle to LayerNorm's result is 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are "
     "0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
-    "all five seeds end within 1 % of one another. Where all are heard, they differ by 11 % and "
-    "more.": seeds_agree_where_heads_are_not_heard,
+    "all five seeds end within 1 % of one another. Where all are heard, they differ by more "
+    "than 10 %.": seeds_agree_where_heads_are_not_heard,
     "Heads that send none end at 0.46, after 4 iterations as after 8 (median of 5 seeds).": what_makes_it_work,
     "Heads as here, but with other weights in each iteration, end at 0.025 and 0.010 after 4 and "
     "8 iterations. They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that "
@@ -339,7 +345,8 @@ CLAIMS = {
     "end at 0.057 and 0.033, with 6,528 and 13,056 weights (median of 5 seeds).": what_makes_it_work,
     "LayerNorm done twice is LayerNorm. A block trained for 4 iterations has an error of 0.33 "
     "after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
-    "Blocks for 8 iterations drift away more slowly: four heads are at 0.14 after 16.": it_does_not_settle,
+    "Blocks for 8 iterations drift away more slowly: after 16, two, four and eight heads are at 0.06, 0.14 and 1.7. "
+    "Blocks for one iteration come to rest, but not at LayerNorm's result: four heads at 0.65.": it_does_not_settle,
     "the result of four heads differs by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
     "seeds).": symmetry_is_learned,
     r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and "
@@ -355,7 +362,7 @@ CLAIMS = {
     "That more than halves the error, but with each of the five seeds it stays at 0.46.": one_iteration,
     "Eight heads in four iterations: each hears seven of the eight. The one across the ring is missing, and most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100.": a_hundred_times,
-    "The mean error of these 120 vectors is above 90 (the 89 of the text is the median of 5 seeds, on other vectors).": a_hundred_times,
+    "The mean error of these 120 vectors is above 90. (The text's 89 is the median of 5 seeds, on other vectors.)": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
     "With four heads and four iterations the mean error of these vectors falls each time, but 48 "
     "of the 120 go farther from LayerNorm in some iteration.": some_go_astray,

@@ -169,8 +169,8 @@ def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
 def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
     """The query, ε, and the gain of two coordinates."""
     group, values = "Query q", (1.4, 0.9, 0.5)
-    along = {2: " along 𝟏", 3: " along 𝟏"}.get(d, "")
-    labels = [f"q{SUBSCRIPTS[i]}{along if i == d - 1 else ''}" for i in range(min(d, 3))]
+    across = ["q across 𝟏"] if d == 2 else [f"q across 𝟏, {i + 1}" for i in range(d - 1)]
+    labels = [*across, "q along 𝟏"][:3]
     parameters = [
         Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group, folded=True)
         for i, label in enumerate(labels)
