@@ -38,7 +38,8 @@ export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 /** @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** A number in its usual notation: 1e-5 stays 1e-5; 0.30000000000000004 becomes 0.3. @param {number} x */
+/** A number for readers: at most four decimals, 0.30000000000000004 as 0.3; below 0.001 in exponential
+ * notation with the mantissa cut to two decimals, 1.239e-5 as 1.23e-5. @param {number} x */
 export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")

@@ -200,7 +200,8 @@ const ways = new WeakMap();
 const unmoved = (known, inputs) =>
   known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
 
-/** All points at all stops of the way, stop by stop. @param {WayMark} mark @param {Moment} moment */
+/** The points at stage 0 for each stop of the mark's parameter, stop by stop.
+ * @param {WayMark} mark @param {Moment} moment */
 function startsOf(mark, { recipe, stages, params }) {
   const { [mark.parameter]: _, ...others } = params;
   const inputs = Object.values(others);

@@ -109,6 +109,7 @@ function made({ title, columns, rows, abouts, choice }, player) {
 const compared = (a, b, falls) =>
   a === b ? 0 : a === Infinity ? 1 : b === Infinity ? -1 : falls ? b - a : a - b;
 
-/** A cell of a file with such separators. @param {string} cell @param {string} apart */
+/** A cell as text of a CSV or tab-separated file, quoted in CSV where needed.
+ * @param {string} cell @param {string} apart */
 const quoted = (cell, apart) =>
   apart === "," && /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell.replaceAll("\t", " ");

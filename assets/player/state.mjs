@@ -331,7 +331,7 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The next stage, or the previous one. @param {number} by */
+  /** The number of the next stage (by > 0) or the previous one. @param {number} by */
   beside(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }

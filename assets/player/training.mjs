@@ -281,7 +281,8 @@ function picked(seeds) {
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** Show the recipe of a finished run, at its last step. @param {import("./player.mjs").Player} shown the
+/** Show a finished run with its clock at the last training step.
+ * @param {import("./player.mjs").Player} shown the
  * player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);

@@ -172,7 +172,7 @@ def certify(
 
 
 class _Tallies:
-    """The sums over samples in one precision."""
+    """Running sums over samples in one precision: of differences, of those from rounding, and of losses."""
 
     def __init__(self, predicts: bool) -> None:
         self.difference = Tally(predicts=predicts)

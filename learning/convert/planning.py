@@ -223,9 +223,10 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """The verdict on a call without links: "no" if it certainly does not commute, else "unknown".
+    """The verdict on an operation through which centring cannot be followed.
 
-    A view is unknown: it may cut vectors into heads.
+    "no" if it is known not to commute with centring, else "unknown". A view is unknown: it may split vectors
+    into heads.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 

@@ -81,7 +81,7 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """As `counting` with the steps, training set and falling rate of brody2023: table "majority_falling".
+    """Write the table "majority_falling": `counting` with brody2023's steps, data and falling rate, no films.
 
     Takes about ten minutes of a core.
     """

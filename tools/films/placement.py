@@ -47,7 +47,11 @@ def placement() -> None:
 
 
 def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray]:
-    """The stream (draws, T, d) before and after each block, and the largest weights (blocks, draws)."""
+    """Run all draws through a stack of random blocks with the norm in the place `kind`.
+
+    sharp: a factor on the query and key matrices. Returns the stream (draws, T, d) before the first block and
+    after each, and the largest attention weight of the last token (blocks, draws).
+    """
     draws = [drawn(WIDTH, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
     x = norm(torch.tensor(np.stack([x for _, x in draws]))).requires_grad_()
     stream, weights = [x], []

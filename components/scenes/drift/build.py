@@ -118,7 +118,7 @@ def pick(k: int) -> Row:
 
 @dataclass(frozen=True)
 class Slid:
-    """The stream into a layer (steps, letters, d), what attention reads of it, and its gain and shift."""
+    """The stream into a layer while the window slides (steps, letters, d), its normalised copy, and γ, β."""
 
     stream: Array
     reads: Array

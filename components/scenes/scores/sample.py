@@ -58,7 +58,7 @@ def _two(x: Array) -> Array:
 
 
 def loaded(shared: str, d: int) -> int:
-    """Index of the coordinate that g is added to: 0, along 1, or 1, along w (which d = 1 does not have)."""
+    """Index of the coordinate to which the shared component g is added: 0 for the direction 𝟏, 1 for w."""
     return 0 if shared == "one" or d == 1 else 1
 
 
