@@ -82,7 +82,7 @@ def test_a_push_into_the_null_space_and_a_constant():
     table_says(
         (longer.sum(), "179"),
         (len(TOKENS) - longer.sum(), "61"),
-        text="A push of 0.5 raises the entropy of {} tokens. The other {} become shorter, and surer.",
+        text="A push of 0.5 raises the entropy of {} tokens. For the other {} the vector becomes shorter and the entropy falls.",
     )
     assert (pushed[4.0][:, 6] > kept[:, 6]).all() and len(TOKENS) == 240
     constant, still = (test_confidence.shown(recipe, params | {"t": 1.0, "n": n}) for n in (8.0, 0.0))
