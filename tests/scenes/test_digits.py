@@ -183,7 +183,7 @@ CLAIMS = {
     "for several functions between the layers of 32 neurons. Thick lines are the medians of three starts, thin ones go from the worst start to the best.": wide_layers,
     "**Ten caps.** Each digit has a linear function, and so a direction": ten_digits,
     "The middles of ten equal caps on a sphere in three dimensions can be at most about 66° apart": ten_caps,
-    r"With last layers of 32 neurons, $u_\varepsilon$ is one picture behind *nothing* at depth 1, one ahead at depth 2, and seven and five ahead at depths 3 and 4 (medians of three starts).": beside_nothing,
+    r"With last layers of 32 neurons, $u_\varepsilon$ classifies one picture fewer than *nothing* at depth 1, one more at depth 2, and seven and five more at depths 3 and 4 (medians of three starts).": beside_nothing,
     "It is never ahead of tanh there, and ahead of ReLU at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
     r"With last layers of three neurons $u_\varepsilon$ is ahead of tanh at all depths but 3": beside_tanh_and_relu,
     "and ahead of *nothing* from depth 2 on (medians of three starts).": beside_nothing,

@@ -407,7 +407,7 @@ CLAIMS = {
     "each block of two reaches a whole circle. Left is a torus again, right are the four points.": a_flat_torus,
     r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
     "Choose both in $d = 3$: the largest distance between the two results is zero. With as many "
-    "blocks as numbers, each number would be its own mean, and every result would be 0.": no_distance,
+    "blocks as numbers, each number would be its own mean, and with any $\\varepsilon > 0$ every result would be 0.": no_distance,
     r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
     "One step earlier both blocks have lost their means: go back, and watch the points move to the torus.": both_means_are_gone,
     r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every "

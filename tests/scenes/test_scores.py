@@ -407,7 +407,7 @@ CLAIMS = {
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
-    "with $d_k = 512$, from the nearest of 1,000 random keys to the farthest it is 18 % of the mean distance": crowding,
+    "with $d_k = 512$, the distances of 1,000 random keys span only 18 % of their mean": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. A head that has 64 of 512 coordinates "
     "sees cosines 2.8 times as wide": pockets,
     r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,

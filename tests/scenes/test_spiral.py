@@ -307,7 +307,7 @@ CLAIMS = {
     "back onto it. The sheet is folded in two, and one class gathers.": one_gathers,
     "How much of the sphere can it cover? - all of it - * less than a half": less_than_half,
     "All its rays fill half of the sphere; our finite sheet reaches less than half.": less_than_half,
-    "The plane misses the sphere, as it does with 6 of the 32 seeds: all points are on one side of it, and half of "
+    "The plane misses the sphere, as it does with 6 of the 32 seeds. So all points are on one side of it, and half of "
     "the answers are wrong.": before_training,
     "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 the loss "
     "halves, and 98.5 % of the answers are correct.": while_it_learns,

@@ -202,6 +202,13 @@ def between_two_heaps():
         )
 
 
+def to_the_circle():
+    recipe = recipe_of(SCENE)
+    for eps, on in ((0.0, True), (0.1, False)):
+        end = recipe.cloud("days").stages(recipe.defaults | {"eps": eps})[-1]
+        assert np.allclose(np.linalg.norm(end, axis=1), 1, rtol=0, atol=EXACT) == on
+
+
 def only_the_height():
     test_without_shrink_only_the_height_counts()
     days, *_ = year()
@@ -256,6 +263,7 @@ CLAIMS = {
     r"The share is 100 % as before. Look at the middle of the lower histogram: it has become thin. Every hot day is now farther from 0 than before. The last two numbers say by how much: nine hot days of ten had an $x$ of at least 0.123, and now have one of at least 0.445.": more_room,
     "Nearly all extreme days have $y$ between about $-0.5$ and $0.5$, and nearly all typical days are beyond that, up or down with the wind. So here the extremes lie between two heaps. It would take two thresholds, or $|y|$.": between_two_heaps,
     r"With $a = 0$ the temperature's own coordinate is multiplied by 0.": only_the_height,
+    r"each day moves along its ray to the circle, if $\varepsilon = 0$.": to_the_circle,
     "On the circle $y^2 = 1 - x^2$, so $|y|$ determines $|x|$": only_the_height,
     "The circle is now a narrow ellipse to the right of the origin. Cold and hot days have about the same $|y|$, on average.": side_by_side,
     "With $t < a$ the ellipse still surrounds the origin, and nothing is folded. Move **t** up past $a$ and watch the cold days cross over.": cross_over,
