@@ -99,7 +99,7 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The role whose colour text of a role has: darker if the colour itself is too faint for text."""
+    """The role whose colour text of a role has: one of more contrast where its own has too little."""
     return f"{role}-text" if role in WRITTEN else role
 
 

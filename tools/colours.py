@@ -125,13 +125,13 @@ blindness](colours.svg)
 {rows}
 
 Only the followed point is *red*. *Green* is the interface: buttons, links, the focus ring; its hue differs by
-at least 40° from the hue of everything that is drawn. Colour scales use other hues; the cyclic one goes
-around all of them, with a pale red.
+at least 40° from the hue of every drawn role. Sequential and diverging scales avoid red and green; the
+cyclic scale contains all hues, with a pale red.
 
 `tests/components/test_theme.py` checks this for every view of every scene:
 
 - marks have a contrast of at least 3 with the background ("paper"), words 4.5 with paper and panel; words of
-  faint roles are written darker (`WRITTEN`);
+  roles with too little contrast have a colour of more contrast (`WRITTEN`);
 - two roles that are drawn in one view in the same form differ by at least {apart} in OKLab, and {without} in
   each kind of colour blindness (simulated after Machado, Oliveira and Fernandes 2009);
 - roles with more similar colours differ in form: points, squares or rings; solid or dashed lines; areas;
