@@ -50,7 +50,7 @@
 import { unpack, movers } from "./packed.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
-import { IN_PLACE_STEPS, apply, every } from "./steps.mjs";
+import { IN_PLACE_STEPS, apply, every, parametersOf, sourcesOf } from "./steps.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
@@ -132,13 +132,8 @@ function stage(x, n, step, params, all, first, old) {
 function remembered(cloud, params, all, memory) {
   let known = memory.get(cloud);
   const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
-  const names =
-    known?.names ??
-    steps.flatMap((step) =>
-      step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers),
-    );
-  const sources =
-    known?.sources ?? steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
+  const names = known?.names ?? parametersOf(steps);
+  const sources = known?.sources ?? sourcesOf(steps);
   const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
   if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
     memory.set(
@@ -268,13 +263,7 @@ export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
   const marks = views.flatMap((view) => view.layers);
-  const sources = new Set(
-    clouds.flatMap(({ place, steps }) =>
-      every([...place, ...steps]).flatMap((step) =>
-        step.kind === "affine" && "of" in step.A ? [step.A.of] : [],
-      ),
-    ),
-  );
+  const sources = new Set(clouds.flatMap(({ place, steps }) => sourcesOf(every([...place, ...steps]))));
   const whole = new Set([
     ...sources,
     ...readouts.flatMap((r) => (r.kind === "residual" ? [r.a, r.b] : r.kind === "fate" ? [r.keys] : [])),

@@ -247,8 +247,8 @@ function flow(x, n, step, params, all, first, depth) {
   const until = value(step.until, params)[0];
   const inner = every(step.velocity);
   const inputs = [
-    ...inner.flatMap((each) => Object.values(each).flatMap(movers)).map((name) => params[name]),
-    ...inner.flatMap((each) => (each.kind === "affine" && "of" in each.A ? [all[each.A.of]] : [])),
+    ...parametersOf(inner).map((name) => params[name]),
+    ...sourcesOf(inner).map((name) => all[name]),
   ];
   let run = runs.get(step);
   const same = (/** @type {unknown[] | Float64Array} */ a, /** @type {ArrayLike<unknown>} */ b) =>
@@ -304,6 +304,14 @@ export const every = (steps) =>
         return [step];
     }
   });
+
+/** The parameters that move steps. @param {Step[]} steps those of `every` */
+export const parametersOf = (steps) =>
+  steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
+
+/** The clouds whose points steps use. @param {Step[]} steps those of `every` */
+export const sourcesOf = (steps) =>
+  steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 
 /** Copy rows of `length` numbers into rows of m numbers, from column `from` on. @param {Float64Array} out
  * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
