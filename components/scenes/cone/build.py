@@ -257,29 +257,12 @@ def lines() -> Recipe:
             size=1.5,
         ),
         (Line("line", "input", top, size=3), Line("bent line", "other", top, size=3)),
-        draw(
-            "held",
-            Points,
-            "input",
-            top,
-            one,
-            "the line",
-            place=(held,),
-            size=9,
-            hand=Drag("a", "s"),
-            hint="drag it",
-        ),
-        draw(
-            "kink",
-            Points,
-            "other",
-            top,
-            one,
-            "the kink",
-            place=(kink,),
-            size=9,
-            hand=Drag("u", "v"),
-            hint="drag it",
+        *(
+            draw(name, Points, role, top, one, title, place=(step,), size=9, hand=hand, hint="drag it")
+            for name, role, title, step, hand in (
+                ("held", "input", "the line", held, Drag("a", "s")),
+                ("kink", "other", "the kink", kink, Drag("u", "v")),
+            )
         ),
     )
     return Recipe(
