@@ -196,7 +196,7 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def overview(state: State | None) -> html.Div | None:
-    """What a recipe says of itself in a few lines, beside its figure."""
+    """HTML of a recipe's overview: a few lines beside its figure."""
     if state is None or state.recipe.overview is None:
         return None
     return html.Div([html.P(line) for line in state.recipe.overview.lines], className="overview")

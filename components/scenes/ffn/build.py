@@ -175,7 +175,7 @@ def least_squares_readout(hidden: Pipeline, y: np.ndarray) -> Affine:
 
 
 def padded(first: Affine) -> Affine:
-    """The same map for points with one more coordinate, which it ignores."""
+    """An affine map, extended to points with one more coordinate, which it ignores."""
     assert isinstance(first.A, Entries)
 
     def wider(values: Any) -> np.ndarray:

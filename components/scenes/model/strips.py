@@ -32,7 +32,7 @@ HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
 
 @dataclass(frozen=True)
 class Strip:
-    """One number of each norm, and others that are drawn around it as dotted lines.
+    """A statistic of each norm, with related statistics as dotted lines.
 
     title: with the unit; around: what the dotted lines are, by column. percent: values are shares.
     """
@@ -106,7 +106,7 @@ def parts(paths: Sequence[str]) -> list[str]:
 
 
 def _stack(path: str) -> str:
-    """What stands before the first number in a path: encoder and decoder count apart."""
+    """The part of a module's path before its first number, by which encoder and decoder are told apart."""
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
 
@@ -203,7 +203,7 @@ def lines(
 
 
 def told(row: Row, name: str, strip: Strip) -> str:
-    """What the pointer reads of a norm in a strip."""
+    """The hover text of a norm in a strip."""
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
     if strip.middle in ("longest", "top_energy") and row["longest_at"]:
@@ -290,7 +290,7 @@ def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
 
 
 def place(k: int, digest: Digest) -> float:
-    """Where the norm of index k stands on the horizontal axis."""
+    """The horizontal coordinate of the norm of index k."""
     return ORIGIN[0] + (k + 0.5) / len(digest.rows)
 
 
