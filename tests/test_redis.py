@@ -12,12 +12,13 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask import Flask
-from redis import Redis, RedisError
+from redis import BlockingConnectionPool, Connection, Redis, RedisError
 
 from components.language.scene import WrongValue
 from components.pages import follow, panel
@@ -244,31 +245,68 @@ class Quiet(socketserver.BaseRequestHandler):
 
 def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
     """Once, each of eight threads waited two seconds for it, so that forty open pages stopped the server."""
+    waiting = []  # how many connections wait for Redis, each time that one begins to
+    now, lock = set(), threading.Lock()
+
+    def counted(connection, connect=Connection.connect):
+        with lock:
+            now.add(connection)
+            waiting.append(len(now))
+        try:
+            connect(connection)
+        finally:
+            with lock:
+                now.discard(connection)
+
+    monkeypatch.setattr(Connection, "connect", counted)
+    with silent_redis(monkeypatch):
+        answers = at_once(8, lambda: store.Store("signs").get("anything"))
+    assert max(waiting) == store.MAX_CONNECTIONS
+    assert max(seconds for kind, seconds in answers if kind is store.StoreBusy) < store.ANSWER_SECONDS
+    assert max(seconds for _, seconds in answers) < 2 * store.ANSWER_SECONDS
+
+
+def test_threads_that_come_first_at_the_same_time_share_one_connection_pool(monkeypatch):
+    """Once, each made a pool of its own, so that more threads than MAX_CONNECTIONS could wait for Redis."""
+    from_url = BlockingConnectionPool.from_url
+    created = []
+
+    def slow(*args, **settings):
+        created.append(args)
+        time.sleep(0.1)
+        return from_url(*args, **settings)
+
+    monkeypatch.setattr(BlockingConnectionPool, "from_url", slow)
+    with silent_redis(monkeypatch):
+        at_once(8, lambda: store.storage("signs"))
+    assert len(created) == 1
+
+
+@contextmanager
+def silent_redis(monkeypatch):
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Quiet) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{server.server_address[1]}/0")
-
-        together = threading.Barrier(8)
-
-        def waits(_):
-            together.wait()
-            start = time.monotonic()
-            with pytest.raises(store.StoreUnavailable) as away:
-                store.Store("signs").get("anything")
-            return away.type, start, time.monotonic()
-
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(waits, range(8)))
+        yield
         server.shutdown()
-    crowded = [end - start for kind, start, end in answers if kind is store.StoreBusy]
-    assert max(crowded) < 0.6
-    # from when each of the others had a connection at the latest
-    held = [
-        (start + store.CONNECTION_SECONDS, end) for kind, start, end in answers if kind is not store.StoreBusy
-    ]
-    assert all(sum(a <= each < b for a, b in held) <= store.MAX_CONNECTIONS for each, _ in held)
-    assert max(end - start for _, start, end in answers) < 2
+
+
+def at_once(threads, call):
+    """What each of several threads raised, and after how many seconds it ended."""
+    together = threading.Barrier(threads)
+
+    def timed(_):
+        together.wait()
+        start, kind = time.monotonic(), None
+        try:
+            call()
+        except store.StoreUnavailable as problem:
+            kind = type(problem)
+        return kind, time.monotonic() - start
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(timed, range(threads)))
 
 
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
 CONNECTION_SECONDS = 0.2  # to wait for one of these connections
 DURABLE = {"films", "runs"}  # synced to disk at each write; others may be lost in a power failure
 MAX_WATCHED_KEYS = 1000  # for which `silence` is measured
+_creating = threading.Lock()
 _last: dict[str, tuple[Any, float]] = {}  # by key: the last value, and the time when it was first seen
 
 
@@ -77,9 +79,10 @@ class Store:
 
 def storage(name: str) -> Any:
     """Huey's storage object for a namespace."""
-    if url := redis_url(os.environ):
-        return _redis(name, url)
-    return _sqlite(name, cache_folder(os.environ))
+    with _creating:  # `cache` alone would let threads that come first at the same time create one each
+        if url := redis_url(os.environ):
+            return _redis(name, url)
+        return _sqlite(name, cache_folder(os.environ))
 
 
 @cache
