@@ -1,4 +1,4 @@
-"""Compare three ways to find the keys that attention can select: linear programmes, Qhull, `geometry.fates`.
+"""Compare three ways to find the keys that attention can select: linear programmes, Qhull and our own.
 
 Run it with `python -m benchmarks.selection`; it prints a table of CPU times. All get the same sets of
 Gaussian keys, one after another in one process, and must give the same answers. The linear programmes, one
@@ -13,7 +13,7 @@ from time import process_time
 
 import numpy as np
 
-from geometry import fates, hull
+from geometry import hull, selectable_keys
 from geometry.clouds import gaussian
 
 SIZES = ((50, 4), (200, 4), (100, 8), (500, 8))
@@ -22,7 +22,7 @@ MAX_DIMENSION = 5  # largest dimension for Qhull
 
 
 def programmes(keys: np.ndarray) -> np.ndarray:
-    return np.asarray([fates.programme(keys, k) for k in range(len(keys))])
+    return np.asarray([selectable_keys.programme(keys, k) for k in range(len(keys))])
 
 
 def by_hull(keys: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[floa
 def main() -> None:
     print("| keys, dimensions | a programme a key, ms | Qhull, ms | ours, ms |\n| --- | --- | --- | --- |")
     for n, d in SIZES:
-        ours, found = timed(fates.unbeaten, n, d)
+        ours, found = timed(selectable_keys.unbeaten, n, d)
         ways = {"programmes": programmes} | ({"hull": by_hull} if d <= MAX_DIMENSION else {})
         others = {name: timed(way, n, d) for name, way in ways.items()}
         for name, (_, theirs) in others.items():

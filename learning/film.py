@@ -17,7 +17,7 @@ from geometry.entries import Entries, Track
 from geometry.pipeline import Pipeline
 from learning.datasets import DataSet
 from learning.models import model
-from learning.parts import MAX_NUMBERS, npz_parts
+from learning.untrusted_npz import MAX_NUMBERS, npz_parts
 from learning.weights import FilmError, bounded, finite, network_of, weights_text
 
 __all__ = ["Film", "FilmError", "from_npz", "key", "network_of", "rows", "score", "to_npz", "weights_text"]

@@ -19,7 +19,7 @@ from learning.datasets import DataSet
 from learning.film import Film
 from learning.history import History
 from learning.models import Model
-from learning.parts import MAX_NUMBERS
+from learning.untrusted_npz import MAX_NUMBERS
 
 CHECKPOINT_SECONDS = 0.15  # seconds of training between two progress reports (`Moment`)
 VECTOR_LANES = 32  # a multiple of the numbers that a vector instruction takes

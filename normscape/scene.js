@@ -15,7 +15,7 @@
     React.useEffect(() => {
       let left = false;
       const tell = (/** @type {object} */ news) => latest.current.setProps?.(news);
-      import(new URL("assets/guest/server.mjs", base).href).then(
+      import(new URL("assets/guest/dash_figure.mjs", base).href).then(
         (server) => {
           if (left) return;
           figure.current = server.figure(host.current, base, tell);

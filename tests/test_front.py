@@ -23,8 +23,8 @@ from waitress import wasyncore
 from benchmarks.load import Hall, crowd, files_of, gallery
 from components.web import serve
 from components.web.budget import QUEUE_LENGTH
-from learning.parts import MAX_UPLOAD_BYTES
-from tests.learning.test_parts import BOMBS
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
+from tests.learning.test_untrusted_npz import BOMBS
 from tests.test_deployment import ROOT, environment, fetch, serving
 from tests.waiting import until
 

@@ -23,7 +23,7 @@ from components.training import jobs, queue, runs
 from components.training.recipes import at_rest, recipe_of
 from learning.film import Film, to_npz
 from learning.network import initial
-from learning.parts import MAX_NUMBERS
+from learning.untrusted_npz import MAX_NUMBERS
 from learning.weights import weights_text
 
 pytestmark = pytest.mark.usefixtures("idle")

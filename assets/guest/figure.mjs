@@ -1,7 +1,7 @@
 // @ts-check
 /** A scene as a guest in another page's element, in a shadow tree that isolates styles and names. Properties
- * go in; changes by the reader come out. A `Giver` supplies what the figure needs: a server (server.mjs), or
- * the kernel of a notebook (kernel.mjs). */
+ * go in; changes by the reader come out. A `Giver` supplies what the figure needs: a Dash application
+ * (dash_figure.mjs), or the kernel of a notebook (kernel.mjs). */
 
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";

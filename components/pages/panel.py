@@ -22,7 +22,7 @@ from components.settings import redis_url
 from components.training import jobs, queue, store
 from components.training.worker import ChildWorker
 from components.web.budget import TRAINING_PRICE, Busy, client, work
-from learning.parts import MAX_UPLOAD_BYTES
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 # limit of an upload, for the page
 MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}

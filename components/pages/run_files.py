@@ -19,7 +19,7 @@ from components.web.routes import RouteFacts, route
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
 from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
-from learning.parts import MAX_UPLOAD_BYTES
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up

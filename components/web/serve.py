@@ -22,7 +22,7 @@ from waitress.channel import HTTPChannel
 
 from components.web.routes import SECRET
 from components.web.security import MAX_BODY_BYTES
-from learning.parts import MAX_UPLOAD_BYTES
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_CONNECTIONS, FILES_PER_CONNECTION = 2_000, 3  # files of a connection: socket, request body, response
 STOP_SECONDS, HALF_SENT_SECONDS = 8, 0.5  # for requests under way, and those half received; Docker allows 10

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
-from learning.recording import massive, positions, precision, sources
+from learning.recording import massive, precision, sources, token_kinds
 from learning.recording.column import Column, ratio
 from learning.recording.recording import NORM_KINDS, Norm, Recording
 from learning.safetensors import FileError
@@ -59,7 +59,7 @@ COLUMNS = (
     Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
     Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
     *massive.COLUMNS,
-    *positions.COLUMNS,
+    *token_kinds.COLUMNS,
     Column(
         "rank",
         "effective rank",
@@ -192,7 +192,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
     spread = centred.reshape(len(norm.x), -1)
     few = massive.is_massive(norm.x)
     columns |= massive.columns(norm, words or {}) | precision.columns(norm, few)
-    columns |= positions.columns(norm, special, share=share, turn=turn)
+    columns |= token_kinds.columns(norm, special, share=share, turn=turn)
     columns |= sources.columns(norm.mean_sources, norm.outlier_sources)
     columns |= {
         "rank": effective_rank(spread[~few]),

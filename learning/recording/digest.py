@@ -20,11 +20,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
-from learning.parts import MAX_UPLOAD_BYTES
 from learning.recording import massive
 from learning.recording.analysis import Row, completed, measured
 from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, said
 from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 Array = np.ndarray
 FORMAT = "normscape-digest-2"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from geometry import fates
+from geometry import selectable_keys
 from geometry.clouds import gaussian
 from geometry.gaussian_hull import expected_vertices, external, internal, unselectable_share
 
@@ -60,7 +60,7 @@ def test_a_simplex_has_all_its_vertices(d):
 @pytest.mark.parametrize(("n", "d"), [(12, 1), (20, 2), (20, 3), (30, 4), (30, 5), (60, 6), (60, 8)])
 def test_simulations(n, d):
     sets = 200
-    counts = [fates.unbeaten(gaussian(n, d, seed=10_000 + k)).sum() for k in range(sets)]
+    counts = [selectable_keys.unbeaten(gaussian(n, d, seed=10_000 + k)).sum() for k in range(sets)]
     error = np.std(counts, ddof=1) / np.sqrt(sets)
     assert abs(np.mean(counts) - expected_vertices(n, d)) <= 4 * error + 1e-9
 

@@ -7,7 +7,7 @@ from components.language.scene import scenes
 from components.scenes.unselectable import SCENE
 from components.scenes.unselectable.build import ARMS, DIMENSIONS, KEY_COUNTS, MAX_OPENED, short
 from components.training.recipes import recipe_of
-from geometry import fates, layer_norm, rms_norm
+from geometry import layer_norm, rms_norm, selectable_keys
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.gaussian_hull import internal, unselectable_share
@@ -34,7 +34,7 @@ def test_the_table_is_what_make_films_counts():
     for n, d in [(5, 2), (10, 3), (20, 4), (50, 2), (20, 16)]:
         for arm in films.ARMS:
             shares = [
-                1 - fates.unbeaten(films.keys(gaussian(n, d, seed=k), arm)).mean()
+                1 - selectable_keys.unbeaten(films.keys(gaussian(n, d, seed=k), arm)).mean()
                 for k in range(films.SETS_PER_ROW)
             ]
             # one key more or less in all sets is the most that rounding may do
@@ -192,7 +192,7 @@ def the_price():
     )
     for n in KEY_COUNTS:
         places = films.keys(gaussian(n, 2, seed=0), "eps")[:, 0]
-        won = places[fates.unbeaten(places[:, None])]
+        won = places[selectable_keys.unbeaten(places[:, None])]
         assert sorted(won) == [places.min(), places.max()]
         assert ROWS[n, 2]["eps"] == pytest.approx([1 - 2 / n, 0], abs=1e-6)
 
@@ -213,7 +213,7 @@ def largest_weight():
 
 def scaling_alone():
     no_key_is_lost()
-    assert fates.unbeaten(rms_norm(gaussian(200, 3, seed=5), eps=0)).all()
+    assert selectable_keys.unbeaten(rms_norm(gaussian(200, 3, seed=5), eps=0)).all()
     assert RECIPE.readouts[-1].label == "scaled only"
 
 
@@ -234,7 +234,7 @@ def from_which_dimension():
     assert max(KEY_COUNTS) == 500
     assert share(500, 4, "eps") > 0 and not any(share(n, d, "eps") for n, d in ROWS if d >= 5)
     x = gaussian(500, 5, seed=0)
-    lost = [1 - fates.unbeaten(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
+    lost = [1 - selectable_keys.unbeaten(layer_norm(x, eps=eps)).mean() for eps in (1e-5, 1e-1)]
     assert lost[0] == 0 < lost[1]
 
 

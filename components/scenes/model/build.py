@@ -44,7 +44,7 @@ COLOURS = {
 }
 MASSIVE = {"shown": "shown", "out": "left out"}
 # kinds of tokens: their roles; the first that fits counts
-TOKEN_KINDS = {
+TOKEN_CLASSES = {
     "first position": "mean-direction",
     "special token": "ellipsoid",
     "punctuation or space": "hyperplane",
@@ -221,10 +221,10 @@ def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tup
     show = rows(np.eye(3, norm.points.shape[1]))
     look: dict[str, Any] = {"size": 7 if len(norm.points) <= 300 else 5, "hand": Follow()}
     if colour == "kind":
-        kinds = np.array(token_kinds(norm, first))
+        kinds = np.array(token_classes(norm, first))
         every = [
             Points("vectors", role, show, kind, only=np.flatnonzero(kinds == kind).tolist(), **look)
-            for kind, role in TOKEN_KINDS.items()
+            for kind, role in TOKEN_CLASSES.items()
             if (kinds == kind).any()
         ]
     else:
@@ -232,9 +232,9 @@ def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tup
     return *every, *followed("vectors", show, "the followed vector")
 
 
-def token_kinds(norm: Reduced, first: Digest) -> list[str]:
-    """For each vector the kind of its token, of TOKEN_KINDS."""
-    start, special, punctuation, other = TOKEN_KINDS
+def token_classes(norm: Reduced, first: Digest) -> list[str]:
+    """The class of each vector's token: one of TOKEN_CLASSES."""
+    start, special, punctuation, other = TOKEN_CLASSES
     found = []
     for token, position in zip(norm.token.tolist(), norm.position.tolist(), strict=True):
         has_letters = any(map(str.isalnum, first.words.get(token, "unknown")))

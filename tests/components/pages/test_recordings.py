@@ -16,11 +16,11 @@ import app
 from components.pages import recordings
 from components.training import runs
 from components.web import security
-from learning.parts import MAX_UPLOAD_BYTES
 from learning.recording.digest import digest
 from learning.recording.digest import to_file as to_file_of_digest
 from learning.recording.recording import Recording, to_file
 from learning.safetensors import from_safetensors, to_safetensors
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 from tests.learning.recording.norms import norm, recording
 from tests.learning.recording.test_recording import HOSTILE
 

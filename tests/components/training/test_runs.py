@@ -25,8 +25,8 @@ from components.training import runs, store
 from components.web.security import MAX_BODY_BYTES
 from learning.film import Film, from_npz, key, to_npz
 from learning.network import Network
-from learning.parts import MAX_NUMBERS, MAX_UPLOAD_BYTES
 from learning.training import most_checkpoints, train, trained
+from learning.untrusted_npz import MAX_NUMBERS, MAX_UPLOAD_BYTES
 
 ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from learning.film import FilmError, from_npz, to_npz
-from learning.parts import MAX_META_BYTES
+from learning.untrusted_npz import MAX_META_BYTES
 from tests.learning.test_film import archive, made, meta, meta_of
 
 MB = 2**20

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geometry import fates, hull
+from geometry import hull, selectable_keys
 from geometry.clouds import gaussian
 
 
@@ -13,7 +13,7 @@ def by_programmes(keys):
     """A linear programme for each of the distinct keys."""
     places, copy_of = np.unique(keys, axis=0, return_inverse=True)
     places = places / (np.max(np.linalg.norm(places, axis=-1)) or 1)
-    found = [len(places) == 1 or fates.programme(places, k) for k in range(len(places))]
+    found = [len(places) == 1 or selectable_keys.programme(places, k) for k in range(len(places))]
     return np.asarray(found)[copy_of.ravel()]
 
 
@@ -23,7 +23,7 @@ def by_programmes(keys):
 def test_hull_and_programmes_agree(n, d):
     for seed in range(3):
         keys = gaussian(n, d, seed=seed)
-        found = fates.unbeaten(keys)
+        found = selectable_keys.unbeaten(keys)
         np.testing.assert_array_equal(np.flatnonzero(found), hull.vertices(keys))
         np.testing.assert_array_equal(found, by_programmes(keys))
 
@@ -34,40 +34,42 @@ def test_on_a_coarse_lattice(seed, d, n, flat):
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
         keys[:, -1] = keys.sum(axis=-1)
-    np.testing.assert_array_equal(fates.unbeaten(keys), by_programmes(keys))
+    np.testing.assert_array_equal(selectable_keys.unbeaten(keys), by_programmes(keys))
 
 
 def test_on_a_line_only_the_ends_and_their_copies_win():
     keys = np.array([[-1.0], [1.0], [1.0], [1 - 1e-12], [0.5], [-1 + 1e-12]])
-    np.testing.assert_array_equal(fates.unbeaten(keys), [True, True, True, False, False, False])
-    np.testing.assert_array_equal(fates.unbeaten(1e9 * keys), fates.unbeaten(keys))
+    np.testing.assert_array_equal(selectable_keys.unbeaten(keys), [True, True, True, False, False, False])
+    np.testing.assert_array_equal(selectable_keys.unbeaten(1e9 * keys), selectable_keys.unbeaten(keys))
 
 
 def test_keys_on_a_sphere_can_all_be_selected():
     for d in (2, 3, 5):
         x = gaussian(100, d, seed=d)
-        assert fates.unbeaten(x / np.linalg.norm(x, axis=-1, keepdims=True)).all()
+        assert selectable_keys.unbeaten(x / np.linalg.norm(x, axis=-1, keepdims=True)).all()
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e9])
 def test_neither_size_nor_place_matters(scale):
     keys = gaussian(50, 3, seed=1)
-    np.testing.assert_array_equal(fates.unbeaten(scale * (keys + 7)), fates.unbeaten(keys))
+    np.testing.assert_array_equal(
+        selectable_keys.unbeaten(scale * (keys + 7)), selectable_keys.unbeaten(keys)
+    )
 
 
 def test_made_cases():
     inside = np.array([[0, 0], [1, 0], [0, 1], [-1, -1]])
-    np.testing.assert_array_equal(fates.unbeaten(inside), [False, True, True, True])
+    np.testing.assert_array_equal(selectable_keys.unbeaten(inside), [False, True, True, True])
     np.testing.assert_array_equal(
-        fates.unbeaten([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False]
+        selectable_keys.unbeaten([[1, 1], [0, 0], [1, 1], [0.5, 0.5]]), [True, True, True, False]
     )
-    np.testing.assert_array_equal(fates.unbeaten(np.zeros((3, 2))), [True] * 3)
-    assert fates.unbeaten(np.zeros((0, 2))).shape == (0,)
+    np.testing.assert_array_equal(selectable_keys.unbeaten(np.zeros((3, 2))), [True] * 3)
+    assert selectable_keys.unbeaten(np.zeros((0, 2))).shape == (0,)
 
 
 def test_newton_proves_what_it_says():
     keys = gaussian(200, 5, seed=0)
-    won, lost = fates.newton(keys, np.arange(200))
+    won, lost = selectable_keys.newton(keys, np.arange(200))
     corners = np.isin(np.arange(200), hull.vertices(keys))
     assert corners[won].all() and not corners[lost].any() and not (won & lost).any()
     assert (won | lost).mean() > 0.9  # else the programmes would do the work
@@ -76,4 +78,4 @@ def test_newton_proves_what_it_says():
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.full((2, 2), np.nan), np.zeros((1, 2, 3))])
 def test_what_is_no_set_of_keys(wrong):
     with pytest.raises(ValueError, match="finite numbers"):
-        fates.unbeaten(wrong)
+        selectable_keys.unbeaten(wrong)

@@ -1,4 +1,4 @@
-"""Vectors by the kind of their token: first of a text, special, or any other.
+"""Columns of a report by the kind of a vector's token: first of a text, special, or any other.
 
 Trained transformers treat the first position and separators apart: massive activations and attention sinks
 are there.
@@ -24,7 +24,9 @@ KINDS = {
 COLUMNS = (
     *(
         Column(
-            kind, f"‖x‖, {kind}", f"The median length of the vectors at {where}, in median lengths of all."
+            kind,
+            f"‖x‖, {kind}",
+            f"The median length of the vectors at {where}, divided by the median length of all.",
         )
         for kind, where in KINDS.items()
     ),
@@ -41,8 +43,8 @@ COLUMNS = (
 )
 
 
-def token_kinds(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Array, "n"]]:
-    """For each of KINDS, which vectors of a norm are of that kind. special: numbers of tokens."""
+def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Array, "n"]]:
+    """Which vectors of a norm are of each of KINDS. special: ids of the special tokens."""
     first = norm.position == 0
     marked = np.isin(norm.token, list(special)) & ~first
     return {"first": first, "special": marked, "rest": ~(first | marked)}
@@ -55,7 +57,7 @@ def columns(
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))
     found: dict[str, Any] = {}
-    for kind, chosen in token_kinds(norm, special).items():
+    for kind, chosen in by_token_kind(norm, special).items():
         found |= {
             kind: median(lengths[chosen]),
             f"share_{kind}": median(share[chosen]),
