@@ -155,6 +155,9 @@ def on_the_sphere():
 def sizes():
     said(row("layer_norm")["size"][12], "3.6")
     said(row("none")["size"][12], "462")
+    for kind, words in (("none", ("236", "1062")), ("layer_norm", ("3.1", "4.1"))):
+        for value, word in zip(row(kind)["spread"][0], words, strict=True):
+            said(value, word)
     # squares of sizes grow evenly with LayerNorm, sizes by one factor without
     squares = np.square(row("layer_norm")["size"])
     assert np.corrcoef(squares, range(13))[0, 1] > 0.995
@@ -317,8 +320,8 @@ CLAIMS = {
     "The curves are medians of 20 draws with 64 numbers a token; the choice **curves of tokens with** offers four numbers as well.": the_setup,
     "There are four norms": the_setup,
     "the picture follows them, and their curve leaves its panel at the top": out_of_its_panel,
-    "With $g = 1$ the size is 3.6 after 12 blocks.": sizes,
-    "Without a norm an update is roughly proportional to what the block reads, from the third block on about 1.4 times as large (medians of 20 draws), and sizes multiply: with $g = 1$ the size is 462 after 12 blocks.": in_proportion,
+    "With $g = 1$ the size is 3.6 after 12 blocks (the draws range from 3.1 to 4.1).": sizes,
+    "Without a norm an update is roughly proportional to what the block reads, from the third block on about 1.4 times as large (medians of 20 draws), and sizes multiply: with $g = 1$ the size is 462 after 12 blocks (median of 20 draws with 64 numbers; they range from 236 to 1,062).": in_proportion,
     "from 40° at the first block to 17° at the last (64 numbers, branches of size 1, median of 20 draws). With post-LN the stream stays at size 1, and with 64 numbers and branches of size 1 the last block turns no less far than the first: 42° and 52°. With four numbers and branches up to size 1, or with 64 and up to 0.2, it turns less far.": turns,
     "(12 blocks, branches of size 1; median and range of 20 draws with 64 numbers): | norm | median | range | | --- | --- | --- | | none | 5,041 | 525 to 115,900 | | LayerNorm | 4.5 | 3.3 to 5.6 | | post-LN | 0.93 | 0.47 to 3.3 |": gradients,
     "With four numbers single draws of post-LN lie between 0.01 and 185.": gradients,
@@ -329,7 +332,7 @@ CLAIMS = {
     "Let all updates become twice as large, **size of the branches** 2.": twice,
     "about twice as far": twice,
     "It was 17° and is 17°. Only the first blocks turn more: later the stream has grown as much as the updates. Move **size of the branches** back to 1": twice,
-    "The size grows to 462 (median of 20 draws), and the gradient with it.": no_norm_stop,
+    "The size grows to 462 (median of 20 draws, which range from 236 to 1,062), and the gradient with it.": no_norm_stop,
     "It cannot grow, and its turns do not shrink: in the median of 20 draws each of the first three blocks turns it by 42° to 45°, each of the last six by 51° to 54°. With tokens of four numbers there is no such order.": turns,
     "No norm, but branches of 0.2.": small_branches,
     "in 12 blocks it hardly grows": small_branches,

@@ -217,6 +217,14 @@ def the_angle():
     said(np.sqrt(np.mean((10 ** w[-120:, 4]) ** 2)), "14.17")
 
 
+def as_long_as_it_is_strong():
+    recipe, params = state()
+    for pull in (0.0, 0.5, 2.0):
+        start, tip = recipe.cloud("target").stages(params | {"pull": pull})[0]
+        assert not start.any()
+        np.testing.assert_allclose(tip, 1.35 * pull * BEST_DIRECTION)
+
+
 def out_of_the_panels():
     """Long w are above the axis of their panel; and where there is no decay, so is the balance."""
     for params in ({"rate": 2.0, "noise": 2.0}, {"rate": 0.01, "noise": 0.0}):
@@ -228,6 +236,7 @@ def out_of_the_panels():
 
 CLAIMS = {
     "Lengths above 5 leave the upper panel at its top.": out_of_the_panels,
+    "it is lowest along the arrow, which is as long as the pull is strong; without one there is no arrow.": as_long_as_it_is_strong,
     "Without decay there is none.": out_of_the_panels,
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,
     "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,

@@ -189,6 +189,8 @@ def level_around_the_axis():
     x, y = far * np.cos(phi), far * np.sin(phi)
     across = [height(x - step * np.sin(phi), y + step * np.cos(phi)) for step in (-h, h)]
     assert (np.diff(np.abs(across[1] - across[0])) < 0).all()
+    slopes = [height(h, 0, eps) / h for eps in (0.01, 0.1, 1.0)]
+    np.testing.assert_allclose(slopes, [10, 10**0.5, 1], rtol=1e-6)
 
 
 def under_the_level_parts():
@@ -259,7 +261,7 @@ CLAIMS = {
     r"Divide by the length: a plane that misses the origin becomes half a sphere, as the line becomes half a circle.": half_a_sphere,
     "half of them are now outside the panel.": half_have_left,
     "Now the circle surrounds the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve as the circle passes the origin.": around_the_origin,
-    "Around the right half of the $x$ axis the surface is high and nearly level, around the left half low and nearly level. Between them it climbs, more steeply near the origin.": level_around_the_axis,
+    "For $\\varepsilon = 0$ the surface is high and nearly level around the right half of the $x$ axis, low and nearly level around the left half. Between them it climbs, more steeply near the origin. A larger $\\varepsilon$ makes it flatter there.": level_around_the_axis,
     "most of it lies under the two nearly level parts. In the right panel the curve is nearly flat at both ends.": under_the_level_parts,
     "### Half a circle The thick violet arc on the floor shows where normalising takes the line: to nearly half of the unit circle.": nearly_half,
     "to nearly half of the unit circle.": nearly_half,

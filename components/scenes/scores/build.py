@@ -241,6 +241,8 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     if heads > 1:
         wide, more = nearer("nearer in all", heads * d, f"in {heads * d}")
         shares, numbers = (*shares, *wide), (*numbers, *more)
+    if d == 1:  # after centring nothing has a direction
+        numbers = ()
     readouts = (
         Number("Geodesic θ", "distances", Row((0, 0, 1)), unit=" rad", digits=3),
         Number("chord", "distances", Row((0, 2)), digits=3),

@@ -34,6 +34,10 @@ SAME = {
         "Of the 60 keys 32 are hollow.",
     ),
     "After the centring it is 47.": ("language", "It is 47."),
+    "a typical one by 15° (median over the norms).": (
+        "model",
+        "The typical output turns by 15° (median over the norms).",
+    ),
     "There are 32 tokens, drawn at random.": ("particles", "There are 32 tokens"),
     "At time 10 there are 4 clusters. From time 7 to time 25 their number does not change": (
         "particles",
