@@ -48,7 +48,7 @@ def main() -> None:
         for name, (_, theirs) in others.items():
             if not np.array_equal(theirs, found):
                 raise SystemExit(f"{name} and ours differ for {n} keys in {d} dimensions")
-        qhull = f"{others['hull'][0]:.1f}" if "hull" in others else "—"
+        qhull = f"{others['hull'][0]:.1f}" if "hull" in others else "not run"
         print(f"| {n}, {d} | {others['programmes'][0]:,.0f} | {qhull} | {ours:.1f} |", flush=True)
 
 
