@@ -65,5 +65,5 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 
 
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
-    """RMSNorm without a gain, for `language.read` in place of every LayerNorm."""
+    """RMSNorm without a gain, for the argument `norm` of `language.read`."""
     return rms_norm(x, eps=EPS)

@@ -1,4 +1,4 @@
-"""A transformer with one layer, one head and no positions, a classifier. Source: brody2023, 3 and E.1."""
+"""A classifier: one transformer layer with one head, without positions. Source: brody2023, 3 and E.1."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -113,7 +113,7 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 
 
 def from_npz(data: bytes) -> Film:
-    """Read a film that `to_npz` wrote. Raises FilmError for any other file, without unpacking too much."""
+    """Read a film that `to_npz` wrote. Raises FilmError for any other file, and for one that is too large."""
     return _film(*npz_parts(data))
 
 

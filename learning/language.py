@@ -139,7 +139,8 @@ def read(
     and logits LayerNorm(x) @ wteᵀ, or @ head if the weights have a Linear of that name.
 
     attend   replaces the causal softmax
-    norm     replaces LayerNorm: a function of (weights, the norm's name, x, scaled=)
+    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm (or, if not `shape.normed`, gain and
+             shift). Only the norm before attention is called with `scaled`: False asks for no division
     shares   the share of each axis that each head sees (`geometry.windows`); by default separate blocks
     kept     the first blocks of an earlier pass over these tokens, which are reused
 

@@ -26,18 +26,18 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """Random swaps among all axes of one head."""
+    """A permutation of d axes: random swaps among all axes of one head."""
     m = d // heads
     return swapped(d, rng.integers(heads) * m + rng.permutation(m))
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """As many random swaps, evenly from all heads; each swaps two axes of the same head."""
+    """A permutation with as many swaps as `one`, evenly from all heads, each within a head."""
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """As many random swaps, evenly from all heads; each swaps two axes of different heads.
+    """A permutation with as many swaps as `one`, evenly from all heads, each across two heads.
 
     The axes are drawn as in `each`. `one`, `each` and `across` swap equally many axes, so up to a renumbering
     of axes they are the same: only the division into heads distinguishes them.

@@ -16,7 +16,7 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """The normalisation (counted from 1) at which most points change sides, and their indices (K,)."""
+    """The normalisation (counted from 1) at which most points turn far, and the indices (K,) of these."""
 
     layer: int
     points: Array

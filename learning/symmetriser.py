@@ -182,7 +182,7 @@ def pooled(images: np.ndarray) -> np.ndarray:
 
 
 def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[str, Any]) -> bytes:
-    """Serialise the parameters of one seed at all T checkpoints, (T, …), as safetensors in float16."""
+    """Serialise the parameters (T, …) of one seed at its T checkpoints as safetensors in float16."""
     arrays = {name: np.asarray(part, np.float16) for name, part in parts.items()}
     meta = {"block": asdict(block), "about": dict(about)}
     texts = {name: json.dumps(text) for name, text in meta.items()}

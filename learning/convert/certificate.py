@@ -40,7 +40,7 @@ class Difference:
 
 @dataclass
 class Tally:
-    """Sums over samples that make a `Difference`. predicts: whether outputs are logits, as KL needs."""
+    """Running sums over samples for a `Difference`. predicts: whether outputs are logits, which KL needs."""
 
     largest: float = 0.0
     kl: float = 0.0
@@ -207,7 +207,7 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """The output for the inputs when their batch also contains them reversed."""
+    """The output for inputs that run in one batch with a reversed copy of themselves."""
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
         for name, each in inputs.items()

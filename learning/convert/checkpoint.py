@@ -57,7 +57,7 @@ class Checkpoint:
 
     config, architecture   the configuration and the class of the model
     shards                 for each file, the model's names of its tensors
-    ties                   for each tied name without a stored tensor, the name that has it
+    ties                   for each tied tensor that is not stored, by name, the stored one that it equals
     unused                 stored tensors that the architecture does not have
 
     Raises NotConverted.
@@ -137,7 +137,7 @@ class Checkpoint:
         return {path.name: _sha256(path) for path in self.files}
 
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
-        """Map the files; False if the model's tensors are not just theirs renamed, but computed from them."""
+        """Map the files. False if the model's tensors are computed from stored ones, not only renamed."""
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
         computed = [each for each in known if isinstance(each, WeightConverter)]

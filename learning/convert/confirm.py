@@ -43,7 +43,7 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """`torch._grouped_mm` in float64: a (n, k) is cut into pieces at `ends`, each times its own b (k, m)."""
+    """`torch._grouped_mm` in float64: the rows of a (n, k), cut at `ends`, each piece times its own b (k, m)."""
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 
@@ -86,7 +86,7 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-    """The plan with the folds that keep the outputs of a copy up to rounding; the others become "unknown"."""
+    """The plan with the folds that preserve the outputs of a copy up to rounding; others become "unknown"."""
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:
         reason = f"confirming it takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"

@@ -55,7 +55,7 @@ class Summands(Tracer):
         return [part for each in call.args for part in self.summands(each)]
 
     def kind(self, value: Value) -> str:
-        """Which of `sources.KINDS` wrote a summand."""
+        """The kind of module, one of `sources.KINDS`, that wrote a summand."""
         origin = _origin(value)
         if origin not in self.kinds:
             self.kinds[origin] = self._kind(origin)
@@ -87,10 +87,10 @@ class Summands(Tracer):
 def contributions(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Mapping[Place, int]
 ) -> dict[Place, tuple[Sources, Sources]]:
-    """Who writes the means, and one dimension of the longest vector, of the inputs of norms.
+    """Which modules write the means of the norms' inputs, and one dimension of their longest vectors.
 
-    dimensions: for each norm, by its path and its call in a pass, the dimension. Padding that an
-    `attention_mask` names is left out, and norms whose input is no sum along their last axis.
+    dimensions: the dimension for each norm, by its path and the number of its call in a pass. Padding marked
+    by an `attention_mask` is left out. So are norms whose input is no such sum, or not along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -113,7 +113,7 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """Kind and module of each summand, and the summands (parts, n, d); None where they do not give x."""
+    """Kind and module of each summand, and the summands (parts, n, d); None if they do not sum to x."""
     whole, values = tracer.kept[x], tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
         return None

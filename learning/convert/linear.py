@@ -1,9 +1,9 @@
 """Which ATen operators commute with a linear map P along an axis: Pf(x) = f(Px), and in which operands.
 
 Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs; `contraction` and `leaf_of`
-also find the weights into which γ and β are folded. For an axis of an output, `links` lists the operands,
-each with its axis, that must be replaced by P times themselves so that the output is; None if that is
-impossible. Operands that are not listed stay as they are.
+also find the weights into which γ and β are folded. To apply P along
+an axis of an output, P must be applied to some of the operands, each along an axis of its own: `links` lists
+these; None if that is impossible. The other operands stay as they are.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands to which a map must be applied for it to act on an output's axis; [] if to none.
+    """The operands to which P must be applied so that it applies to an output's axis; [] if none is needed.
 
     None if that is impossible, or if the operator is unknown.
     """
@@ -128,7 +128,7 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: the outputs, with axes, for which an operand must be mapped along its axis."""
+    """The inverse of `links`: the outputs, each with its axis, whose links contain this operand and axis."""
     for output in call.outputs:
         for each in range(len(output.shape)):
             for link in links(call, output, each) or ():
@@ -263,7 +263,7 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The links of a sum's operands; None if one is broadcast, so adds the same number to all coordinates."""
+    """The links of a sum's operands; None if one is broadcast, and so adds the same number everywhere."""
     found = []
     for each in operands:
         if not isinstance(each, Value) and each == 0:

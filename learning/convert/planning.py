@@ -1,4 +1,4 @@
-"""Decide from a traced graph which norms fold: by what writes their input and what else reads it."""
+"""Decide from a traced graph which norms fold: from the operators that write their input or also read it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Tensor = Any
 
 @dataclass
 class Fold:
-    """The edits that fold a part of a norm, or the reasons against it, the nearest first."""
+    """The edits that fold a part of a norm, or the reasons why it does not fold, those nearest first."""
 
     edits: list[Edit] = field(default_factory=list)
     blocks: list[Answer] = field(default_factory=list)
@@ -108,7 +108,7 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """A parameter that did not run, and whose counterpart in another layer or expert is edited."""
+    """A parameter that the pass did not use, though its counterpart in another layer or expert is edited."""
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
     ran = {first for name, first in graph.names.items() if name in used}
@@ -365,7 +365,7 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
     """The edits for every name of a tied tensor; names whose edits differ are untied.
 
-    A name that did not run keeps the original tensor, unless its module ran under another path.
+    A name that the pass did not use keeps the original tensor, unless its module ran under another path.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

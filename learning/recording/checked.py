@@ -1,4 +1,4 @@
-"""A digest file that a reader has uploaded: everything in it is checked, as nothing of a file is believed."""
+"""Read an untrusted digest file, such as an upload: every part of it is checked."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _check_norm(said: Any) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
-    """The arrays of every norm, and no others: finite, and of shapes that belong together."""
+    """Check that the arrays are those of all norms and no others, finite, and of matching shapes."""
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:

@@ -121,7 +121,7 @@ def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
 
 
 def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
-    """A norm with some of its vectors."""
+    """A norm with only the vectors of the indices `few`."""
     return replace(norm, **{part: getattr(norm, part)[few] for part in ("points", *TOKEN_PARTS)})
 
 
@@ -210,7 +210,7 @@ def _rounded(value: Any) -> Any:
 
 
 def parsed(source: bytes | Path) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
-    """What a digest file says of itself, and its arrays. Raises FileError for a file of something else."""
+    """The metadata and the arrays of a digest file. Raises FileError for any other file."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
         raise FileError("this file is no digest of ours")
@@ -223,9 +223,9 @@ def is_digest(source: bytes | Path) -> bool:
 
 
 def from_digest(source: bytes | Path) -> Digest:
-    """The digest of `to_file`, which is ours; others are read by `learning.recording.checked`.
+    """Read a digest that we wrote by `to_file`; `learning.recording.checked` reads untrusted ones.
 
-    Raises FileError for a file of something else.
+    Raises FileError for any other file.
     """
     about, arrays = parsed(source)
     norms, tokens = [], dict[str, Any]()
@@ -253,7 +253,7 @@ def save(
     *,
     full: bool = False,
 ) -> bool:
-    """Write a recording; if a page could not open it, for its size, write its digest instead.
+    """Write a recording, or its digest if the recording is too large for the page to open.
 
     full: write the recording in any case. tell: as in `measured`. Returns whether it was reduced. Raises
     FileError as `digest` does.

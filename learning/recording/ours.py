@@ -18,7 +18,7 @@ FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 def seen(
     shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
 ) -> Recording:
-    """Record the inputs of its LayerNorms: `vectors` random token positions, the same for every norm."""
+    """Record the inputs of the model's LayerNorms at `vectors` random token positions, the same for all."""
     reading = read(shape, weights, tokens)
     inputs: dict[str, Array] = {}
     for k, block in enumerate(reading.blocks):

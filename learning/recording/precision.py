@@ -1,4 +1,4 @@
-"""What a norm's divisor √(σ² + ε) does to gradients, and what half precision would make of it."""
+"""Columns of a report on a norm's divisor √(σ² + ε): its effect on gradients, its error in half precision."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """The error of σ² + ε with each number rounded, and the share of vectors that lose ε."""
+    """The error of σ² + ε if each number is rounded, and the share of vectors where the sum rounds to σ²."""
     own = rounded(variance)
     with np.errstate(over="ignore"):
         summed = rounded(own + rounded(eps))

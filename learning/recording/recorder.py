@@ -423,7 +423,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
     """The axis of vectors (*lead, d) along which the positions of `given`, (batch, n), lie, or None.
 
     lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be larger than the axis, as
-    with a key–value cache: then its end counts.
+    with a key–value cache: then the last positions count.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:
