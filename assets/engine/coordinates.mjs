@@ -8,11 +8,12 @@
 
 import { movers, value } from "./packed.mjs";
 
-/** One display coordinate of n points, ⟨weights, point⟩ + offset, at the progress or at a fixed stage,
- * divided by another row's coordinate if there is `over`. @param {Row} row
- * @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now @param {number} n
- * @param {Params} params @param {Float32Array} out @param {number} offset @param {number} stride */
-function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
+/** Write one display coordinate of n points to out[start + i·stride]: ⟨weights, point⟩ + row.offset, of the
+ * current points or of a fixed stage, divided by the coordinate of `row.over` if there is one.
+ * @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now
+ * @param {number} n @param {Params} params @param {Float32Array} out @param {number} start
+ * @param {number} stride */
+function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
   const d = points.length / n || 1;
@@ -22,10 +23,10 @@ function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   if (seen.length === 1) {
     const weight = weights[seen[0]];
     const { offset: low } = row;
-    for (let i = 0, at = seen[0], to = offset; i < n; i++, at += d, to += stride)
+    for (let i = 0, at = seen[0], to = start; i < n; i++, at += d, to += stride)
       out[to] = low + weight * points[at];
   } else
-    for (let i = 0, at = 0, to = offset; i < n; i++, at += d, to += stride) {
+    for (let i = 0, at = 0, to = start; i < n; i++, at += d, to += stride) {
       let sum = row.offset;
       for (let k = 0; k < seen.length; k++) sum += weights[seen[k]] * points[at + seen[k]];
       out[to] = sum;
@@ -33,7 +34,7 @@ function coordinate(row, stagesOfCloud, now, n, params, out, offset, stride) {
   if (!row.over) return;
   const by = new Float32Array(n);
   coordinate(row.over, stagesOfCloud, now, n, params, by, 0, 1);
-  for (let i = 0; i < n; i++) out[offset + i * stride] /= by[i];
+  for (let i = 0; i < n; i++) out[start + i * stride] /= by[i];
 }
 
 /** All display coordinates of n points. @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud

@@ -76,7 +76,7 @@ function rests(step) {
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/** The stages of a whole cloud, or of one point, or of n points, given in its place. A step that moves
+/** The stages of a cloud, or of other points that are given in place of its own. A step that moves
  * nothing gives the same array object again. @param {Cloud} cloud @param {Params} params @param {Stages} all
  * of the clouds that its steps see @param {{at: Float64Array, index: number, n?: number}} [point]
  * @param {Float64Array[]} [old] stages whose memory is free @returns {Float64Array[]} */
@@ -237,8 +237,8 @@ export function now(recipe, all, progress, each = null, there = new WeakMap()) {
  * the cached positions of each cloud; way: the array between two stages, reused for the next such positions
  */
 
-/** The progress of each point of the loose clouds: the first point of a cloud gets that of place 0, the last
- * that of 1. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
+/** The progress of each point of the loose clouds: `own` of the point's place in its cloud, from 0 for the
+ * first to 1 for the last. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
 export const progresses = (recipe, own) =>
   Object.fromEntries(
     [...loose(recipe)].map((cloud) => {

@@ -51,7 +51,7 @@ export const MARKS = {
     return withHeads(out, k, mark.arrow);
   },
 
-  /** The part of the way that is not ahead; later corners coincide with the point. */
+  /** The path up to the parameter's current value; the corners beyond it coincide with the point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -200,7 +200,8 @@ const ways = new WeakMap();
 const unmoved = (known, inputs) =>
   known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
 
-/** The points at stage 0 for each stop of the mark's parameter, stop by stop.
+/** The positions of all points at stage 0 for each stop of the mark's parameter, one stop after the other;
+ * cached until another parameter changes.
  * @param {WayMark} mark @param {Moment} moment */
 function startsOf(mark, { recipe, stages, params }) {
   const { [mark.parameter]: _, ...others } = params;
@@ -219,8 +220,9 @@ function startsOf(mark, { recipe, stages, params }) {
   return found;
 }
 
-/** The way: where points are at the stops of a parameter, all else as it is, with a gap after each point.
- * Recomputed only if something else has moved. @param {WayMark} mark @param {Moment} moment */
+/** The paths of points as the mark's parameter runs through its stops and nothing else changes, with a gap
+ * after each path. Recomputed only if something else has moved.
+ * @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const { [mark.parameter]: _, ...others } = params;

@@ -16,8 +16,8 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The unit query with the largest lead (margin) of key k over every other, 0 if none leads; and `among`, the
- * keys whose hull contains the nearest point. @param {ArrayLike<number>} keys @param {number} n
+/** The unit query by which key k leads all others by the largest margin (0 if no query selects it); and
+ * `among`, the keys whose hull contains the nearest point. @param {ArrayLike<number>} keys @param {number} n
  * @param {number} d @param {number} k @param {number[]} [start] such keys of a moment before
  * @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {

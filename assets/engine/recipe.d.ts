@@ -31,7 +31,7 @@ export interface Angle {
   kind: "angle";
 }
 
-/** A number for each point, fixed or live, painted through a named scale of the theme. */
+/** Colour by a colour scale of the theme: a number for each point, constant or computed at each moment. */
 export interface Color {
   scale: string;
   low: number;
@@ -131,7 +131,7 @@ export interface Follow {
   kind: "follow";
 }
 
-/** A click sets a choice to the whole number that each point of the cloud has. */
+/** A click sets a choice to the clicked point's number in `numbers`. */
 export interface Choose {
   kind: "choose";
   choice: string;
@@ -337,7 +337,7 @@ export interface HullFacesMark extends MarkFields {
   hand: null;
 }
 
-/** The disc in which the plane where an affine function is 0 cuts the ball of a radius. */
+/** The disc that the plane where an affine function is 0 cuts from a ball around the origin. */
 export interface DiscMark extends MarkFields {
   radius: number;
   corners: number;
@@ -437,7 +437,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The supporting line of a query: the points with the same score as its highest key; in 3D a rim. */
+/** The supporting line of a query: all places with the score of its highest key; no key lies beyond it. */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;

@@ -1,4 +1,4 @@
-"""The last step in making a recipe: check what its scene has written, then frame its views."""
+"""Finish a recipe: check what its scene has written, then compute the ranges of the axes."""
 
 from dataclasses import replace
 

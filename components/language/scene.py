@@ -207,7 +207,7 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """Data that a reader has opened: the name of its choice, its key (the value), and its parser."""
+    """Data that a reader has opened: the choice that names it, its key (the choice's value), its parser."""
 
     choice: str
     key: str

@@ -20,7 +20,7 @@ STATE_LINE = re.compile(r"^@ ?(.*)$", re.M)
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """Some paragraphs, as HTML, with the state of the figure beside them."""
+    """Consecutive paragraphs of the story as HTML, and the state of the figure while they are read."""
 
     state: dict[str, str]
     html: str

@@ -140,7 +140,7 @@ def _passage(named: str, words: str, after: str) -> str:
 
 
 def line(text: str) -> str:
-    """One line of Markdown → HTML, without the `<p>` around it."""
+    """Convert one line of Markdown to HTML without the surrounding `<p>`."""
     return _markdown().renderInline(text)
 
 

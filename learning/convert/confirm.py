@@ -43,7 +43,7 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """`torch._grouped_mm` in float64: the rows of a (n, k), cut at `ends`, each piece times its own b (k, m)."""
+    """`torch._grouped_mm` in float64: the rows of a (n, k) cut at `ends`, each times its own b (k, m)."""
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 

@@ -1,4 +1,4 @@
-"""The extent of a view: a few points that stand for all that it shows at first, later, or on a sphere."""
+"""The extent of a view: a few extreme points of all that it shows at first, later, or on a sphere."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class ViewExtent:
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """The points that must stay within the axes when sliders move: of marks that move axes, and of
-        spheres.
+        """The points that must stay within the axes when sliders move: those of spheres, and of marks with
+        `moves_axes`.
         """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)

@@ -66,10 +66,10 @@ class ShownPoints:
         return self.memoised(lambda: at.shown(cloud, show), cloud, progress, *map(params.get, names), of=show)
 
     def memoised(self, compute: Callable[[], T], *key: Any, of: Sequence[object] = ()) -> T:
-        """The value of `compute()`, memoised by key and by which objects it is computed of.
+        """The value of `compute()`, memoised by `key` and by the objects `of` from which it is computed.
 
-        Objects are compared by identity: marks hold arrays, which have no hash. They are kept beside the
-        value, so that none of them is freed and its identity given to another.
+        Objects are compared by identity, because marks hold arrays, which have no hash. They are stored with
+        the value, so that none is freed and its identity reused.
         """
         identities = (*key, *map(id, of))
         if identities not in self._memory:

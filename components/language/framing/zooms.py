@@ -62,7 +62,7 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """How the axes follow each slider whose ends move points out of the view."""
+    """The zooms that follow sliders: one `Wider` for each slider that moves points out of the view."""
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
 

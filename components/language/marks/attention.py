@@ -21,8 +21,8 @@ ROUNDING = 1e-9  # so that 1/low is not rounded down to the number below it
 class Average(Stroke):
     """Lines from the followed point, if no query can select it, to the points that average to it.
 
-    Of all possible weights, the most even ones count. Lines lead only to points with weights p in `span`,
-    low ≤ p < high; the array has room for 1/low lines, the largest possible number.
+    Of all weights with this average, the most even ones are used. Lines lead only to points with weights p in
+    `span`, low ≤ p < high; the array has room for 1/low lines, the largest possible number.
     """
 
     span: tuple[float, float]
@@ -71,9 +71,9 @@ class BestQuery(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(Stroke):
-    """The supporting line of a query: the points with the same score as its highest key; in 3D a rim.
+    """The supporting line of a query: all places with the score of its highest key; no key lies beyond it.
 
-    No key lies beyond it.
+    In 3D it is the rim of a disc in the supporting plane.
     query: a row; without it, a query that selects the followed point, if there is one.
     """
 

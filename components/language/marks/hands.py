@@ -26,7 +26,7 @@ class Follow:
 
 @dataclass(frozen=True)
 class Choose:
-    """A click sets a choice to the whole number that each point of the cloud has."""
+    """A click sets a choice to the clicked point's number in `numbers`."""
 
     choice: str
     numbers: Array

@@ -30,7 +30,7 @@ InFrame = Literal["always", "whole", "labels", "never"]
 
 @dataclass(frozen=True)
 class Color:
-    """A number for each point, fixed or live, painted through a named scale of the theme."""
+    """Colour by a colour scale of the theme: a number for each point, constant or computed at each moment."""
 
     scale: str
     low: float

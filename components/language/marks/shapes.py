@@ -314,7 +314,7 @@ class Sheet(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Disc(Mark):
-    """The disc in which the plane where an affine function is 0 cuts the ball of a radius.
+    """The disc that the plane where an affine function is 0 cuts from a ball around the origin.
 
     The cloud's points are the values of that function at the origin and at the ends of the unit vectors.
     """
