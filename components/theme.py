@@ -99,12 +99,12 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The role whose colour text of a role has: one of more contrast where its own has too little."""
+    """The role for text of a role: the same, or one of more contrast if its own has too little for text."""
     return f"{role}-text" if role in WRITTEN else role
 
 
 def upon(share: float) -> str:
-    """The role of text on a cell of the sequential scale, at a share of it from 0 to 1."""
+    """The role of text that is legible on the sequential scale at a position from 0 to 1."""
     return next((role for role, (_, _, end) in UPON.items() if share < end), "on-deep")
 
 

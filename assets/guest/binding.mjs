@@ -30,14 +30,15 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** Remembers the properties as both sides know them: as they last came, or were last reported. */
+/** The properties that both sides agree on: as they were last received or reported. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
     this.fresh = true; // whether the figure has not reported yet
   }
 
-  /** New properties have come: the part of the state that must change. @param {State} props @returns {State}
+  /** Receive new properties; returns the part of the figure's state that must change. @param {State} props
+   * @returns {State}
    */
   asked(props) {
     const news = NAMES.filter(
@@ -48,9 +49,9 @@ export class Binding {
     return asked;
   }
 
-  /** The figure has changed: the properties to report, or null. A new figure reports all, since properties
-   * may name only a part; values that it lacks, such as a camera, are left out. @param {State} state
-   * @returns {State | null} */
+  /** Receive the figure's new state; returns the properties to report, or null. A new figure reports all,
+   * since properties may name only a part; values that it lacks, such as a camera, are left out.
+   * @param {State} state @returns {State | null} */
   told(state) {
     const as = this.fresh ? same : fulfils;
     const news = NAMES.filter((name) => state[name] !== undefined && !as(this.known[name], state[name]));

@@ -7,7 +7,8 @@ import { h } from "../dom.mjs";
 
 const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
-/** In their order. @param {string} src @returns {Promise<void>} */
+/** Load a script. Several run in the order in which they were requested. @param {string} src
+ * @returns {Promise<void>} */
 const load = (src) =>
   new Promise((done, fail) =>
     document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),

@@ -71,7 +71,7 @@ function offer(part, shown) {
   );
 }
 
-/** The lists of recordings name an opened one, which is none of theirs.
+/** Show an opened recording in the lists of recordings, which contain only the shipped ones.
  * @param {import("../player/player.mjs").Player} shown */
 function named(shown) {
   for (const [choice, list] of [

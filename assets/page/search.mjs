@@ -41,7 +41,7 @@ const MIN_MATCH_SHARE = 0.2;
 /** Words that look like forms of Dash, the library, or of "fold", and are not. */
 const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
 
-/** Synonyms here. */
+/** Words that mean the same in our texts. */
 const SYNONYMS = (
   "another other | average mean | axis axes coordinate component | big large real" +
   " | delete drop remove rid | dent dip divot" +

@@ -76,7 +76,7 @@ export const home = ({ camera }) => ({
   center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
 });
 
-/** A layer's title, with a hint what a click does, which pictures leave out. */
+/** A layer's title, followed by a hint about what a click does; saved pictures leave out the hint. */
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 

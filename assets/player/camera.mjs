@@ -73,8 +73,8 @@ export class Camera {
     if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
-  /** The reader has turned the camera in a panel. @param {import("../painter/painter.mjs").Camera} camera
-   * @param {Panel} panel */
+  /** Adopt the camera that the reader has turned in a panel.
+   * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
   turned(camera, panel) {
     const { state, rest } = this.#scene;
     const before = state.camera ?? home(panel.view);

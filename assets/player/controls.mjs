@@ -135,8 +135,8 @@ const clicked = ({ views }, name) =>
 /** @type {WeakMap<Element, {definition: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
-/** The callback of each container that receives its choices, since a container outlives a closed player.
- * @type {WeakMap<HTMLElement, (name: string, value: string) => void>} */
+/** For each container of controls, the function that receives changed choices. A container outlives its
+ * player. @type {WeakMap<HTMLElement, (name: string, value: string) => void>} */
 const choosers = new WeakMap();
 
 /** The choices of a scene as native controls. A control with an unchanged definition keeps its element, so

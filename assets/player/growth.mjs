@@ -28,13 +28,13 @@ export class Growth {
     this.#shown = shown;
   }
 
-  /** Register a callback that is offered each change of choices first, and tells whether the training takes
-   * it; null removes it. @param {((changed: Record<string, string>) => boolean) | null} turn */
+  /** Register a callback that gets each change of choices first, and returns whether the training handles it;
+   * null removes it. @param {((changed: Record<string, string>) => boolean) | null} turn */
   follow(turn) {
     this.#turn = turn;
   }
 
-  /** Offer changed choices to the training: whether its next recipe will have them.
+  /** Offer changed choices to the training; returns whether its next recipe will have them.
    * @param {Record<string, string>} changed */
   takes(changed) {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));

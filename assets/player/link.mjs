@@ -190,9 +190,10 @@ export function kept(state, before, recipe) {
   };
 }
 
-/** Parameters, except those that the reader has set, if the recipe allows their present values.
- * @param {Record<string, number>} params @param {Record<string, number>} present @param {Set<string>} touched
- * what the reader has set @param {import("../engine/engine.mjs").Recipe} recipe */
+/** `params`, with the present values of those parameters that the reader has set, where the recipe allows
+ * them. @param {Record<string, number>} params @param {Record<string, number>} present
+ * @param {Set<string>} touched what the reader has set
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

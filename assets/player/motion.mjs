@@ -39,8 +39,8 @@ export const stageBeside = (progress, by, last) =>
     ),
   );
 
-/** The next leg of playing; from the end back to the beginning. @param {number} progress @param {number} last
- * @returns {Leg} */
+/** The next leg of playing: to the next stage, or from the end back to the beginning.
+ * @param {number} progress @param {number} last @returns {Leg} */
 export function nextLeg(progress, last) {
   const from = progress >= last ? 0 : progress;
   return { from, to: stageBeside(from, 1, last), done: 0 };

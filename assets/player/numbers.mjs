@@ -174,7 +174,7 @@ export function headline(player) {
   ];
 }
 
-/** A function that formats a readout; cached while it cannot change.
+/** A function that formats a readout. For STAGE_READOUTS its text is cached until the stages change.
  * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);

@@ -5,7 +5,8 @@ import { h } from "../dom.mjs";
 
 /** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
 
-/** The lines, in their part. @param {HTMLElement | null} part @param {Overview | null} overview */
+/** Show an overview's lines in their part of the page. @param {HTMLElement | null} part
+ * @param {Overview | null} overview */
 export function lines(part, overview) {
   part?.replaceChildren(...(overview?.lines ?? []).map((line) => h("p", {}, line)));
 }
@@ -20,7 +21,8 @@ const valueOf = (cell) => {
  * its order and its place stay */
 const tables = new WeakMap();
 
-/** The table of a player. @param {Overview} overview @param {import("./player.mjs").Player} player */
+/** The table of a player's overview, created when the overview has changed. @param {Overview} overview
+ * @param {import("./player.mjs").Player} player */
 export function table(overview, player) {
   const key = JSON.stringify(overview);
   const known = tables.get(player);

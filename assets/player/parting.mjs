@@ -1,5 +1,5 @@
 // @ts-check
-/** How far the points of a run are apart: the last lags behind the first; after the run stops, they catch up.
+/** The lag between points while a scene plays: the last point is behind the first; after a run they catch up.
  */
 
 import { progresses } from "../engine/engine.mjs";
@@ -9,7 +9,7 @@ export class Parting {
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
   #lag = 0; // the share of the leg by which the last point lags behind
 
-  /** Whether points are apart. */
+  /** Whether some points lag behind. */
   get open() {
     return this.#leg !== null;
   }

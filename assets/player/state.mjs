@@ -148,7 +148,7 @@ export class State {
     this.#stop = stop;
   }
 
-  /** Take another recipe, with a state. @param {Recipe} recipe @param {Record<string, string>} choices
+  /** Replace the recipe, and set the state. @param {Recipe} recipe @param {Record<string, string>} choices
    * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
     const touched = this.#touched;
@@ -239,7 +239,7 @@ export class State {
     this.#camera = camera;
   }
 
-  /** The reader has turned the camera. @param {Link["camera"]} camera */
+  /** Set the camera that the reader has turned. @param {Link["camera"]} camera */
   turn(camera) {
     this.touch("camera");
     this.#turned = true;
@@ -331,7 +331,8 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The number of the next stage (by > 0) or the previous one. @param {number} by */
+  /** The number of the next stage (by > 0) or the previous one (by < 0), seen from where a running move ends.
+   * @param {number} by */
   beside(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }
@@ -408,8 +409,8 @@ export class State {
     };
   }
 
-  /** What every mark of every view shows now. @param {boolean} rest with texts for hovering
-   * @returns {import("../painter/painter.mjs").Frame[]} */
+  /** The frames of all views. @param {boolean} rest the figure is at rest: hover texts, and no lag between
+   * points @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest) {
     this.#each = rest ? null : this.#parting.progresses(this.recipe);
     this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);

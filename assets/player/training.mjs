@@ -107,7 +107,7 @@ function forget() {
   followed = null;
 }
 
-/** The page closes. */
+/** Tell the server that the page closes, which ends the training. */
 function close() {
   if (followed) navigator.sendBeacon(`${place()}/close`);
 }
@@ -218,8 +218,8 @@ function look(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/** Choices that only affect what is shown: the next picture has them. @param {Record<string, string>} wanted
- * @returns {boolean} */
+/** Apply choices that only affect what is shown, from the next picture on; false if others changed too.
+ * @param {Record<string, string>} wanted @returns {boolean} */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
   const { shown, seeds } = followed;

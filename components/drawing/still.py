@@ -369,7 +369,7 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """The share of its colour that each point keeps, far away or behind translucent surfaces, in steps."""
+    """The share of its colour that each point keeps, at its distance and behind translucent surfaces."""
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
         return left

@@ -101,7 +101,9 @@ def single_file(
 
 
 def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
-    """The same, with the `common` files of several pages in a folder, given as a relative link."""
+    """An HTML document that shares the files of `common` with other pages.
+
+    folder: the relative address of these files. recipes: as in `single_file`."""
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
     code = element("script", {"src": f"{folder}/player.js"})
     alone = _alone(scene, state, recipes, plotly=f"{folder}/plotly.js")

@@ -24,11 +24,11 @@ MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
 class Missing(CommandFailed):
-    """The packages of the group `export` are not installed."""
+    """Raised if the packages of the group `export` are not installed."""
 
 
 class NoBrowser(CommandFailed):
-    """No browser, or one that does not work; the message is one line."""
+    """Raised if there is no browser, or if it does not work; the message is one line."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def draw_card(scene: Scene, query: Mapping[str, str]) -> bytes:
 
 @lru_cache(maxsize=1)
 def undressed(slug: str, moving: bool) -> str:
-    """A card in the theme "auto", from which those of other themes are made; kept for the next theme."""
+    """A card in the theme "auto", from which those of other themes are made; cached."""
     state = state_of(scenes()[slug], {}, tour=False)
     return (card.moving if moving else card.card)(state.recipe, state)
 
