@@ -20,7 +20,7 @@ def crowds(
     """The places where many of the points (N, k) coincide, and how many there are, the fullest first.
 
     low, high (k,): the ends of the axes. space (N, d): the points of which these are a picture; points that
-    are elsewhere in space than most of a place are not counted. Points with NaN are ignored.
+    are far in space from the median point of their place are not counted. Points with NaN are ignored.
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

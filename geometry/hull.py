@@ -28,8 +28,9 @@ def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
 
 
 def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
-    """The vertices of a hull in the plane, counterclockwise, one of each; fewer than three if the points are
-    collinear.
+    """The indices of a hull's vertices in the plane, counterclockwise, each place once.
+
+    They are fewer than three if the points are collinear.
     """
     points = _checked(points, d=2)
     _, first = np.unique(points, axis=0, return_index=True)

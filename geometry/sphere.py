@@ -128,7 +128,7 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 
 
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
-    """`to_sphere` for arrays of one dtype. A negative ε is allowed where no divisor is."""
+    """`to_sphere` for arrays of one dtype. ε may be negative as long as no divisor is."""
     if groups is None:
         return on_sphere(x, radius, eps, convention)
     xp, d = namespace(x), x.shape[-1]

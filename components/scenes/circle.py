@@ -105,7 +105,7 @@ def plane_view(count: int, title: str, *, image: str) -> View:
 
 
 def curve_view(count: int) -> View:
-    """The activation curve, forming: the first coordinate of a point at the start against the same now."""
+    """View of the activation curve as it forms: a point's first coordinate now against that at the start."""
     now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
     layers = (
         Points("points", "input", now, hand=Follow(), **dots(count)),

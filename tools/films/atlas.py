@@ -124,7 +124,7 @@ MODELS = {
 
 
 def made(name: str) -> Digest:
-    """Record a model of MODELS on its text: the digest."""
+    """Record a model of MODELS on its text; returns the digest."""
     source = MODELS[name]
     text = (FOLDER / source.text).read_text("utf-8")
     with TemporaryDirectory() as place:

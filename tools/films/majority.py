@@ -81,9 +81,9 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """Write the table "majority_falling": `counting` with brody2023's steps, data and falling rate, no films.
+    """Write the table "majority_falling": trainings with brody2023's steps, data and falling learning rate.
 
-    Takes about ten minutes of a core.
+    Writes no films. Takes about ten minutes on one core.
     """
     rows: list[dict[str, Any]] = []
     data, options = (
@@ -105,7 +105,7 @@ def falling() -> None:
 
 
 def lengths() -> None:
-    """Steps to 50 % accuracy by the lengths of keys and queries, and of values: table "majority_lengths"."""
+    """Write the table "majority_lengths": steps to 50 % accuracy by the lengths of keys and of values."""
     data, rows = majority(TEST_SEQUENCES, seed=0, batch=LENGTHS_BATCH), []
     for name, (asked, valued) in LENGTHS.items():
         network = Lengths(asked=asked, valued=valued)

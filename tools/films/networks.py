@@ -25,7 +25,7 @@ def plane(turns: float, depth: int, **options: Any) -> Film:
 
 
 def labels() -> None:
-    """Table "labels": the share of networks that fit all labels of m random points, by depth; and films."""
+    """Write the table "labels": the share of networks that fit m random labels, by depth; and films."""
     options: dict[str, Any] = {"steps": 4000, "lr": 0.03}
     table = []
     for m in RANDOM_POINT_COUNTS:
@@ -44,7 +44,7 @@ def labels() -> None:
 
 
 def starts() -> None:
-    """Table "starts": which of 32 seeds fit 32 random labels at depth 4, by learning rate and steps."""
+    """Write the table "starts": which of 32 seeds fit 32 random labels at depth 4, by rate and steps."""
     rows = []
     for lr, steps in START_SETTINGS:
         for k in range(LABELLINGS):
@@ -61,7 +61,7 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
 
 
 def numerals() -> None:
-    """Table "digits": test accuracy by middle step, depth and last hidden width; and a film on the sphere."""
+    """Write the table "digits": test accuracy by middle step, depth and last width; and a film."""
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}
     table = []

@@ -18,7 +18,7 @@ LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later
 
 
 def outlier() -> None:
-    """File "outlier": the vectors of the first token and a later one of each text, before a norm."""
+    """Write the file "outlier": vectors of the first token and a later one of each text, before a norm."""
     source = MODELS["smollm2"]
     tokenizer, model = loaded(str(source.root / source.model))
     seen: list[np.ndarray] = []

@@ -26,7 +26,7 @@ def keys(x: np.ndarray, arm: str) -> np.ndarray:
 
 
 def unselectable() -> None:
-    """Table "unselectable": the share of keys that no query selects, by number, dimension and arm.
+    """Write the table "unselectable": the share of keys that no query selects, by number, dimension and arm.
 
     Mean and standard deviation over sets.
     """

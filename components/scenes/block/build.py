@@ -1,7 +1,7 @@
 """Recipe of the block scene: one pre-LN block, whose branches leave the stream and are added to it.
 
-The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the place of the
-stream in it, and all of what LayerNorm makes before the gain.
+The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the
+projection of the stream to it, and LayerNorm's results before the gain, which lie in it.
 """
 
 from collections.abc import Sequence
@@ -232,7 +232,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """The cloud of the copies that attention reads; from q, k, v on their values, all heads side by side."""
+    """The cloud of the vectors that attention reads; from the stage q, k, v on, of all heads' values."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
@@ -242,7 +242,7 @@ def arrows(
 ) -> list[Cloud]:
     """A branch's updates as arrows: from the origin until `stage`, then from their tokens.
 
-    Of points 0 … T − 1 the tails, of T … 2T − 1 the heads.
+    Points 0 … T − 1 are the tails, T … 2T − 1 the heads.
     """
     source = block.cloud(name, *before, BOTH, kept(*steps))
     n = len(block.points)
@@ -371,7 +371,7 @@ def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[C
 
 
 def cells(name: str, weights: Cloud, left: float) -> Cloud:
-    """A point (column, −row, p) for each row and column of a matrix of weights, from below.
+    """A point (column, −row, p) for each entry p of a matrix of weights, the bottom row first.
 
     p_ij is picked with relu(p_ik + δ_jk − 1), which is p_ij for k = j and else 0: all weights are ≤ 1.
     """

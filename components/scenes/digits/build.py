@@ -85,7 +85,9 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """Test accuracies (depths, starts) by function between the layers. last: neurons in the last layer."""
+    """Test accuracies (depths, random starts) for each function between the layers.
+
+    last: the number of neurons in the last hidden layer."""
     lists: dict[str, list[list[float]]] = {}
     for row in found:
         if row["last"] == last:
@@ -94,7 +96,7 @@ def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
 
 
 def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of test accuracy against depth by function between the layers, with the range of the starts."""
+    """Graph of test accuracy against depth for each function between layers, with the range over starts."""
     parts, all_of = [], accuracies(found, 32)
     for k, (name, shares) in enumerate(all_of.items()):
         at = np.arange(1, 1 + len(shares)) + LINE_OFFSET * (k - (len(all_of) - 1) / 2)

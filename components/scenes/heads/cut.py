@@ -123,7 +123,7 @@ def by_overlap(values: Array) -> Entries:
 
 
 def diagonals(heads: int, shape: str) -> Array:
-    """(T, heads, d, d): the matrices of x ↦ w ⊙ x."""
+    """Each head's share w of every axis as a diagonal matrix, for each overlap: (T, heads, d, d)."""
     return shares(heads, shape, AXES)[..., None] * np.eye(D)
 
 

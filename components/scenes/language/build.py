@@ -1,7 +1,7 @@
 """Recipe of the language scene: the keys of a sentence in one layer of a trained model.
 
 The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three: all of them, once
-they are centred. All are drawn at one scale: what LayerNorm makes of them, and who can win, is the same.
+they are centred. All are drawn at one scale, which changes neither LayerNorm's result nor which keys can win.
 """
 
 from collections.abc import Mapping, Sequence

@@ -216,7 +216,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
 
 def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
-    """The points, the tails of some of them, and the followed one."""
+    """Marks of the points, of the trails of some, and of the followed point."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
     color = None

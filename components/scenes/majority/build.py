@@ -128,7 +128,7 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
 
 
 def reach(film: Film, seed: int) -> float:
-    """The length that SHOWN_KEYS_QUANTILE of a seed's keys do not exceed during training."""
+    """The SHOWN_KEYS_QUANTILE quantile of the lengths of a seed's keys during training."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
     return float(np.quantile(np.linalg.norm(keys, axis=-1), SHOWN_KEYS_QUANTILE))

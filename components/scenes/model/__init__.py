@@ -1,4 +1,4 @@
-"""What the norms of a model do: their numbers over depth, and one with the vectors that came to it."""
+"""The norms of a recorded model: statistics of all norms by depth, and the input vectors of one norm."""
 
 from components.language.scene import Choice, Result, Scene, Whole
 from components.scenes.model.build import BESIDE, COLOURS, MASSIVE, SHIPPED, build, files

@@ -119,7 +119,9 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
 
 
 def title(first: Digest, k: int, few: int, *, leaves_out: bool) -> str:
-    """Which norm the picture shows, and what its massive vectors do to it."""
+    """The title of the picture: the norm of index k, and its massive vectors, of which it has `few`.
+
+    leaves_out: whether the picture leaves these vectors out."""
     name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
     if not few:
         return name

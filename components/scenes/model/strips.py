@@ -81,9 +81,9 @@ SET_NAMES = {
 
 
 def layers(paths: Sequence[str]) -> list[str]:
-    """For each norm the number of its layer in the program, or "" where its path has none.
+    """For each norm the number of its layer in the module's path, or "" where the path has none.
 
-    A layer that is called several times counts its calls.
+    For a layer that is called several times it is the number of the call.
     """
     return [
         (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
@@ -143,7 +143,7 @@ def massive_runs(rows: Sequence[Row]) -> list[Run]:
 
 
 def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[Part]:
-    """The strips of a set: their axes, lines, and points that a click chooses."""
+    """A panel of the strips in SETS[name]: axes, lines, and points that choose a norm when clicked."""
     both, strips = [first, *([second] if second else [])], SETS[name]
     scales = [scale(strip, both) for strip in strips]
     show, parts_ = rows(np.eye(2)), axes(first, second, strips, scales)
@@ -217,7 +217,7 @@ def escaped(text: str) -> str:
 
 
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
-    """Where massive vectors begin and end, with their dimension, above the line of the longest vector."""
+    """Brackets over runs of norms with massive vectors; the longest run is labelled with its dimension."""
     strip, show, pieces, names, at = SETS["massive"][0], rows(np.eye(2)), [], [], []
     y = height(digest.rows, strip.middle, strip, ends, 0)
     paths = [row["path"] for row in digest.rows]
@@ -357,5 +357,5 @@ def number(value: float | None, *, percent: bool) -> str:
 
 
 def ranges(count: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What the panel of so many strips shows."""
+    """The ranges of the axes of a panel with `count` strips."""
     return (LEFT, RIGHT), (bottom(count - 1) - 0.5, top(0) + 0.45)

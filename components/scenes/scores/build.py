@@ -123,7 +123,7 @@ def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """Scores, raw and divided, and their softmax weights."""
+    """Parameters, clouds, views and readouts for the scores, raw and divided, and their softmax weights."""
     factor = d**-POWERS
     divided, squared = (
         Row(Entries(np.zeros(6), tracks={"a": Track(POWERS, np.outer(factor**k, each))}))
@@ -231,7 +231,7 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
 
 def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
-    """Cosines of the pairs, and one more key at the angle θ, with its distances to q."""
+    """Parameters, clouds, views and readouts for the cosines of the pairs, and a key at angle θ from q."""
     points = Points("pairs", "input", KEY_ROWS, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)

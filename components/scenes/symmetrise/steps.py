@@ -91,8 +91,8 @@ def moved(steps: Array, values: Array) -> Entries:
 def dense(trained: Trained) -> tuple[Array, Array]:
     """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 where a head sees nothing.
 
-    Inputs: the means of all heads, their messages, their standard deviations. Outputs: c and g of each
-    head, then all new messages.
+    A head has w hidden neurons and q messages. Inputs: the means of all heads, their messages, their standard
+    deviations. Outputs: c and g of each head, then all new messages.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
