@@ -60,10 +60,9 @@ run: .venv/run.stamp node_modules/run.stamp
 test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=3 .venv/torch.stamp tools node_modules/test.stamp
 	@$(MAKE) --no-print-directory --jobs=2 tests lint
-	@$(WITH_NODE) $(VENV) -m pytest -m alone tests/test_front.py tests/test_nginx.py
 
 tests:
-	@$(PYTEST) -m "not alone" --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
+	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
 
 notebook: .venv/torch.stamp tools
 	@$(WITH_NODE) $(VENV) -m pytest $(NOTEBOOK)

@@ -14,10 +14,10 @@ CACHE_DIR          folder for cards, the worker's heartbeat and, without Redis, 
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +65,7 @@ def check_storage(environment: Mapping[str, str]) -> None:
 def _reach_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as problem:
         raise WrongSetting(f"CACHE_DIR: nothing can be written to {folder}: {problem.strerror}") from None
 

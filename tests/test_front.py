@@ -31,7 +31,10 @@ from tests.waiting import until
 pytestmark = pytest.mark.servers
 
 SLOW_CLIENTS = 200  # of each kind
-SOON_SECONDS = 1.0  # for /healthz
+PATIENCE = 120  # seconds for what takes a moment, on a busy machine
+SLOW_CLIENT_SECONDS = (
+    10  # until nginx gives up a slow client, and Waitress later: who waits for one waits longer
+)
 VIEWERS = 300
 OCTETS = {"Content-Type": "application/octet-stream"}
 HEAD = b"Host: here\r\nContent-Type: application/octet-stream\r\n"
@@ -58,17 +61,16 @@ def slow_client(base, said):
     """A client with a tiny receive buffer that has sent these bytes."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        line.settimeout(20)
+        line.settimeout(PATIENCE)
         line.connect(("127.0.0.1", urlsplit(base).port))
         line.sendall(said)
         yield line
 
 
 def said_by(line):
-    """All that a server sends until it closes, or is silent for a second."""
-    line.settimeout(1)
+    """All that a server sends until it closes."""
     parts = []
-    with contextlib.suppress(TimeoutError, ConnectionResetError):
+    with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):
             parts.append(part)
     return b"".join(parts)
@@ -84,7 +86,6 @@ def healthz_seconds(base):
     return max(took)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("kinds", [[kind] for kind in SLOW] + [[*SLOW]], ids=[*SLOW, "all"])
 def test_slow_clients_keep_nobody_waiting(served, kinds):
     base, large = served[0], re.search(rb'href="(/lib/[^"]+)"', fetch(f"{served[0]}/layernorm")[1])[1]
@@ -94,7 +95,7 @@ def test_slow_clients_keep_nobody_waiting(served, kinds):
             lines = [stack.enter_context(slow_client(base, said)) for _ in range(SLOW_CLIENTS)]
             if "reads" in kind:
                 assert all(line.recv(1) for line in lines)  # and not a byte more
-        assert healthz_seconds(base) < SOON_SECONDS
+        assert healthz_seconds(base) < SLOW_CLIENT_SECONDS
 
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_whole(served):
@@ -118,7 +119,7 @@ def test_bytes_that_are_no_request_are_told_so(served, asked):
 
 def test_a_body_without_a_length_is_bounded_too(served):
     """Sent in chunks, a longer body would reach the application truncated."""
-    line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+    line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=PATIENCE)
     chunks = (bytes(2**20) for _ in range(MAX_UPLOAD_BYTES // 2**20 + 1))
     line.request("POST", "/run/spiral", chunks, OCTETS)
     answer = line.getresponse()
@@ -132,7 +133,9 @@ def test_memory_comes_back_after_files_that_are_refused(served):
 
     def refused(data):
         with pytest.raises(urllib.error.HTTPError) as answer:
-            urllib.request.urlopen(urllib.request.Request(f"{base}/run/spiral", data, OCTETS), timeout=120)
+            urllib.request.urlopen(
+                urllib.request.Request(f"{base}/run/spiral", data, OCTETS), timeout=PATIENCE
+            )
         answer.value.close()
         return answer.value.code
 
@@ -140,7 +143,7 @@ def test_memory_comes_back_after_files_that_are_refused(served):
     before = process.memory_info().rss
     with ThreadPoolExecutor(QUEUE_LENGTH) as pool:  # with more, some would have no place on a busy machine
         assert set(pool.map(refused, 2 * bombs)) == {400}
-    until(lambda: process.memory_info().rss < before + more, serve.TRIM_SECONDS + 10)
+    until(lambda: process.memory_info().rss < before + more)
 
 
 def test_memory_between_what_is_kept_goes_back():
@@ -169,16 +172,18 @@ def alone(application):
 
 
 @pytest.mark.parametrize("kind", ["half a body", "half a chunk", "half a header"])
-def test_a_request_that_is_half_sent_holds_no_stop(kind):
+def test_a_request_that_is_half_sent_holds_no_stop(kind, monkeypatch):
     with alone(lambda environment, start: []) as (sockets, turn, base), slow_client(base, SLOW[kind]):
         until(lambda: (turn(), any(getattr(each, "request", None) for each in sockets.values()))[1])
+        monkeypatch.setattr(serve, "STOP_SECONDS", 2 * PATIENCE)
         start = time.monotonic()
         serve._finish(sockets)
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < PATIENCE
 
 
-def test_a_stop_waits_for_a_request_under_way():
+def test_a_stop_waits_for_a_request_under_way(monkeypatch):
     asked = threading.Event()
+    monkeypatch.setattr(serve, "STOP_SECONDS", PATIENCE)
 
     def slowly(environment, start):
         asked.set()
@@ -212,7 +217,7 @@ def test_all_processor_time_of_a_request_is_its_threads():
 
 def test_no_answer_names_the_server(served):
     for path in ("/healthz", "/nothing", f"/{'x' * 40_000}"):
-        line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=60)
+        line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=PATIENCE)
         line.request("GET", path)
         answer = line.getresponse()
         assert answer.headers["Server"] is None and "aitress" not in answer.read().decode()

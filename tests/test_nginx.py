@@ -7,18 +7,18 @@ import json
 import re
 import resource
 import socket
-import statistics
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from benchmarks.load import Hall, crowd, files_of, gallery
 from tests.test_deployment import fetch, serving
-from tests.test_front import HEAD, SOON_SECONDS, healthz_seconds, said_by, slow_client
+from tests.test_front import HEAD, SLOW_CLIENT_SECONDS, healthz_seconds, said_by, slow_client
 from tests.waiting import until
 from tools.nginx import PROGRAM, nginx
 
@@ -26,7 +26,7 @@ WITHOUT = "no nginx here: tools/debian_servers.py installs it where it may"
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)]
 
 KEY = "0a9f" * 8
-CACHE_SECONDS = 5
+LOCK_SECONDS = 5  # by default, nginx holds requests for the same back for so long
 
 
 class Upstream(ThreadingHTTPServer):
@@ -77,7 +77,7 @@ def proxied(folder, **answer):
 # --- what it caches
 
 
-SHARED = {"X_Accel_Expires": str(CACHE_SECONDS)}
+SHARED = {"X_Accel_Expires": "600"}
 
 
 @pytest.mark.parametrize("path", ["/", "/sub/path/?d=2", "/assets/a.mjs?m=1"])
@@ -87,9 +87,9 @@ def test_an_answer_for_everybody_is_fetched_once_in_some_seconds(tmp_path, path)
 
 
 def test_an_answer_is_fetched_anew_after_some_seconds(tmp_path):
-    with proxied(tmp_path, **SHARED) as (base, _, _):
+    with proxied(tmp_path, X_Accel_Expires="1") as (base, _, _):
         first = fetch(f"{base}/")
-        until(lambda: fetch(f"{base}/") != first, 2 * CACHE_SECONDS)
+        until(lambda: fetch(f"{base}/") != first)
 
 
 PRIVATE = [{"Cache_Control": "public, max-age=60"}, {"Set_Cookie": "a=b", **SHARED}]
@@ -106,7 +106,7 @@ def test_a_class_that_asks_at_once_for_what_is_not_for_everybody_waits_a_second_
     with proxied(tmp_path) as (base, upstream, _), ThreadPoolExecutor(40) as pool:
         start = time.monotonic()
         assert {status for status, _ in pool.map(fetch, [f"{base}/"] * 40)} == {200}
-        assert time.monotonic() - start < 3 and len(upstream.asked) == 40
+        assert time.monotonic() - start < LOCK_SECONDS and len(upstream.asked) == 40
 
 
 def test_other_headers_have_an_answer_of_their_own(tmp_path):
@@ -147,7 +147,9 @@ def test_a_body_reaches_the_web_server_whole_and_with_its_length(tmp_path):
             time.sleep(0.2)
             assert not upstream.asked
             line.sendall(b"0\r\n\r\n")
-            answer = json.loads(said_by(line).partition(b"\r\n\r\n")[2])
+            reply = http.client.HTTPResponse(line)
+            reply.begin()
+            answer = json.loads(reply.read())
         assert answer["size"] == 100 and answer["headers"]["Content-Length"] == "100"
 
 
@@ -190,7 +192,7 @@ def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
         begun = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{"
         for _ in range(500):
             stack.enter_context(slow_client(base, begun))
-        until(lambda: fetch(f"{base}/x")[0] == 429, 5)
+        until(lambda: fetch(f"{base}/x")[0] == 429)
         line = http.client.HTTPConnection(urlsplit(base).netloc, source_address=("127.0.0.9", 0))
         line.request("GET", "/x")
         assert line.getresponse().status == 200
@@ -299,52 +301,50 @@ SLOW = {
         b"POST /run/spiral HTTP/1.1\r\n%sContent-Length: 20000000\r\n\r\n" % HEAD + bytes(2**20),
     ),
 }
-VIEWERS, VISIT_SECONDS = 300, 2.0
+VIEWERS, CROWD_SECONDS = 300, 4.0  # of the processor: with two of them, all are served within two seconds
 
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory):
-    """Base URL of the explorer behind nginx; raises the limit of open sockets on this side."""
+    """Base URL and processes of the explorer behind nginx; raises the limit of open sockets on this side."""
     folder = tmp_path_factory.mktemp("explorer")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
     with (
-        serving(folder, TRUSTED_PROXIES="1") as (base, *_),
-        nginx(folder, urlsplit(base).netloc) as (port, *_),
+        serving(folder, TRUSTED_PROXIES="1") as (base, web, *_),
+        nginx(folder, urlsplit(base).netloc) as (port, proxy, _),
     ):
-        yield f"http://127.0.0.1:{port}"
+        proxies = [psutil.Process(proxy.pid), *psutil.Process(proxy.pid).children()]
+        yield f"http://127.0.0.1:{port}", [psutil.Process(web.pid), *proxies]
 
 
-@pytest.mark.alone
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """Tried again with another crowd if the machine is busy with other tests."""
-    port = urlsplit(explorer).port
+    """Soon by the processor time that it costs, however busy the machine is."""
+    base, processes = explorer
+    port = urlsplit(base).port
     files = [files_of(port, path) for path in ("/", "/layernorm")]
-
-    def soon():
-        hall = Hall(port)
-        asyncio.run(crowd(gallery, hall, files, viewers=VIEWERS, arriving=0))
-        assert not hall.wrong, hall.wrong[:3]
-        return statistics.quantiles(hall.visits, n=20)[-1] <= VISIT_SECONDS
-
-    until(soon, 90)
+    spent = lambda: sum(sum(process.cpu_times()[:2]) for process in processes)  # noqa: E731
+    hall, before = Hall(port), spent()
+    asyncio.run(crowd(gallery, hall, files, viewers=VIEWERS, arriving=0))
+    assert not hall.wrong and len(hall.visits) == VIEWERS, hall.wrong[:3]
+    assert spent() - before < CROWD_SECONDS
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("kinds", [[kind] for kind in SLOW] + [[*SLOW]], ids=[*SLOW, "all"])
 def test_slow_clients_keep_nobody_waiting(explorer, kinds):
-    large = re.search(rb'href="(/lib/[^"]+)"', fetch(f"{explorer}/layernorm")[1])[1]
+    base, _ = explorer
+    large = re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1]
     with contextlib.ExitStack() as stack:
         for kind in kinds:
             number, said = SLOW[kind]
             for _ in range(number):
-                stack.enter_context(slow_client(explorer, said.replace(b"%b", large)))
-        assert healthz_seconds(explorer) < SOON_SECONDS
+                stack.enter_context(slow_client(base, said.replace(b"%b", large)))
+        assert healthz_seconds(base) < SLOW_CLIENT_SECONDS
 
 
 def test_no_answer_says_which_nginx_it_is(explorer):
     for path in ("/healthz", "/nothing", f"/{'x' * 40_000}"):
-        line = http.client.HTTPConnection(urlsplit(explorer).netloc, timeout=60)
+        line = http.client.HTTPConnection(urlsplit(explorer[0]).netloc, timeout=60)
         line.request("GET", path)
         answer = line.getresponse()
         assert not re.search(r"\d", answer.headers["Server"]) and b"nginx/" not in answer.read()

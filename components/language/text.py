@@ -107,7 +107,11 @@ def pieces(latex: str) -> list[tuple[str, bool]]:
 @cache
 def _markdown() -> MarkdownIt:
     render = lambda latex, options: mathml(latex, display="block" if options["display_mode"] else "inline")  # noqa: E731
-    return MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
+    parser = MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
+    parser.render(
+        "a"
+    )  # it compiles its rules at the first call, and other threads would find them half compiled
+    return parser
 
 
 def markdown(text: str) -> str:

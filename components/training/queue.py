@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import secrets
+import threading
 import time
 from functools import cache
 from typing import Any
@@ -44,6 +45,9 @@ TRAININGS, SIGNS = Store("trainings"), Store("signs")
 
 Outcome = dict[str, Any]
 _running = ""  # the ticket of the training in this process
+_heartbeat_lock = (
+    threading.Lock()
+)  # without it, a heartbeat could be written after its training was forgotten
 
 
 class Refused(Exception):
@@ -166,8 +170,9 @@ def start(ticket: str) -> dict[str, Any] | None:
 def sign() -> None:
     """Write the heartbeat of this worker, and of the training that it runs."""
     SIGNS.set("worker", str(time.time()).encode())
-    if _running:
-        SIGNS.set(f"beat:{_running}", secrets.token_bytes(8))
+    with _heartbeat_lock:
+        if _running:
+            SIGNS.set(f"beat:{_running}", secrets.token_bytes(8))
 
 
 def has_worker() -> bool:
@@ -195,7 +200,8 @@ def finish(ticket: str, outcome: Outcome) -> None:
 
 def forget(ticket: str) -> None:
     global _running
-    _running = "" if _running == ticket else _running
+    with _heartbeat_lock:
+        _running = "" if _running == ticket else _running
     TRAININGS.delete(ticket)
     SIGNS.delete(*(f"{kind}:{ticket}" for kind in ("page", "beat", "news")))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -55,7 +56,9 @@ def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     body = draw(kind, scene, query)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}")
+        part = path.with_name(
+            f"{path.name}.{secrets.token_hex(8)}"
+        )  # containers may share it, and have equal process numbers
         part.write_bytes(body)
         part.replace(path)
     return body

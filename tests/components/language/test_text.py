@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, formula, heading, mathml, pieces, plain, prose, read
+from components.language.text import Text, _markdown, formula, heading, mathml, pieces, plain, prose, read
 from components.training.recipes import state_of
 from tests.scenes.rules import keep
 
@@ -214,3 +214,10 @@ def test_a_part_of_the_prose_is_folded_away():
     assert "<details>" in found and "</details>" in found
     assert "<p><strong>Lead.</strong> <em>Far</em>.</p>" in found
     assert plain("<summary>More</summary><p>Lead.</p>") == "More Lead."
+
+
+def test_a_parser_of_markdown_is_complete_before_any_thread_has_it():
+    """It compiles its rules at the first call; a thread that came meanwhile once got HTML without them."""
+    parser = _markdown.__wrapped__()
+    chains = parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2
+    assert all(ruler.__cache__ for ruler in chains)

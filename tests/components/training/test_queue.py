@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import threading
 import time
 from contextlib import suppress
 
@@ -37,6 +38,12 @@ def take():
     """The ticket that Huey hands to a worker next."""
     task = train_task().huey.dequeue()
     return task and task.args[0]
+
+
+@pytest.fixture(autouse=True)
+def stopped_clocks(monkeypatch):
+    """Both clocks stand still, however busy the machine is."""
+    later(monkeypatch, 0)
 
 
 def later(monkeypatch, seconds):
@@ -199,6 +206,28 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
     trainings.sign()
     assert ask(trainings, runs) is None and ask(trainings, waits) == {"ahead": 1}
     assert not trainings.page(runs)["silent"]
+
+
+def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypatch):
+    """Once, it was written after the training had been forgotten, and stayed in the store."""
+    ticket = join(trainings)
+    trainings.start(take())
+    under_way, forgotten, write = threading.Event(), threading.Event(), Store.set
+
+    def slowly(store, key, value):
+        if key == f"beat:{ticket}":
+            under_way.set()
+            forgotten.wait(0.2)
+        write(store, key, value)
+
+    monkeypatch.setattr(Store, "set", slowly)
+    heartbeat = threading.Thread(target=trainings.sign)
+    heartbeat.start()
+    assert under_way.wait(60)
+    trainings.forget(ticket)
+    forgotten.set()
+    heartbeat.join()
+    assert trainings.SIGNS.get(f"beat:{ticket}") is None
 
 
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):

@@ -166,14 +166,15 @@ def test_who_has_many_places_gives_one_to_who_has_none(clients):
 
 
 def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
-    most, now, lock, done = [0], [0], threading.Lock(), threading.Event()
+    most, now, lock, full = [0], [0], threading.Lock(), threading.Barrier(WORKERS, timeout=60)
+    assert QUEUE_LENGTH % WORKERS == 0
 
     def work():
         with clients.turn(threading.current_thread().name):
             with lock:
                 now[0] += 1
                 most[0] = max(most[0], now[0])
-            done.wait(0.05)
+            full.wait()
             with lock:
                 now[0] -= 1
 

@@ -4,6 +4,7 @@ import gzip
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,6 +73,15 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
         until(lambda: drawn)
         may.set()
     assert [each.result() for each in answers] == [200] * crowd and len(drawn) == 1
+
+
+def test_two_servers_that_share_a_folder_write_a_picture_to_files_of_their_own(monkeypatch):
+    """In containers their process numbers are equal."""
+    written = []
+    monkeypatch.setattr(Path, "replace", lambda part, path: written.append(part))
+    for _ in range(2):
+        stills.kept("card", scenes()["fold"], {"theme": "light"})
+    assert len(set(written)) == 2
 
 
 @pytest.mark.parametrize("headers", [{}, GZIP, {"Accept-Encoding": "gzip, br, zstd"}])
