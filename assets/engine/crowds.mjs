@@ -79,7 +79,8 @@ function near(points, place, ranges) {
   return count;
 }
 
-/** The offsets from a cell's key to those of its neighbours, and 0. @param {number} k @returns {number[]} */
+/** The differences between a grid cell's key and those of its neighbours and itself, in k dimensions.
+ * @param {number} k @returns {number[]} */
 const beside = (k) =>
   k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 

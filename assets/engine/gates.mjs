@@ -1,6 +1,6 @@
 // @ts-check
-/** What a ReLU layer, x ↦ max(Wx + b, 0), keeps of a circle or a sphere around the origin. Mirrors
- * geometry/gates.py. Pure. */
+/** Which points of a circle or sphere around the origin a ReLU layer, x ↦ max(Wx + b, 0), keeps apart.
+ * Mirrors geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 

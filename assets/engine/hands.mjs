@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a click on a mark does.
+ * The effect of a click on a mark.
  *
  * @typedef {import("./recipe.d.ts").Hand} Hand
  */

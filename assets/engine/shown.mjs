@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a frame shows of a mark: its points, their colour values, and its opacity. Returns the same arrays
+ * The points, colour values and opacity of a mark in a frame. Returns the same arrays
  * while nothing has moved.
  *
  * @typedef {import("./recipe.d.ts").Row} Row

@@ -9,8 +9,7 @@ const PART_SPEED = 3; // speed through a part of the range, relative to the usua
 
 export class ClockRun {
   running = false;
-  /** the part of the clock's range that is played; null means all @type {Span | null} a part of the clock's
-   * way that is played, else all of it */ #span = null;
+  /** the part of the clock's range that is played; null means all @type {Span | null} */ #span = null;
 
   /** Whether only a part of the range is played. */
   get partial() {

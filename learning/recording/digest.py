@@ -84,10 +84,9 @@ def digest(
 ) -> Digest:
     """Make the digest of a recording. tell: as in `measured`.
 
-    vectors: how many of each norm keep their coordinates: the massive ones first, then evenly of the others.
-    The numbers are of all vectors.
-    Raises FileError for a norm whose numbers are too large to be measured in double precision, or to be shown
-    in single precision.
+    vectors: how many of each norm keep their coordinates: the massive ones first, then others at even
+    distances. The numbers are of all vectors. Raises FileError for a norm whose numbers are too large to be
+    measured in double precision, or to be shown in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # results that overflow are refused below

@@ -65,7 +65,7 @@ def known(path: str, module: Any, like: Any) -> Known | None:
     """The norm that a module computes, or None for a module of another kind.
 
     like: any tensor of its model, for dtype and device. Raises NotKnown for a module that is called a norm
-    and computes none of ours.
+    and computes none that is known here.
     """
     inner = [type(each).__name__ for each in module.children()]
     if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
@@ -116,7 +116,7 @@ def _seems(module: Any) -> bool:
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    """The sizes of the normalised axes: its weight's shape, else its attribute; () where unknown."""
+    """The sizes of the normalised axes, from the module's weight or attributes; () if unknown."""
     weight = getattr(module, "weight", None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
     if weight is not None:

@@ -1,4 +1,4 @@
-"""The recording of our own language model, made from its intermediate values instead of hooks."""
+"""The recording of a model of `learning.language`, made from its activations instead of by hooks."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, .
 def numbers_view(
     chosen: Mapping[str, str], x: np.ndarray, pipelines: Mapping[str, Pipeline]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """View of single numbers, after each norm against before; the left norm has lines for a few points."""
+    """Graph of single numbers: after each norm, against the same before; lines join those of a few points."""
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))
     order = np.array([k for i in few for k in (*(d * i + np.argsort(some[i])), -1)][:-1])

@@ -36,7 +36,7 @@ Recorded = tuple[np.ndarray, np.ndarray]
 
 
 def read(data: bytes) -> Recorded:
-    """Vectors of first tokens and of later tokens, (n, D) each."""
+    """Parse the shipped file: vectors of first tokens and of later tokens, (n, D) each."""
     arrays, _ = from_safetensors(data)
     return arrays["first"].astype(float), arrays["later"].astype(float)
 
