@@ -22,7 +22,7 @@ def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
 
 
 def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
-    """Refuse a name that is not one of the known names."""
+    """Raise WrongRecipe for an unknown name; the message lists the known names that are most similar."""
     if name in names:
         return
     many = len(names) > MAX_NAMES_SHOWN

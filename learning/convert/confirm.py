@@ -75,7 +75,9 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """The difference of outputs after changing each parameter at random by at most one machine epsilon."""
+    """The difference of outputs after random changes of each parameter by at most one machine epsilon.
+
+    It is at least one machine epsilon."""
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
     with torch.no_grad():

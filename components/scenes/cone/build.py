@@ -1,7 +1,7 @@
 """The recipe of the norm as a central projection: cones, conic sections and great circles.
 
 A flat round sheet of points stands above the origin, and the norm takes it to a part of the sphere. Behind
-the norm a plane ⟨n, z⟩ = cos α separates two classes; n has the angle of a slider in the plane of x₁ and x₃.
+the norm a plane ⟨n, z⟩ = cos α separates two classes; a slider turns n in the plane of x₁ and x₃.
 """
 
 import numpy as np
@@ -169,7 +169,7 @@ def eccentricity() -> Cloud:
 
 
 def side_view() -> list[Part]:
-    """The circle, the sheet as a line, the arrow n under the hand, and the two edges of the cone."""
+    """Marks of the circle, the sheet as a line, the draggable arrow n, and the two edges of the cone."""
     flat = rows(np.eye(3)[[0, 2]])
     tip = Pipeline(
         (

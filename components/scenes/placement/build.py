@@ -81,7 +81,7 @@ FORMULAS = {
 
 
 def follows(values: Array, first: int = 0) -> Pipeline:
-    """A point that runs through the rows of values (K, d), the first of them at the block `first`."""
+    """Steps to the row of values (K, d) at the current block; the first row belongs to the block `first`."""
     track = Track(np.arange(first, first + len(values), dtype=float), values)
     return Pipeline(
         (Affine(np.zeros((values.shape[1], 1)), Entries(np.zeros(values.shape[1]), tracks={"block": track})),)
@@ -89,14 +89,14 @@ def follows(values: Array, first: int = 0) -> Pipeline:
 
 
 def unrolled(row: Found) -> Array:
-    """The way of one draw (25, 3): x and y of the picture, and the length."""
+    """The path of one draw (25, 3): x and y of the picture, and the length."""
     lengths, turns = map(np.array, row["path"])
     angles = np.radians(np.concatenate([[0.0], np.cumsum(turns)]))
     return np.stack([lengths * np.cos(angles), lengths * np.sin(angles), lengths], -1)
 
 
 def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], View]:
-    """All ways around the origin, the chosen one up to the block."""
+    """View of all paths around the origin; the chosen one ends at the current block."""
     flat = (Row((1.0,)), Row((0.0, 1.0)))
     ways = {name: unrolled(row) for name, row in own.items()}
     role = LOOKS[kind][0]
@@ -154,7 +154,7 @@ def curve_view(
     *,
     law: bool = False,
 ) -> tuple[tuple[Cloud, ...], View]:
-    """Medians of all placements; of the chosen one the smallest and largest of the draws, and where it is."""
+    """View of the medians of all placements; for the chosen one also the range of draws and current block."""
     first = BLOCKS + 1 - len(values[kind])
     places = np.arange(first, BLOCKS + 1.0)
     median, low, high = ((Row((1.0,)), Row((*[0.0] * k, 1.0))) for k in (1, 2, 3))
