@@ -28,7 +28,10 @@ LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpo
 
 @dataclass(frozen=True)
 class Moment:
-    """The progress of a training: loss and accuracy (S,) at the last checkpoint, and a film so far."""
+    """The progress of a training: loss and accuracy (S,) at the last checkpoint.
+
+    film: a function that returns the film so far.
+    """
 
     step: int
     steps: int

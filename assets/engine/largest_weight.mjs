@@ -59,8 +59,8 @@ export function coordinates({ rows, n, d }, k) {
 /** The query q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, with h itself, by Newton's method.
  * If other keys surround h, e^(−L) is its largest weight, and the softmax averages the others to h. `exact`
  * is the gain below which iteration stops; by default the error is FRAME_WEIGHT_TOLERANCE. @param {Seen} all
- * @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] what the last step gains,
- * else L is as near as a frame needs @returns {{query: number[], value: number}} */
+ * @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] @returns {{query:
+ * number[], value: number}} */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);

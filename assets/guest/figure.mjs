@@ -123,8 +123,8 @@ export class Figure {
     this.#allow();
   }
 
-  /** Change choices, if there is a recipe for them. @param {Player} player
-   * @param {Record<string, string>} choices */
+  /** Change choices; without a recipe for them, show the error message in place of the figure.
+   * @param {Player} player @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(
       player.root,

@@ -148,5 +148,5 @@ function filled(view, trace, drawn) {
 
 /** The position of a count in 2D: towards the vertical axis and away from the horizontal one, so that no line
  * from the origin to the place, nor its tip, covers it. @param {number} x @param {number} y
- * @param {number} high of the picture: a hair is none of it */
+ * @param {number} high of the picture; a hundredth of it counts as 0 */
 const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

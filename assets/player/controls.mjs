@@ -116,7 +116,7 @@ export function sliders(part, recipe, set) {
 const group = ({ group: name, vector }) =>
   h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
-/** The largest value of a choice that a click on the figure can set, such as the last seed.
+/** The largest value of a choice that a click on the figure can set, such as the last seed; 0 if none can.
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
 const clicked = ({ views }, name) =>
   views

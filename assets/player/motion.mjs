@@ -57,8 +57,8 @@ export function along(leg, cut) {
   return from + (to - from) * ease(Math.min(1, done / way(leg)));
 }
 
-/** The progress of each point on a leg. @param {Leg} leg @param {number} lag how much of the leg the last
- * sets out later, below 1 @returns {Own} */
+/** The progress of each point on a leg, as a function of its place in its cloud, from 0 to 1.
+ * @param {Leg} leg @param {number} lag how much of the leg the last sets out later, below 1 @returns {Own} */
 export function apart(leg, lag) {
   const { from, to, done } = leg;
   const t = Math.min(1, done / way(leg));

@@ -275,7 +275,8 @@ function over(end) {
   ];
 }
 
-/** The seed that the reader has chosen to see, if the finished training has so many. @param {number} seeds */
+/** The changed choices that only affect what is shown, without a seed that the finished training does not
+ * have. @param {number} seeds */
 function picked(seeds) {
   const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
   return Number(seed) < seeds ? { ...rest, seed } : rest;

@@ -77,7 +77,7 @@ def step_of(slug: str) -> Step | None:
 
 
 def beside(slug: str) -> tuple[Step | None, Step | None]:
-    """The steps before and after a scene."""
+    """The steps before and after a scene in the course; None where there is none."""
     slugs = [step.scene.slug for step in _all()]
     if slug not in slugs:
         return None, None

@@ -34,7 +34,7 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
-    """The news of a training as JSON; "" if there is none. Raises Busy."""
+    """The news of a training as JSON: "" for none, `{"away": true}` if the store is away. Raises Busy."""
     try:
         text = queue.ask(ticket, **question)
     except store.StoreBusy:

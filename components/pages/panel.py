@@ -146,5 +146,5 @@ def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
 
 
 def _owner() -> str:
-    """The identity of a browser, from its session cookie."""
+    """A random identifier of a browser, kept in its session cookie."""
     return session.setdefault("who", secrets.token_hex(8))

@@ -196,7 +196,7 @@ class Pictures:
         return recipe | changed
 
     def _new(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
-        """The name and the changed fields of a cloud or view."""
+        """The name of a cloud or view and its fields that have changed since they were last sent."""
         name = part["name"]
         texts = {(kind, name, field): json.dumps(value) for field, value in part.items()}
         same = {place[2] for place, text in texts.items() if self.known.get(place) == text}

@@ -183,8 +183,9 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 
 
 def to_file(found: Digest) -> bytes:
-    """Serialise a digest as safetensors. Positions and tokens equal to those of the previous norm are
-    omitted.
+    """Serialise a digest as safetensors; the numbers of its table are rounded to DIGITS digits.
+
+    Positions and tokens equal to those of the previous norm are omitted.
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(found.norms):
