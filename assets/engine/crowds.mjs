@@ -85,8 +85,8 @@ const beside = (k) =>
   k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
 /** The crowds whose counts can be written without overlapping an earlier one. @template {{count: number}} C
- * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each, in pixels @param {number} tall pixels,
- * their letters @returns {C[]} */
+ * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each crowd, in pixels @param {number} tall the
+ * height of the digits in pixels @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {

@@ -79,7 +79,7 @@ function rests(step) {
 /** The stages of a cloud, or of other points that are given in place of its own. A step that moves
  * nothing gives the same array object again. @param {Cloud} cloud @param {Params} params @param {Stages} all
  * of the clouds that its steps see @param {{at: Float64Array, index: number, n?: number}} [point]
- * @param {Float64Array[]} [old] stages whose memory is free @returns {Float64Array[]} */
+ * @param {Float64Array[]} [old] earlier stages, whose memory is reused @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
@@ -108,7 +108,7 @@ function copied(x, old) {
 
 /** Apply a step to x and return the result in an array of its own. @param {Float64Array} x @param {number} n
  * @param {Step} step @param {Params} params @param {Stages} all @param {number} first as in `softmax`
- * @param {Float64Array} [old] whose memory is free @returns {Float64Array} */
+ * @param {Float64Array} [old] an array whose memory is reused @returns {Float64Array} */
 function stage(x, n, step, params, all, first, old) {
   if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
   if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
@@ -161,7 +161,7 @@ export function stages(recipe, params, memory = new WeakMap()) {
 /** Positions between two stages of n points, on straight lines. With an array of progresses each point has
  * its own. A cloud with fewer steps than the recipe rests at its last stage.
  * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress
- * @param {Float64Array} [old] whose memory is free @returns {ArrayLike<number>} */
+ * @param {Float64Array} [old] an array whose memory is reused @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);
@@ -209,7 +209,8 @@ function scattered(stages, n, progress, old) {
 
 /** The positions of all clouds at a progress. `own` gives points of loose clouds a progress of their own.
  * @param {Recipe} recipe @param {Params} params @param {number} progress @param {Own | null} [own] the
- * progress of each point of a loose cloud, by its place in the row @returns {Record<string, Float64Array>} */
+ * progress of each point of a loose cloud, by its place in the cloud, from 0 to 1
+ * @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }

@@ -13,7 +13,7 @@ const RANK_TOLERANCE = 1e-9; // in lengths of the longest row: smaller differenc
 
 /** The fate (an index of FATES) of each point, and the rank of its linear piece. @param {Layer} layer
  * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each
- * @param {number} count */
+ * point @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;

@@ -84,7 +84,7 @@ const MIN_SPARSE_POINTS = 4; // for fewer points the analysis of a matrix does n
  *
  * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
  *   | null} b
- * @param {Place} [place] without one on a bench */
+ * @param {Place} [place] where to write the result; by default a scratch array */
 export function affine(x, n, A, b, place) {
   const d = x.length / n || 1;
   const m = A.length / d;

@@ -18,7 +18,7 @@ const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
 /** The unit query by which key k leads all others by the largest margin (0 if no query selects it); and
  * `among`, the keys whose hull contains the nearest point. @param {ArrayLike<number>} keys @param {number} n
- * @param {number} d @param {number} k @param {number[]} [start] such keys of a moment before
+ * @param {number} d @param {number} k @param {number[]} [start] `among` at the previous moment
  * @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
@@ -77,7 +77,7 @@ export function mixed(points, w, count, d) {
 }
 
 /** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976).
- * @param {Around} around @param {number[]} [start] some of them that may be around it */
+ * @param {Around} around @param {number[]} [start] keys to start from, near the result */
 function nearest(around, start = []) {
   const { away, n, d } = around;
   const p = scratch(SCORES_SCRATCH, n);

@@ -82,7 +82,7 @@ export const widened = (ranges, [times, ...by]) =>
 /** Where points of a 3D view are in a panel, in pixels from its top left; gaps stay.
  * @param {Float32Array} points interleaved @param {[number, number][]} ranges
  * @param {{eye: number[], center: number[]}} camera @param {number} width @param {number} height
- * @returns {Float32Array} x and y of each */
+ * @returns {Float32Array} x and y of each point */
 export function flat(points, ranges, { eye, center }, width, height) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);

@@ -68,8 +68,8 @@ function product(x, n, groups) {
 
 /** Softmax over the coordinates, in place; temperature 0 is the argmax, shared if several are largest. With
  * the causal mask, the k-th point (from 0) uses only its first k + 1 coordinates. @param {Float64Array} x
- * @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the number of
- * the first of these points */
+ * @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the index of
+ * the first of these points in its cloud */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
@@ -89,7 +89,7 @@ const NEGLIGIBLE_LOG_WEIGHT = -40; // a smaller weight changes no sum in double 
 
 /** Self-attention among all points, whose coordinates are a query, a key and a value. Returns for each the
  * average of values and the weight that it gives itself. @param {Float64Array} x @param {number} n
- * @param {number} keys of a query, and of a key @param {boolean} causal */
+ * @param {number} keys the number of coordinates of a query, and of a key @param {boolean} causal */
 function attention(x, n, keys, causal) {
   const d = x.length / n || 1;
   const m = d - 2 * keys;
@@ -305,11 +305,11 @@ export const every = (steps) =>
     }
   });
 
-/** The parameters that move steps. @param {Step[]} steps those of `every` */
+/** The parameters that move steps. @param {Step[]} steps also those within steps (`every`) */
 export const parametersOf = (steps) =>
   steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
 
-/** The clouds whose points steps use. @param {Step[]} steps those of `every` */
+/** The clouds whose points steps use. @param {Step[]} steps also those within steps (`every`) */
 export const sourcesOf = (steps) =>
   steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 
@@ -326,7 +326,7 @@ export const IN_PLACE_STEPS = new Set(["pointwise", "softmax", "normalize"]);
 /** Apply a step to x; the result is x itself, changed in place, or another array. A derivative has its own
  * arithmetic of values and tangents (derivative.mjs). @param {Float64Array} x @param {number} n
  * @param {Step} step @param {Params} params @param {Stages} all of the clouds that the step may see
- * @param {number} first as in `softmax` @param {number} [depth] of the branches that it is in
+ * @param {number} first as in `softmax` @param {number} [depth] the nesting depth of branches
  * @returns {Float64Array} */
 export function apply(x, n, step, params, all, first, depth = 0) {
   switch (step.kind) {

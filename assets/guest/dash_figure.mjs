@@ -10,7 +10,7 @@ const NO_ROUTES_TEXT =
   "This server has no scenes: import normscape.Scene where the application is made, " +
   "or call normscape.register(app).";
 
-/** @param {HTMLElement} host @param {URL} base where the routes are
+/** @param {HTMLElement} host @param {URL} base the address of the routes
  * @param {(news: import("./binding.mjs").State) => void} tell */
 export function figure(host, base, tell) {
   return new Figure(
@@ -56,7 +56,7 @@ function dress(root, base) {
   return String(root.dataset.plotly);
 }
 
-/** The server's error message. @param {string} text JSON, if it is ours */
+/** The server's error message. @param {string} text the body of a response: JSON, if it is our server's */
 function reason(text) {
   try {
     return JSON.parse(text).error ?? NO_ANSWER_TEXT;

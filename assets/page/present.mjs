@@ -23,8 +23,8 @@ export function goOn(player) {
 }
 
 /** Start presenting, until Escape, P, or the end of full screen.
- * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] from the page before: the
- * screen is filled at the next key, as a browser asks for one */
+ * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] continued from another
+ * page: full screen starts at the next key press, as browsers require */
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");

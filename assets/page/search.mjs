@@ -224,8 +224,8 @@ export function find(entries, query) {
 }
 
 /** The snippet of a hit: an answer from its beginning; from other texts the sentence or table row that
- * matches most of the query, and what follows as far as it fits. @param {Entry[]} entries the first is the
- * hit; of a scene also its parts @param {ReturnType<typeof alike>[]} likes */
+ * matches most of the query, and what follows as far as it fits. @param {Entry[]} entries the entry that was
+ * found, followed, for a scene, by its parts @param {ReturnType<typeof alike>[]} likes */
 function said(entries, likes) {
   const [{ kind, text }] = entries;
   if (kind === "question") return shortened(text);
@@ -259,7 +259,7 @@ const heard = (found) =>
 
 /** @type {Promise<Entry[]> | undefined} */ let known;
 
-/** Open the search dialog. @param {string} source where the entries are */
+/** Open the search dialog. @param {string} source the address of the search index */
 export function search(source) {
   const base = new URL(source, location.href);
   const get = async () => {

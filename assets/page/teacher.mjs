@@ -19,8 +19,8 @@ function boxes(recipe) {
 }
 
 /** The part of the share dialog that makes a teacher's link.
- * @param {import("../player/player.mjs").Player} player @param {HTMLElement} taken where the link is shown,
- * with a button that copies it @returns {HTMLElement} */
+ * @param {import("../player/player.mjs").Player} player @param {HTMLElement} taken an element that shows the
+ * link with a button that copies it @returns {HTMLElement} */
 export function teaching(player, taken) {
   const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));
   const all = boxes(player.recipe).map(({ label, names }) => ({

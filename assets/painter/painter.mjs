@@ -262,7 +262,7 @@ export class Panel {
   }
 
   /** Settle: show a frame by the public path, keeping the camera. @param {Frame} frame
-   * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places that many points share */
+   * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places where many points coincide */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null;
@@ -402,7 +402,7 @@ async function loaded(address) {
 }
 
 /** Whether two frames hold identical arrays. @param {Frame} a @param {Frame | null | undefined} b
- * @param {(keyof Drawn)[]} more to be the same */
+ * @param {(keyof Drawn)[]} more further fields to compare */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&
   a.every((drawn, l) => [...FRAME_PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

@@ -42,7 +42,7 @@ function exit({ ranges, zooms, wider }) {
 }
 
 /** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r
- * @param {number} [gap] in place of a gap */
+ * @param {number} [gap] the value that replaces a gap */
 function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
   for (let i = 0; i < out.length; i++) {
@@ -78,9 +78,9 @@ export const plotlyCamera = ({ eye, center }) => ({
 });
 
 /** Plotly's traces and layout for a frame. @param {View} view @param {Frame} frame
- * @param {Camera | null} camera @param {Crowd[]} crowds places that many points share, told beside them
- * @param {(name: string) => string} color @param {Size} size of the figure
- * @returns {{data: Trace[], layout: Record<string, any>}} */
+ * @param {Camera | null} camera @param {Crowd[]} crowds places where many points coincide, labelled with
+ * their number @param {(name: string) => string} color @param {Size} size of the figure @returns {{data:
+ * Trace[], layout: Record<string, any>}} */
 export function figure(view, frame, camera, crowds, color, size) {
   const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (
     resolve(view.figure, color)

@@ -21,8 +21,8 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** @param {HTMLElement} item @param {number} layer which it is of @param {boolean} own whether it may stand
- * at the thing, in its colour */
+/** @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} own whether it may
+ * be placed beside its mark, in the mark's colour */
 function marked(item, layer, own) {
   item.dataset.layer = String(layer);
   if (own) item.dataset.named = "";

@@ -2,7 +2,7 @@
 /** Write the player's state into the page's address. */
 
 /** Announce the state with the event `normscape:state`, and on the scene's own page write it into the
- * address. @param {import("./player.mjs").Player} player @param {boolean} push whether as a new step of the
+ * address. @param {import("./player.mjs").Player} player @param {boolean} push whether to add an entry to the
  * history */
 export function writeAddress(player, push) {
   const { root, query, path } = player;

@@ -92,7 +92,7 @@ export function slider(p, set) {
 
 /** The sliders of a recipe, in groups. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
- * @returns {(params: Record<string, number>) => void} shows the values */
+ * @returns {(params: Record<string, number>) => void} a function that shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));

@@ -130,7 +130,7 @@ function followed({ recipe, at, followed }) {
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** The state for screen readers: announced at rest, sentence by sentence, and only sentences that changed.
- * @param {import("./player.mjs").Player} player @returns {() => void} to be called at rest */
+ * @param {import("./player.mjs").Player} player @returns {() => void} a function to call at rest */
 export function description(player) {
   const id = `state-${player.slug}`;
   const stage = player.need("stage");

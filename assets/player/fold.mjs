@@ -5,7 +5,7 @@ import { choices, sliders } from "./controls.mjs";
 
 /** Fill the containers of controls. The folded part opens when a control in it differs from its default,
  * because of a link or a stop of the tour. @param {import("./player.mjs").Player} player
- * @returns {(() => void)[]} to be called when the state has changed */
+ * @returns {(() => void)[]} a function to call when the state has changed */
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));

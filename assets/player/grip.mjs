@@ -10,7 +10,7 @@ export class Grip {
   #typing = false;
   /** @type {(() => void)[]} callbacks that wait for release */ #waiting = [];
 
-  /** @param {HTMLElement} root of a player @param {AbortSignal} signal aborts when the player goes */
+  /** @param {HTMLElement} root of a player @param {AbortSignal} signal aborts when the player is closed */
   constructor(root, signal) {
     const matches = (/** @type {Event} */ { target }, /** @type {string} */ selector) =>
       target instanceof Element && Boolean(target.closest(selector));

@@ -15,7 +15,7 @@ import { pointsOf } from "../engine/shown.mjs";
 
 const HANDLE_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
-/** @param {Player} player @returns {() => void} puts every handle where its point is now */
+/** @param {Player} player @returns {() => void} a function that moves every handle to its point */
 export function handles(player) {
   const places = player.panels.map((panel) => {
     const layers = panel.view.layers.filter((layer) => names(layer.hand).length);

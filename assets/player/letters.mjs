@@ -20,8 +20,8 @@ export function marked(r, moment) {
 }
 
 /** The texts of a recipe, under the figure. A click follows a letter; arrow keys follow its neighbours.
- * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player @returns {(() => void)[]} each
- * shows the player's state */
+ * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player
+ * @returns {(() => void)[]} functions that show the player's state */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
   const all = recipe.readouts.filter((r) => r.kind === "letters").map((r) => text(r, recipe, player));

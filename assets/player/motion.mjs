@@ -28,8 +28,8 @@ const STAGE_TOLERANCE = 1e-6; // in stages; nearer than this counts as reached
 /** @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
-/** The stage after or before a progress. @param {number} progress @param {number} by its sign tells which
- * @param {number} last */
+/** The stage after or before a progress. @param {number} progress @param {number} by positive for the next
+ * stage, negative for the previous one @param {number} last */
 export const stageBeside = (progress, by, last) =>
   Math.max(
     0,
@@ -58,7 +58,8 @@ export function along(leg, cut) {
 }
 
 /** The progress of each point on a leg, as a function of its place in its cloud, from 0 to 1.
- * @param {Leg} leg @param {number} lag how much of the leg the last sets out later, below 1 @returns {Own} */
+ * @param {Leg} leg @param {number} lag the share of the leg by which the last point starts later, below 1
+ * @returns {Own} */
 export function apart(leg, lag) {
   const { from, to, done } = leg;
   const t = Math.min(1, done / way(leg));
@@ -66,7 +67,7 @@ export function apart(leg, lag) {
 }
 
 /** The speed factor of a scene's first run, through all stages and back to where the scene opens.
- * @param {number} last @param {number} home the progress there */
+ * @param {number} last @param {number} home the progress at which the scene opens */
 export const hurry = (last, home) =>
   Math.max(
     1,

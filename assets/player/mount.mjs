@@ -31,8 +31,8 @@ const IDLE_TIMEOUT_MS = 300; // wait for an idle browser
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 /** Fill all parts but the views. @param {Player} player
- * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} host what the player does
- * itself: it shows its numbers, and has a tour @returns {(() => void)[]} to be called when the state has
+ * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} host functions of the player
+ * itself, for its numbers and its tour @returns {(() => void)[]} functions to call when the state has
  * changed */
 export function fill(player, host) {
   const { recipe } = player;

@@ -83,7 +83,7 @@ export function rows(recipe, params, all, followed) {
 
 /** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe
  * @param {import("./player.mjs").Player} player
- * @returns {(player: import("./player.mjs").Player) => void} shows the player's state */
+ * @returns {(player: import("./player.mjs").Player) => void} a function that shows the player's state */
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
   const words = rest.map((r) => teller(r, recipe));

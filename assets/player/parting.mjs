@@ -19,8 +19,8 @@ export class Parting {
     this.#leg = null;
   }
 
-  /** Advance the lag by some time. @param {import("./motion.mjs").Leg | null} leg that is under way
-   * @param {boolean} run whether it is one of a run @param {number} ms */
+  /** Advance the lag by some time. @param {import("./motion.mjs").Leg | null} leg the present leg, if any
+   * @param {boolean} run whether the leg belongs to a run @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };

@@ -7,8 +7,8 @@ import { h, plainLabel } from "../dom.mjs";
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
 /** The stages that a paragraph is about: by name, where a name without its final number means all of that
- * name ("Linear" means "Linear 1", "Linear 2" …); or by index. @param {string} words with " | " between
- * @param {string[]} stages */
+ * name ("Linear" means "Linear 1", "Linear 2" …); or by index. @param {string} words names or indices of
+ * stages, separated by " | " @param {string[]} stages */
 export function named(words, stages) {
   const asked = words.split(" | ");
   /** @param {string} name @param {number} k */
@@ -19,8 +19,8 @@ export function named(words, stages) {
 /** The next of some stages; after the last, the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
-/** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} shows
- * the player's state */
+/** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} a
+ * function that shows the player's state */
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {

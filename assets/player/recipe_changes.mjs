@@ -129,7 +129,8 @@ export class RecipeChanges {
   }
 
   /** Show the recipe of new choices, keeping as much of the state as possible.
-   * @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene has them now */
+   * @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
+   * choices */
   async choose(changed) {
     const { state } = this.#scene;
     if (!state.known) return false;

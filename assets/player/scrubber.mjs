@@ -32,7 +32,7 @@ const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name
 
 /** The scrubber: a slider for progress with the stages as stops, and buttons. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
- * @returns {() => void} shows the player's state */
+ * @returns {() => void} a function that shows the player's state */
 export function scrubber(part, recipe, player) {
   const last = recipe.stages.length - 1;
   const range = h("input", {

@@ -17,8 +17,8 @@ const NO_SERVER_TEXT = "this choice needs the server; a page without one has onl
 const others = new WeakMap();
 
 /** Take a scene's recipes from a function. @param {HTMLElement} root
- * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give by the choices that
- * are no defaults, as a query */
+ * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give returns the recipe
+ * for a query of the choices that differ from the defaults */
 export function supply(root, give) {
   others.set(root, give);
 }
@@ -89,7 +89,7 @@ function inflated(data) {
   ).text();
 }
 
-/** @param {number} ms @param {AbortSignal} signal which ends it early @returns {Promise<void>} */
+/** @param {number} ms @param {AbortSignal} signal aborts the request @returns {Promise<void>} */
 const sleep = (ms, signal) =>
   new Promise((go) => {
     const timer = setTimeout(go, ms);

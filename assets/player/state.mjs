@@ -141,8 +141,9 @@ export class State {
     this.#stop = null;
   }
 
-  /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop as a link has it
-   * @param {boolean} linked whether the page's link asks for it, and so did when its recipe was asked for */
+  /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop the stop's state,
+   * in the form of a link @param {boolean} linked whether the page's link asks for it, and so did when its
+   * recipe was asked for */
   call(stop, linked = false) {
     if (!linked) this.begin();
     this.#stop = stop;
@@ -346,9 +347,9 @@ export class State {
   }
 
   /** Show the stop of the tour that was requested, now that its recipe is there. Values that it does not name
-   * get the scene's defaults, except those that the reader has set since. @param {boolean} cut for those who
-   * asked for no motion @returns {{camera: Link["camera"]} | null} where the camera goes, where it goes
-   * anywhere */
+   * get the scene's defaults, except those that the reader has set since. @param {boolean} cut jump, for
+   * readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to fly to, if it
+   * changes */
   arrive(cut) {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
@@ -361,7 +362,7 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
-   * @param {number} ms since the last frame @param {boolean} cut for those who asked for no motion
+   * @param {number} ms since the last frame @param {boolean} cut jump, for readers who prefer reduced motion
    * @returns {boolean} whether a run has just come to its end */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;

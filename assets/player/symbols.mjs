@@ -37,8 +37,8 @@ export function bySymbol(parameters) {
 }
 
 /** Make letters of the formula draggable. @param {HTMLElement} formula @param {Parameter[]} parameters those
- * that the page offers @param {import("./player.mjs").Player} player @returns {(() => void)[]} shows the
- * state */
+ * that the page offers @param {import("./player.mjs").Player} player @returns {(() => void)[]} a function
+ * that shows the state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
@@ -73,7 +73,7 @@ function nearest(letters, x, y) {
 
 /** Make all letters of one symbol draggable. Keyboards and screen readers, for which a formula is one
  * element, get a slider over the first. @param {Element[]} letters all of one symbol
- * @param {Parameter[]} parameters what it moves @param {HTMLElement} bubble
+ * @param {Parameter[]} parameters the parameters that the symbol moves @param {HTMLElement} bubble
  * @param {import("./player.mjs").Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;

@@ -161,7 +161,7 @@ function question() {
   return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
 }
 
-/** @param {any} answer @returns {boolean} whether more will come */
+/** @param {any} answer @returns {boolean} whether to continue polling */
 function heard(answer) {
   if (!followed) return false;
   watch(NO_ANSWER_TEXT);

@@ -10,8 +10,8 @@
 
 /** Write markers: each point's position for every vertex of its glyph, first of all faces, then of all edges.
  * Points that have not moved since the previous frame are skipped. @param {Plotly} cloud
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away where gaps
- * are */
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away the position
+ * at which gaps are drawn */
 export function writePoints(cloud, points, scale, kept, away) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
@@ -53,7 +53,7 @@ export function writePoints(cloud, points, scale, kept, away) {
 }
 
 /** Whether a point has not moved, or is still a gap. @param {Float32Array} before @param {Float32Array} after
- * @param {number} o its first number */
+ * @param {number} o the index of the point's first number */
 const stays = (before, after, o) =>
   (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
   (after[o] !== after[o] && before[o] !== before[o]);
@@ -172,8 +172,8 @@ function arrange(
   );
 }
 
-/** Run Plotly's drawing of a mesh with indexed draw calls. @param {Plotly} mesh @param {() => void} draw as
- * Plotly does */
+/** Run Plotly's drawing of a mesh with indexed draw calls. @param {Plotly} mesh @param {() => void} draw
+ * Plotly's drawing function */
 export function byNumbers({ gl }, draw) {
   gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) =>
     gl.drawElements(mode, count, gl.UNSIGNED_INT, first);

@@ -106,7 +106,8 @@ export function deep(source, depth) {
 
 /** Patch a context so that it draws with depth effects, with the settings in `look` at each draw call.
  * Markers need both of their shaders patched. @param {WebGLRenderingContext} gl @param {Depth} depth
- * @param {Look} look @returns {() => boolean} whether shaders of markers have come, all as expected */
+ * @param {Look} look @returns {() => boolean} tells whether the shaders of markers were created and all were
+ * as expected */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
   const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);

@@ -20,7 +20,7 @@ export function caught(build) {
 }
 
 /** Run the figure's render loop for a while after each event. @param {import("../../globals.mjs").Plotly} gd
- * @param {Look} look @param {AbortSignal} signal of its end */
+ * @param {Look} look @param {AbortSignal} signal aborts when the figure is closed */
 export function pulse(gd, look, signal) {
   let until = 0;
   let looking = false;

@@ -116,7 +116,8 @@ export class Space {
     this.#look = look;
   }
 
-  /** Draw for the first time. @param {Frame} frame @param {AbortSignal} signal of its end */
+  /** Draw for the first time. @param {Frame} frame @param {AbortSignal} signal aborts when the figure is
+   * closed */
   open(frame, signal) {
     this.prepare();
     this.dash(frame);
@@ -138,7 +139,7 @@ export class Space {
 
   /** Change how Plotly's objects draw: skip objects with opacity 0; let only clickable layers take part in
    * hover and clicks, so that a sphere never hides the points behind it; and set each object's depth effects.
-   * @returns {boolean} whether Plotly has drawn some otherwise */
+   * @returns {boolean} whether Plotly has drawn some objects in another way */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
@@ -187,7 +188,7 @@ export class Space {
   }
 
   /** Write dashes as they are in motion; Plotly's own would jump when the figure settles.
-   * @param {Frame} frame @returns {boolean} whether there are some */
+   * @param {Frame} frame @returns {boolean} whether there are dashed lines */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
@@ -213,7 +214,7 @@ export class Space {
   }
 
   /** Write and draw a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
-   * @returns {boolean} whether Plotly is as expected */
+   * @returns {boolean} whether this succeeded; false if Plotly is not as expected */
   paint(frame, ranges) {
     return this.#attempt(() => {
       const { glplot, traces, dataScale } = this.scene;
@@ -228,7 +229,7 @@ export class Space {
   }
 
   /** Run a part of the fast path; on an exception report it and leave the fast path. @param {() => void} act
-   * @returns {boolean} whether it is */
+   * @returns {boolean} whether it succeeded */
   #attempt(act) {
     if (!this.fast || !this.living) return false;
     this.fast = Boolean(
@@ -299,7 +300,7 @@ export class Space {
     return { eye: xyz(eye), center: xyz(center) };
   }
 
-  /** Turn the camera at once. @param {Camera} camera @returns {boolean} whether that could be done */
+  /** Turn the camera at once. @param {Camera} camera @returns {boolean} whether it succeeded */
   turn({ eye, center }) {
     return this.#attempt(() => {
       this.scene.camera.lookAt(eye, center, UP);

@@ -65,8 +65,8 @@ export function uniforms(gl) {
     return found;
   }
 
-  /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the same for
-   * all shaders of a program */
+  /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the setter,
+   * the same for all shaders of a program */
   function setter(program, name, type) {
     const { setters, kept } = of(program);
     const own = /** @type {number[]} */ ([]);
