@@ -30,7 +30,8 @@ export function palette(scale) {
   });
 }
 
-/** @param {number} value @param {{low: number, high: number}} color the index of one of the 64 colours */
+/** @param {number} value @param {{low: number, high: number}} color the ends of the scale
+ * @returns {number} the index of one of the 64 colours */
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 

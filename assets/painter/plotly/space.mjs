@@ -139,7 +139,7 @@ export class Space {
 
   /** Change how Plotly's objects draw: skip objects with opacity 0; let only clickable layers take part in
    * hover and clicks, so that a sphere never hides the points behind it; and set each object's depth effects.
-   * @returns {boolean} whether Plotly has drawn some objects in another way */
+   * @returns {boolean} whether the depth effects of an object have changed */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
