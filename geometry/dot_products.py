@@ -76,8 +76,9 @@ def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> F
 
 
 def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch"]:
-    """The variance of ⟨q, k⟩ for normal vectors with these variances of coordinates: Σ λ². It is d for d unit
-    ones.
+    """The variance Σ λ² of ⟨q, k⟩ for normal vectors with these variances λ of their coordinates.
+
+    It is d for d unit variances.
     """
     return np.sum(counts * np.square(variances), axis=-1)
 
@@ -85,7 +86,8 @@ def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n
 def cosine_variance(
     variances: Float[Array, "*batch n"], counts: Float[Array, " n"]
 ) -> Float[Array, "*batch"]:
-    """The variance of the cosine of such vectors: the sum of the squared `shares`. It is 1/d for d equal
-    variances.
+    """The variance of the cosine of q and k for normal vectors with these variances of coordinates.
+
+    It is the sum of the squared `shares`: 1/d for d equal variances.
     """
     return np.sum(counts * np.square(shares(variances, counts)), axis=-1)

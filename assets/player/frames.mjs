@@ -34,8 +34,8 @@ export const framesOf = (moment, rest) =>
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
-/** The texts of the points that a mark shows. @param {import("../engine/recipe.d.ts").Mark} mark
- * @param {Moment} moment */
+/** The hover texts of a mark's points; of all points of its cloud if the selection changes with the moment.
+ * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
   const only = onlyOf(mark);

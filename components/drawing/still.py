@@ -324,7 +324,7 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 
 
 def _cells(drawn: Drawn) -> str:
-    """SVG of a grid of rectangles: each has a colour of the scale, and over it a translucent next colour."""
+    """SVG of a grid of rectangles: each blends the two nearest colours of the scale, by opacity."""
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)

@@ -74,7 +74,7 @@ def opened() -> Response:
 
 
 def measured(data: bytes) -> Digest:
-    """The digest of an untrusted file. Raises WrongValue."""
+    """The digest of an untrusted file, which is a recording or a digest. Raises WrongValue."""
     try:
         found = checked_digest(data) if is_digest(data) else from_file(data)
         if len(found.norms) > MAX_NORMS:

@@ -109,7 +109,7 @@ def as_float64(tensor: Any) -> Array:
 
 
 def _seems(module: Any) -> bool:
-    """Whether a module may be a norm: by "norm" in its class name, and without running statistics."""
+    """Whether a module may be a norm: by its class name, but no batch or instance norm."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")

@@ -188,7 +188,7 @@ export class Space {
   }
 
   /** Write dashes as they are in motion; Plotly's own would jump when the figure settles.
-   * @param {Frame} frame @returns {boolean} whether there are dashed lines */
+   * @param {Frame} frame @returns {boolean} whether dashes were written */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
