@@ -21,7 +21,7 @@ import pytest
 from components.language.scene import scenes
 from tests import readme
 from tests.learning.recording import gpt2
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 from tools.ports import free
 
 pytestmark = pytest.mark.servers
@@ -32,7 +32,7 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 def run(*command, cwd, **more):
     got = subprocess.run(
-        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=120, **more
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, **more
     )
     assert got.returncode == 0, got.stderr
     return got.stdout
@@ -77,11 +77,11 @@ def serving(command, around):
         yield until(process.stdout.readline)
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
 
 
 def got(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 
@@ -129,7 +129,7 @@ def test_a_package_that_hides_one_of_ours_is_named(around):
     (around["cwd"] / "components").mkdir()
     (around["cwd"] / "components/__init__.py").touch()
     asked = [f"{around['env']['PATH'].split(':')[0]}/python", "-c", "from normscape import Scene"]
-    failed = subprocess.run(asked, capture_output=True, text=True, timeout=60, **around)
+    failed = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, **around)
     said = failed.stderr.splitlines()[-1]
     assert (
         said.startswith("ImportError: normscape needs its own package 'components', which")

@@ -16,7 +16,7 @@ from tools.ports import free
 CONFIGURATION = Path(__file__).parents[1] / "nginx.conf"
 PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin:/bin")
 LISTEN, WEB, RESOLVER = "listen 8050", "web:8050", "127.0.0.11 "
-START_SECONDS = 30
+START_SECONDS = 180
 
 
 @contextmanager

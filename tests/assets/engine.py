@@ -30,6 +30,7 @@ from geometry.pipeline import (
     Product,
     Softmax,
 )
+from tests.waiting import PATIENCE
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
@@ -50,7 +51,7 @@ class Node:
         return self
 
     def __exit__(self, *_):
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=PATIENCE)
 
     def ask(self, call, **arguments):
         self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")

@@ -148,7 +148,7 @@ def test_more_than_three_dimensions_are_refused(node):
 
 
 def test_two_hundred_on_a_sphere_take_no_time(node):
-    """A frame has 5 ms; this bound only detects a bad algorithm."""
+    """A frame has 5 ms; this bound, of processor time, only detects a bad algorithm."""
     points = np.random.default_rng(0).normal(size=(200, 3))
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     assert node.ask("hullTime", points=points.ravel().tolist(), n=200, d=3) < 60

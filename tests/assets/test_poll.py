@@ -99,4 +99,4 @@ def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply):
 @pytest.mark.parametrize("reply", ["hang", {"status": 503, "text": "", "headers": {"Retry-After": "60"}}])
 def test_a_recipe_that_nobody_wants_any_more_is_let_go(node, reply):
     got = node.ask("recipe", replies=[reply], abort=50)
-    assert "recipe" not in got["answer"] and got["ms"] < 5000
+    assert "recipe" not in got["answer"] and got["ms"] < 30_000, "a minute otherwise"

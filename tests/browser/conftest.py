@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from components.language.scene import scenes
 from tests.browser.hand import TIMEOUT_MS
@@ -56,6 +56,7 @@ for (const call of ["drawArrays", "drawElements", "clear"]) {
 }"""
 SEES = "window.blind = false; unseen.disabled = true;"
 START_SECONDS = 180  # a cold start beside others on two cores, with room to spare
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 def pytest_collection_modifyitems(items):
@@ -119,7 +120,9 @@ def browser():
     assert executable, "no browser: run `python tools/browser.py`"
     with sync_playwright() as playwright:
         arguments = [*ARGUMENTS, *CHEAP, f"--disable-features={','.join(OFF)}"]
-        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=arguments, timeout=1000 * START_SECONDS
+        )
         yield browser
         browser.close()
 

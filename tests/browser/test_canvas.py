@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import waiting
 from tests.browser.hand import SMALL_3D, difference, frames, hold, look, player, rest, until, visit
 from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
 
@@ -64,10 +65,10 @@ def test_the_field_follows_the_presentation_and_full_screen(page, key):
     for _ in range(2):
         page.keyboard.press(key)
         page.wait_for_function("() => document.fullscreenElement")
-        assert fits(page) != before
+        waiting.until(lambda: fits(page) != before)  # the window changes its size after that
         page.keyboard.press(key)
         page.wait_for_function("() => !document.fullscreenElement")
-        assert fits(page) == pytest.approx(before, abs=EDGE)
+        waiting.until(lambda: fits(page) == pytest.approx(before, abs=EDGE))
 
 
 def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):

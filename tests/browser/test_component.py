@@ -13,7 +13,7 @@ from werkzeug.serving import make_server
 from normscape import Scene
 from tests.browser.conftest import ROOT
 from tests.browser.hand import TIMEOUT_MS, drag, middle
-from tests.waiting import answers, until
+from tests.waiting import PATIENCE, answers, until
 from tools.ports import free
 
 # What a page may do to all of its elements, and a policy that lets Dash's own pages live.
@@ -45,7 +45,7 @@ def documented():
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE)
 
 
 @contextmanager

@@ -175,6 +175,7 @@ def test_buttons_play_pause_step_and_loop(page):
     page.click("[aria-label='Step back (←)']")
     rest(page)
     assert player(page, "p.progress") == 0
+    player(page, "(p.speed = 0.1, 0)")  # it plays until the click comes
     page.click("[aria-label='Play (space)']")
     until(page, "p.progress > 0.2")
     page.click("[aria-label='Pause (space)']")
@@ -226,6 +227,7 @@ def test_keys(page):
     page.keyboard.press("r")
     rest(page)
     assert player(page, "[p.progress, p.params.gamma1]") == [0, 1]
+    player(page, "(p.speed = 0.1, 0)")  # it plays until the next key comes
     page.keyboard.press(" ")
     assert player(page, "p.playing")
     page.keyboard.press(" ")

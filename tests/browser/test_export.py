@@ -13,6 +13,7 @@ import pypdfium2
 import pytest
 from imageio_ffmpeg import get_ffmpeg_exe
 from PIL import Image
+from playwright.sync_api import expect
 
 import app
 from components.language.scene import scenes
@@ -20,6 +21,7 @@ from components.publish import export, gif
 from components.training.recipes import state_of
 from tests.browser.hand import player, rest, until, visit
 from tests.browser.test_pages import NO_WEBGL
+from tests.waiting import PATIENCE
 from tools.browser import find
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +55,8 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
         "60",
         1.5,
     ]
-    assert page.locator(".notice").is_hidden() and page.locator("select:not(.speed)").count() == 1
+    expect(page.locator(".notice")).to_be_hidden()
+    expect(page.locator("select:not(.speed)")).to_have_count(1)
 
 
 def test_a_file_without_webgl_asks_no_server_for_a_picture(new_page, tmp_path):
@@ -74,7 +77,7 @@ def command(folder, *arguments):
     known = {**os.environ, "BROWSER_PATH": find()}
     got = subprocess.run(
         [sys.executable, ROOT / "app.py", "export", *arguments],
-        cwd=folder, env=known, capture_output=True, text=True, timeout=240,
+        cwd=folder, env=known, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert got.returncode == 0, got.stderr
     return got

@@ -3,6 +3,8 @@
 import re
 from functools import partial
 
+from playwright.sync_api import expect
+
 from components.language import course
 from components.language.scene import scenes
 from components.pages import home
@@ -119,19 +121,22 @@ def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_
     )
 
 
+MOVING = re.compile("moving=1")
+
+
 def test_a_card_moves_under_the_pointer(kept):
     page = kept
     page.goto("/")
     card = page.locator(".card").nth(1)
     picture = card.locator("img.only-light")
     card.hover()
-    assert "moving=1" in picture.get_attribute("src")
+    expect(picture).to_have_attribute("src", MOVING)
     page.wait_for_function("(image) => image.complete && image.naturalWidth", arg=picture.element_handle())
     page.mouse.move(0, 0)
-    assert "moving" not in picture.get_attribute("src")
+    expect(picture).not_to_have_attribute("src", MOVING)
     page.keyboard.press("Tab")
     card.focus()
-    assert "moving=1" in picture.get_attribute("src")
+    expect(picture).to_have_attribute("src", MOVING)
 
 
 def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(new_page):
@@ -152,7 +157,8 @@ def test_three_clicks_lead_to_the_third_scene_and_what_was_visited_is_marked(new
     assert visited == [step.scene.slug for step in (FIRST, SECOND, THIRD)]
     assert page.evaluate("document.cookie") == "", "it stays in this browser"
     page.click(".forget button")
-    assert page.locator(".visited").count() == 0 and page.locator(".forget").is_hidden()
+    expect(page.locator(".visited")).to_have_count(0)
+    expect(page.locator(".forget")).to_be_hidden()
 
 
 def test_the_tours_are_chained(page):
@@ -161,11 +167,11 @@ def test_the_tours_are_chained(page):
     until(page, "p.ready && p.tour.current >= 0")
     if stops[-1].question:
         page.click(".guide .on")
-    assert page.locator(f".guide .words a.onwards:has-text('{SECOND.scene.title}')").is_visible()
+    expect(page.locator(f".guide .words a.onwards:has-text('{SECOND.scene.title}')")).to_be_visible()
     page.keyboard.press("p")
     page.keyboard.press("PageDown")  # a click on the link, and the next figure is as large
     until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
-    assert page.locator(".presenting .stage > .guide").is_visible()
+    expect(page.locator(".presenting .stage > .guide")).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0, "once: whoever opens a page does not present"
 
 
@@ -181,16 +187,17 @@ def test_the_search_leads_to_a_word_and_to_an_answer(page):
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("softmax")
     page.click(".found a[href$='/words#softmax']")
-    assert page.locator("dialog").count() == 0 and page.url.endswith("/words#softmax")
+    page.wait_for_url("**/words#softmax")
+    page.wait_for_selector("dialog", state="detached")
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")
     page.keyboard.type("are angles halved")
     page.wait_for_selector(".found a[href$='/fold#why-are-angles-halved-at-t-1']")
     for key, there in (("ArrowDown", ".found li:first-child a:focus"), ("ArrowUp", "dialog input:focus")):
         page.keyboard.press(key)
-        assert page.locator(there).count() == 1, key
+        expect(page.locator(there), key).to_have_count(1)
     page.keyboard.press("Enter")
     page.wait_for_url("**/fold#why-are-angles-halved-at-t-1")
-    assert page.locator("#why-are-angles-halved-at-t-1").is_visible(), "the question is open"
+    expect(page.locator("#why-are-angles-halved-at-t-1"), "the question is open").to_be_visible()
     page.locator("a.word").first.click()
     page.wait_for_url("**/words#*")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.hand import (
     SMALL_2D,
@@ -103,7 +104,7 @@ def test_the_server_dies_under_an_open_page(mortal, new_page):
     visit(page, f"{base}/layernorm?{SMALL_2D}")
     rest(page)
     process.kill()
-    process.wait(timeout=60)
+    process.wait()
     drag_slider(page, "gamma1", -40)
     gamma = player(page, "p.params.gamma1")
     assert gamma < 1
@@ -128,7 +129,7 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
     held[0].continue_()
     until(page, "p.ready")
-    assert page.locator(".notice").is_hidden()
+    expect(page.locator(".notice")).to_be_hidden()
     page.select_option("#choice-points", "ring")
     page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
     page.select_option("#choice-points", "gaussian")  # nobody waits for the ring any more
@@ -175,7 +176,7 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     held[0].continue_()
     until(page, "p.ready")
     page.wait_for_selector(".unmoved", state="detached", timeout=TIMEOUT_MS)
-    assert page.locator(".notice").is_hidden()
+    expect(page.locator(".notice")).to_be_hidden()
 
 
 @pytest.mark.allow_errors("status of 400")
@@ -196,7 +197,7 @@ def test_nonsense_vectors_are_named_by_their_line(page):
     page.fill("#choice-vectors", "1 2\n4 5.5")
     page.press("#choice-vectors", "Tab")
     until(page, "p.ready && p.drawn('points').length === 4")
-    assert page.locator(".notice").is_hidden()
+    expect(page.locator(".notice")).to_be_hidden()
 
 
 @pytest.mark.allow_errors("status of 400")

@@ -1,6 +1,7 @@
 """Layout: pages on phones, and embeds in their frames. (For the tour's card see `test_scenes`.)"""
 
 import pytest
+from playwright.sync_api import expect
 
 from components.language.scene import scenes
 from tests.browser.hand import SMALL_3D, frames, player, rest, until, visit
@@ -89,10 +90,12 @@ def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
         page, "p.recipe.progress"
     )
     page.keyboard.press("End")
-    assert page.locator("main > .numbers").is_visible() and player(page, shown) == [True, False, False]
-    assert page.get_by_role("tab", selected=True).inner_text() == "Numbers"
+    expect(page.locator("main > .numbers")).to_be_visible()
+    assert player(page, shown) == [True, False, False]
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Numbers")
     resize(page, DESK)
-    assert player(page, shown) == [True, True, True] and page.get_by_role("tablist").count() == 0
+    expect(page.get_by_role("tablist")).to_have_count(0)
+    assert player(page, shown) == [True, True, True]
     rest(page)
 
 
@@ -158,6 +161,12 @@ def test_a_living_embed_scrolls_in_no_frame(kept, link):
         assert fits(share, size), (size, share)
 
 
+DROP_HOVERED = """(() => {
+  const { gd, view } = p.panels.at(-1);
+  return gd._hoverdata?.some(({ curveNumber }) => view.layers[curveNumber].hand?.kind === "replay");
+})()"""
+
+
 def test_a_click_on_a_drop_plays_it(kept):
     """By click and by keyboard: from before the drop to after it, following a point that it concerns."""
     page = kept
@@ -172,7 +181,7 @@ def test_a_click_on_a_drop_plays_it(kept):
     x, y = player(page, code)
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y, steps=3)
-    page.wait_for_timeout(200)  # Plotly looks at what is under the pointer now and then
+    until(page, DROP_HOVERED)  # Plotly looks at what is under the pointer now and then
     page.mouse.down()
     page.mouse.up()
     until(page, "p.running")

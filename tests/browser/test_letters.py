@@ -1,6 +1,7 @@
 """A text whose letters are points: under the figure, and with a reader's own sentence."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.hand import player, rest, until, visit
 
@@ -51,4 +52,5 @@ def test_a_sentence_of_ones_own(page):
     entry.fill("50 % (e.g.)")
     entry.press("Enter")
     until(page, "document.querySelectorAll('.letters [role=option]').length === 11")
-    assert not notice.is_visible() and "own=50" in page.url
+    expect(notice).to_be_hidden()
+    page.wait_for_function("() => location.search.includes('own=50')")

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.hand import (
     SMALL_2D,
@@ -109,7 +110,7 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
     assert query(page) == {"map": "both", "n": "24", "t": "1.5"}
     page.go_back()
     until(page, "p.ready && p.recipe.chosen.n !== '24'")
-    assert page.input_value("#choice-map") == "both"
+    expect(page.locator("#choice-map")).to_have_value("both")
     page.go_back()
     until(page, "p.ready && p.recipe.chosen.map !== 'both'")
     assert player(page, "p.params.t") == 1.5, "what had not yet been written when the choice changed"
@@ -179,8 +180,8 @@ def test_a_wrong_link_says_what_was_wrong_and_starts_from_defaults(page):
     for wrong, said in WRONG:
         visit(page, f"/layernorm?{SMALL_2D}&gamma2=1.5&{wrong}")
         notice = page.locator(".notice")
-        assert notice.is_visible(), wrong
-        assert re.search(rf"\b{said}\b", notice.text_content()), wrong
+        expect(notice, wrong).to_be_visible()
+        expect(notice, wrong).to_have_text(re.compile(rf"\b{said}\b"))
         assert player(page, state) == [1, 1, 0, "400"], wrong
         assert player(page, "document.documentElement.dataset.scheme") in ("light", "dark"), wrong
 

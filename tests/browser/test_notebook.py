@@ -12,7 +12,7 @@ import pytest
 
 from tests.browser.conftest import ROOT, VIEWPORT, Watch
 from tests.browser.hand import drag, middle
-from tests.waiting import answers, until
+from tests.waiting import PATIENCE, answers, until
 from tools.ports import free
 
 CELLS = [
@@ -60,7 +60,7 @@ def lab(tmp_path_factory):
         yield f"http://127.0.0.1:{port}", folder
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from playwright.sync_api import expect
 
 from components.language.scene import scenes
 from tests.browser.hand import (
@@ -110,7 +111,7 @@ def test_without_webgl_there_is_a_word_and_a_still_picture(new_page):
     page.keyboard.press("r")
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.panels.length === 1")
-    assert page.locator(".still").count() == 0, "a plane needs no WebGL"
+    expect(page.locator(".still"), "a plane needs no WebGL").to_have_count(0)
     page.select_option("#choice-d", "4")
     until(page, "p.ready && p.panels.length === 0")
     page.wait_for_function(loaded, timeout=TIMEOUT_MS)
@@ -165,7 +166,7 @@ def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
         page.click("#theme")
     page.wait_for_function("() => document.querySelector('.card img.only-dark').naturalWidth")
     page.goto("/fold", wait_until="commit")
-    assert page.locator("html").get_attribute("data-scheme") == "dark", "kept, and served"
+    expect(page.locator("html"), "kept").to_have_attribute("data-scheme", "dark")
     page.goto("/")
     assert strays(page) == []
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.hand import SMALL_2D, TIMEOUT_MS, until, visit
 from tests.test_deployment import PREFIX, serving
+from tests.waiting import PATIENCE
 
 PASSED = (
     "Content-Type",
@@ -37,7 +38,7 @@ def proxy(behind):
             if not self.path.startswith(PREFIX):
                 return self.send_error(404)
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            line = http.client.HTTPConnection(urlsplit(behind).netloc, timeout=30)
+            line = http.client.HTTPConnection(urlsplit(behind).netloc, timeout=PATIENCE)
             said = dict(self.headers) | {
                 "X-Forwarded-For": "192.0.2.7",
                 "X-Forwarded-Host": self.headers["Host"],

@@ -1,6 +1,7 @@
 """The page of recorded models: the atlas, a reader's own recording, and the table of all norms."""
 
 import pytest
+from playwright.sync_api import expect
 
 from learning.recording.recording import Recording
 from tests.browser.hand import player, rest, visit
@@ -72,8 +73,8 @@ def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
     assert table.evaluate(names)[-1] == "9: ln_f"
     table.get_by_role("button", name="9: ln_f").click()
     rest(page, "String(p.choices.norm) === '9'")
+    expect(table.locator("tr.current th")).to_have_text("9: ln_f")
     assert table.evaluate(names)[-1] == "9: ln_f", "the order stays"
-    assert table.locator("tr.current th").text_content() == "9: ln_f"
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text().splitlines()

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from components.language.scene import scenes
 from components.training.recipes import recipe_of, state_of
@@ -178,7 +179,7 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
     for stop in stops.values():
         player(opened, "p.go(value)", stop.state)
         rest(opened, f"({STATE}) === {json.dumps(whole_state(scene, stop))}")
-    assert opened.locator(".notice").is_hidden()
+    expect(opened.locator(".notice")).to_be_hidden()
 
 
 def drag_v(page, angle, steps=12):
@@ -212,7 +213,8 @@ def test_v_is_dragged_without_a_request(page):
     assert np.abs(image.ravel() - before).max() > 1
     assert page.locator("#parameter-phi").input_value() == str(player(page, "p.params.phi"))
     assert not asked, asked
-    assert player(page, "p.choose({ show: 'axes' })") and page.locator(".handle").count() == 1
+    assert player(page, "p.choose({ show: 'axes' })")
+    expect(page.locator(".handle")).to_have_count(1)
     drag_v(page, 200)
     assert player(page, "p.params.phi") == pytest.approx(200, abs=2)
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from filelock import FileLock
+from playwright.sync_api import expect
 
 from components.language.scene import scenes
 from components.pages.modules import ASSETS
@@ -138,7 +139,7 @@ def test_sliders_choices_and_links_live(new_page, base):
     until(page, "p.ready && p.choices.variant !== 'layernorm'")
     page.go_back()
     until(page, "p.ready && p.params.gamma2 === 1.01 && p.choices.variant === 'layernorm'")
-    assert page.locator(".notice").is_hidden()
+    expect(page.locator(".notice")).to_be_hidden()
 
 
 def test_what_is_not_there_says_so_and_the_picture_stays(new_page, base):
@@ -146,11 +147,11 @@ def test_what_is_not_there_says_so_and_the_picture_stays(new_page, base):
     visit(page, f"{base}/{UNDER}/layernorm/")
     before = player(page, "p.drawn(p.recipe.clouds[0].name).length")
     assert player(page, "p.choose({ d: '2', n: '800' })") is False
-    assert "needs the server" in page.locator(".notice").inner_text()
+    expect(page.locator(".notice")).to_contain_text("needs the server")
     assert (
         player(page, "p.drawn(p.recipe.clouds[0].name).length") == before
         and player(page, "p.choices.d") == "3"
     )
     visit(page, f"{base}/{UNDER}/layernorm/?n=77")
-    assert "needs the server" in page.locator(".notice").inner_text()
+    expect(page.locator(".notice")).to_contain_text("needs the server")
     assert player(page, "p.ready && p.panels.length > 0")

@@ -2,6 +2,8 @@
 files.
 """
 
+from playwright.sync_api import expect
+
 from components.language.scene import scenes
 from components.language.story import story
 from components.publish import site
@@ -49,7 +51,8 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
         )
         assert figure["x"] >= words["x"] + words["width"], "side by side"
         assert figure["y"] < WIDE["height"] / 2 and figure["y"] + figure["height"] > WIDE["height"] / 2
-    assert page.locator(".part").nth(0).locator(".poster").count() == 1, "who is far is a picture again"
+    far = page.locator(".part").nth(0).locator(".poster")
+    expect(far, "who is far is a picture again").to_have_count(1)
 
 
 def kinds():

@@ -21,6 +21,7 @@ from components.pages.modules import IMPORT, beside, ordered
 from components.publish.component import PATH
 from normscape import Figure, figure
 from tests.learning.recording.norms import recording
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -182,6 +183,8 @@ def test_without_its_widgets_it_says_what_to_install_and_records_all_the_same():
         "import sys; sys.modules['anywidget'] = None\nfrom normscape import record\n"
         "print(sorted({'dash', 'flask', 'torch'} & set(sys.modules)))\nfrom normscape import Figure"
     )
-    got = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=180)
+    got = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert got.stdout == "[]\n"
     assert got.stderr.splitlines()[-1].endswith("normscape.Figure needs anywidget: pip install anywidget")

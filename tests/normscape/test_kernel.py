@@ -6,12 +6,12 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-WAIT = 120  # seconds for one cell on a busy machine
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[BlockingKernelClient]:
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = start_new_kernel(startup_timeout=PATIENCE, kernel_name="python3")
     yield client
     client.stop_channels()
     manager.shutdown_kernel(now=True)
@@ -25,7 +25,7 @@ def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
         if message["msg_type"] == "comm_open":
             opened.append(message["content"]["target_name"])
 
-    reply = kernel.execute_interactive(code, timeout=WAIT, output_hook=hear)
+    reply = kernel.execute_interactive(code, timeout=PATIENCE, output_hook=hear)
     assert reply["content"]["status"] == "ok", reply["content"].get("evalue")
     return opened
 

@@ -13,6 +13,7 @@ import pytest
 from components.language.scene import scenes
 from tests.assets.engine import Node, as_sent
 from tests.scenes.rules import CONTRIBUTING, keep, rules
+from tests.waiting import PATIENCE
 from tools import new_scene
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +56,7 @@ def run(root, *command):
     """Run Python in a copy; its output, and whether it succeeded."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=root, env=own, capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", *command], cwd=root, env=own, capture_output=True, text=True, timeout=PATIENCE
     )
     return done.stdout + done.stderr, done.returncode == 0
 

@@ -23,6 +23,7 @@ from learning.safetensors import from_safetensors, to_safetensors
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 from tests.learning.recording.norms import norm, recording
 from tests.learning.recording.test_recording import HOSTILE
+from tests.waiting import PATIENCE
 
 DATA = to_file(recording())
 BYTES = {"content_type": security.BYTES}
@@ -41,7 +42,7 @@ def opened(client, data=DATA):
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
     """The largest file takes ten seconds, and a waiting request would hold one of the two places for work."""
     with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
-        answer = pool.submit(opened, client).result(timeout=20)
+        answer = pool.submit(opened, client).result(timeout=PATIENCE)
     assert answer.status_code == 503 and "analysed" in answer.json["error"] and answer.headers["Retry-After"]
     assert opened(client).status_code == 200
 

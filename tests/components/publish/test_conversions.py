@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 import app
 from tests.learning.recording import gpt2
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -60,7 +60,7 @@ def test_a_conversion_that_is_stopped_leaves_nothing(folder, tmp_path):
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     until(lambda: list(tmp_path.iterdir()))
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=300)[1].endswith("stopped; nothing was written\n")
+    assert process.communicate(timeout=PATIENCE)[1].endswith("stopped; nothing was written\n")
     assert process.returncode == 2 and not list(tmp_path.iterdir())
 
 

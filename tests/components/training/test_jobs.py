@@ -18,13 +18,13 @@ from components.drawing.figure import document
 from components.language.scene import WrongValue, scenes
 from components.pages import follow, panel
 from components.settings import cache_folder
-from components.training import jobs, queue, runs, store
+from components.training import jobs, queue, runs, store, worker
 from components.training.queue import LEFT, LOST, NOTHING
 from components.training.recipes import recipe_of, shown
 from components.training.worker import NICENESS, RESTART_SECONDS, ChildWorker
 from learning import training
 from learning.shipped import film as shipped
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
@@ -48,6 +48,12 @@ def ask(trainings, ticket, seen=NOTHING, **wish):
 def ended(trainings, ticket):
     """The outcome of a training; None while it runs."""
     return (ask(trainings, ticket) or {}).get("end")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A busy machine delays heartbeats."""
+    monkeypatch.setattr(queue, "WORKER_TIMEOUT", 60.0)
 
 
 # --- what may be asked
@@ -271,6 +277,7 @@ def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, 
     """A page polls sixteen times a second. At first a worker is expected, so the page is not told of its
     absence.
     """
+    monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual one: the clock is the test's
     trainings.SIGNS.delete("worker")
     child, started, now, wall, real = ChildWorker(), [], [1000.0], time.time(), subprocess.Popen
     said = []
@@ -324,7 +331,7 @@ def end(trainings, child, ticket):
 
 
 @pytest.mark.servers
-def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child):
+def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child, monkeypatch):
     """One is killed; the other ends with its server."""
     first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG_ORDER, SMALL)))
     child.ready()
@@ -333,14 +340,17 @@ def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(tra
     assert ask(trainings, second) == {"ahead": 1}
 
     child.process.kill()
-    assert end(trainings, child, first) == LOST
+    with monkeypatch.context() as patch:
+        patch.setattr(queue, "WORKER_TIMEOUT", 1.0)
+        patch.setattr(worker, "RESTART_SECONDS", 0.0)
+        assert end(trainings, child, first) == LOST
     assert end(trainings, child, second)["state"] == "done"
     ends_with_its_server(child)
 
 
 def ends_with_its_server(child):
     child.process.stdin.close()
-    assert child.process.wait(timeout=60) == 0
+    assert child.process.wait(timeout=PATIENCE) == 0
 
 
 @pytest.mark.servers

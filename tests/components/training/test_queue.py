@@ -24,6 +24,7 @@ from components.training.queue import (
 )
 from components.training.store import Store
 from components.training.worker import ChildWorker
+from tests.waiting import PATIENCE
 
 
 def join(trainings, owner="me", address="here"):
@@ -223,7 +224,7 @@ def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypa
     monkeypatch.setattr(Store, "set", slowly)
     heartbeat = threading.Thread(target=trainings.sign)
     heartbeat.start()
-    assert under_way.wait(60)
+    assert under_way.wait(PATIENCE)
     trainings.forget(ticket)
     forgotten.set()
     heartbeat.join()

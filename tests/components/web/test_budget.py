@@ -15,7 +15,7 @@ from components.pages import panel
 from components.web import budget, serve
 from components.web.answer_cache import answer_cache, made
 from components.web.budget import BURST, MAX_CLIENTS, QUEUE_LENGTH, REFILL, WORKERS, Budget, Busy
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
 
@@ -113,7 +113,7 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
         try:
             with clients.turn(who):
                 order.append(who)
-                done.acquire(timeout=60)
+                done.acquire(timeout=PATIENCE)
         except Busy as busy:
             lost.append((who, busy.status))
 
@@ -146,7 +146,7 @@ def test_who_has_many_places_gives_one_to_who_has_none(clients):
         try:
             with clients.turn(who):
                 order.append(who)
-                done.acquire(timeout=60)
+                done.acquire(timeout=PATIENCE)
         except Busy:
             lost.append(who)
 
@@ -166,7 +166,7 @@ def test_who_has_many_places_gives_one_to_who_has_none(clients):
 
 
 def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
-    most, now, lock, full = [0], [0], threading.Lock(), threading.Barrier(WORKERS, timeout=60)
+    most, now, lock, full = [0], [0], threading.Lock(), threading.Barrier(WORKERS, timeout=PATIENCE)
     assert QUEUE_LENGTH % WORKERS == 0
 
     def work():
@@ -208,6 +208,7 @@ def test_what_is_dear_is_charged(server, path):
 
 
 def test_an_upload_and_an_order_are_charged(server):
+    server.extensions["budget"].clock = Clock()  # nothing is paid back meanwhile
     client = server.test_client()
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
@@ -260,6 +261,7 @@ def test_guesses_of_tickets_are_bounded(server):
 
 
 def test_what_is_kept_or_cheap_is_for_those_who_owe_too(server):
+    server.extensions["budget"].clock = Clock()  # nothing is paid back meanwhile
     client = server.test_client()
     assert client.get("/recipe/layernorm?n=7").status_code == 200
     server.extensions["budget"].charge("127.0.0.1", 2 * BURST)
@@ -299,7 +301,7 @@ def test_nobody_waits_while_nobody_works():
 
         def one(clients=clients, left=left):
             with clients.turn("class"):
-                left.wait(60)
+                left.wait(PATIENCE)
 
         threads = [threading.Thread(target=one, daemon=True) for _ in range(QUEUE_LENGTH)]
         for thread in threads:
@@ -307,7 +309,7 @@ def test_nobody_waits_while_nobody_works():
         until(lambda clients=clients: len(clients.waiting) == QUEUE_LENGTH - WORKERS)
         left.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(PATIENCE)
         assert not clients.waiting
 
 
@@ -345,7 +347,7 @@ def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
 
     def make():
         asked.append(1)
-        assert may.wait(60)
+        assert may.wait(PATIENCE)
         return "made"
 
     def ask(_):

@@ -15,7 +15,7 @@ from components.language.scene import scenes
 from components.web import stills
 from components.web.budget import QUEUE_LENGTH
 from learning.weights import weights_text
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 PATH = "/still/fold.svg?theme=dark"
 GZIP = {"Accept-Encoding": "gzip"}
@@ -60,7 +60,7 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
 
     def slowly(*asked):
         drawn.append(1)
-        assert may.wait(60)
+        assert may.wait(PATIENCE)
         return draw(*asked)
 
     def ask(_):
