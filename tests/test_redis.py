@@ -230,10 +230,9 @@ def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, monkeypatch):
     """Invented tickets do not write anything to the store."""
     with monkeypatch.context() as patch:
         patch.setattr(store.Store, "set", None)
-        patch.setattr(trainings, "_enqueue", None)
         for forged in [f"{k:032x}" for k in range(1000)]:
             assert told(queue, forged) == LOST
-    assert queue.active() == {} and queue.train_task().huey.pending_count() == 0
+    assert queue.active() == {}
     assert ends(queue, join(queue, SMALL))["state"] == "done"
 
 
@@ -269,7 +268,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
     monkeypatch.setattr(Connection, "connect", counted)
     with silent_redis(monkeypatch):
         refusals = at_once(8, lambda: store.Store("signs").get("anything"))
-    assert set(refusals) <= {store.StoreBusy, store.StoreUnavailable}
+    assert refusals == [store.StoreUnavailable] * len(refusals)
     assert max(waiting) <= store.MAX_CONNECTIONS and len(threads) == len(set(threads))
 
 

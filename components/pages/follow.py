@@ -17,7 +17,7 @@ from werkzeug.exceptions import BadRequest
 from components.language.scene import WrongValue
 from components.training import queue, store
 from components.training.queue import NOTHING
-from components.web.budget import GUESS_PRICE, Busy, work
+from components.web.budget import GUESS_PRICE, work
 from components.web.routes import RouteFacts, route
 
 MAX_REQUEST_BYTES = 10_000  # of a poll
@@ -34,11 +34,9 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
-    """The news of a training as JSON: "" for none, `{"away": true}` if the store is away. Raises Busy."""
+    """The news of a training as JSON: "" for none, `{"away": true}` if the store does not answer."""
     try:
         text = queue.ask(ticket, **question)
-    except store.StoreBusy:
-        raise Busy(503, "The queue of trainings is busy at the moment", 1) from None
     except store.StoreUnavailable:
         return '{"away": true}'
     if text != LOST_ANSWER:  # an unknown ticket does not start a worker

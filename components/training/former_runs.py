@@ -1,7 +1,5 @@
 """Read runs that versions before the Huey queue stored for 30 days. Can be deleted from 2027 on."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time
@@ -12,18 +10,14 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of an older run, from the former diskcache folder or from Redis; None if missing.
-
-    Raises StoreUnavailable.
-    """
+    """The bytes of a former run, from Redis or diskcache; None if missing. Raises StoreUnavailable."""
+    folder = cache_folder(os.environ) / "store"
     with answered():
         if redis_url(os.environ):
             return storage("films").conn.get(f"normscape:film:{run}")
-        folder = cache_folder(os.environ) / "store"
         if not (folder / "cache.db").exists():
             return None
         with closing(sqlite3.connect(folder / "cache.db")) as database:
             query = "SELECT filename, value FROM Cache WHERE key = ? AND expire_time > ?"
             filename, value = database.execute(query, (f"film:{run}", time.time())).fetchone() or (None, None)
-        value = (folder / filename).read_bytes() if filename else value
-        return value if isinstance(value, bytes) else None
+        return (folder / filename).read_bytes() if filename else value

@@ -5,7 +5,6 @@ Only `work` imports PyTorch, so web servers do not load it.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -111,20 +110,20 @@ def order(asked: Any) -> Order:
 
 
 def work(ticket: str) -> None:
-    """Run the training of a ticket, unless it has ended; send progress and the outcome to its page."""
+    """Claim and run the training of a ticket, if it waits; send progress and the outcome to its page."""
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
     try:
         film = _train(ticket, Order(**training["order"]))
-        outcome = film and _kept(film, training["address"])
+        outcome = _kept(film, training["address"]) if film else queue.LEFT
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
         outcome = {"state": "failed", "words": NOT_STORED}
     except Exception as problem:  # the page must learn of any failure
         logging.getLogger(__name__).exception("a training failed")
         outcome = {"state": "failed", "words": f"{type(problem).__name__}: {problem}"}
-    _reached(lambda: queue.finish(ticket, outcome) if outcome else queue.forget(ticket))
+    _reached(lambda: queue.finish(ticket, outcome))
 
 
 def _train(ticket: str, asked: Order) -> Film | None:
@@ -132,9 +131,8 @@ def _train(ticket: str, asked: Order) -> Film | None:
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
-    numbers: dict[str, Any] = {n.name: getattr(asked, n.name) for n in NUMBERS}
     pictures, sent_step = Pictures(scene, chosen), queue.NOTHING
-    for moment in train(*asked.task(), **numbers):
+    for moment in train(*asked.task(), **{n.name: getattr(asked, n.name) for n in NUMBERS}):
         try:
             page = queue.page(ticket)
             if page is None:
@@ -144,10 +142,12 @@ def _train(ticket: str, asked: Order) -> Film | None:
             if page["seen"] >= sent_step:
                 film = moment.film()
                 pictures.look(page["look"])
-                queue.tell(ticket, _sums(film) | _clock(moment) | {"recipe": pictures.news(film)})
+                left = moment.seconds * (moment.steps - moment.step) / moment.step if moment.step else None
+                clock = {"step": moment.step, "steps": moment.steps, "left": left}
+                queue.tell(ticket, _summary(film) | clock | {"recipe": pictures.news(film)})
                 sent_step = moment.step
         except store.StoreUnavailable:
-            pictures.known.clear()  # the last news may be lost, so send everything again
+            pictures.sent.clear()  # the last news may be lost, so send everything again
     film = moment.film()
     own = {f"{CHOICE_PREFIX}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
@@ -156,16 +156,11 @@ def _train(ticket: str, asked: Order) -> Film | None:
 def _kept(film: Film, client: str) -> dict[str, Any]:
     """Store the film, and return the outcome for the page."""
     run = _reached(lambda: runs.save(film, client=client, trained=True))
-    return {"state": "done", "run": run, "seed": film.best(), **_sums(film)}
+    return {"state": "done", "run": run, "seed": film.best(), **_summary(film)}
 
 
-def _clock(moment: Any) -> dict[str, Any]:
-    left = moment.seconds * (moment.steps - moment.step) / moment.step if moment.step else None
-    return {"step": moment.step, "steps": moment.steps, "left": left}
-
-
-def _sums(film: Film) -> dict[str, Any]:
-    """The summary of a film: last step, seeds, how many solve the task, median loss, how many ended early."""
+def _summary(film: Film) -> dict[str, Any]:
+    """The last step, number of seeds, how many solve the task, median loss, how many ended early."""
     return {
         "step": int(film.steps[-1]),
         "seeds": film.seeds,
@@ -180,7 +175,7 @@ class Pictures:
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
         self.scene, self.chosen, self.shown = scene, chosen, chosen
-        self.known: dict[tuple[str, str, str], str] = {}
+        self.sent: dict[tuple[str, str], dict[str, Any]] = {}  # clouds and views, by kind and name
 
     def look(self, texts: Mapping[str, str]) -> None:
         """Set the choices for which the page wants pictures; unknown and invalid ones are ignored."""
@@ -192,16 +187,17 @@ class Pictures:
         """The recipe of the film so far, without the fields that were sent before."""
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
-        changed = {kind: [self._new(kind, part) for part in recipe[kind]] for kind in ("clouds", "views")}
-        return recipe | changed
+        for kind in ("clouds", "views"):
+            recipe[kind] = [self._changes(kind, part) for part in recipe[kind]]
+        return recipe
 
-    def _new(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
-        """The name of a cloud or view and its fields that have changed since they were last sent."""
-        name = part["name"]
-        texts = {(kind, name, field): json.dumps(value) for field, value in part.items()}
-        same = {place[2] for place, text in texts.items() if self.known.get(place) == text}
-        self.known |= texts
-        return {"name": name} | {field: value for field, value in part.items() if field not in same}
+    def _changes(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
+        """The name of a cloud or view, and its fields that have changed since they were last sent."""
+        place = kind, part["name"]
+        before = self.sent.get(place, {})
+        self.sent[place] = part
+        same = {field for field, value in part.items() if field in before and before[field] == value}
+        return {field: value for field, value in part.items() if field == "name" or field not in same}
 
 
 def _reached(call: Callable[[], T]) -> T:

@@ -10,16 +10,16 @@ import json
 import os
 import shutil
 import sqlite3
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+from threading import Condition
 from typing import Any
 
 import huey.storage
+from cachetools import cached
 
 from components.settings import cache_folder, redis_url
 
@@ -33,16 +33,11 @@ MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
 CONNECTION_SECONDS = 0.2  # to wait for one of these connections
 DURABLE = {"films", "runs"}  # synced to disk at each write; others may be lost in a power failure
 MAX_WATCHED_KEYS = 1000  # for which `silence` is measured
-_creating = threading.Lock()
 _last: dict[str, tuple[Any, float]] = {}  # by key: the last value, and the time when it was first seen
 
 
 class StoreUnavailable(Exception):
     """Raised when the store does not answer or cannot write, for example because the disk is full."""
-
-
-class StoreBusy(StoreUnavailable):
-    """Raised when all connections to the store are in use."""
 
 
 @dataclass(frozen=True)
@@ -57,49 +52,46 @@ class Store:
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values of those keys that exist."""
         keys = list(keys)
-        with answered():
-            return self._storage().peek_many(keys) if keys else {}
-
-    def set(self, key: str, value: bytes) -> None:
-        with answered():
-            self._storage().put_data(key, value)
-
-    def delete(self, *keys: str) -> None:
-        with answered():
-            for key in keys:
-                self._storage().delete_data(key)
+        return self._call("peek_many", keys) if keys else {}
 
     def items(self) -> dict[str, bytes]:
-        with answered():
-            return self._storage().result_items()
+        return self._call("result_items")
 
-    def _storage(self) -> Any:
-        return storage(self.name)
+    def set(self, key: str, value: bytes) -> None:
+        self._call("put_data", key, value)
+
+    def add(self, key: str, value: bytes) -> bool:
+        """Set the value of a new key, atomically; False if the key exists already."""
+        return self._call("put_if_empty", key, value)
+
+    def next_number(self) -> int:
+        """1 at the first call, 2 at the second, and so on."""
+        return self._call("incr", "next number")
+
+    def delete(self, *keys: str) -> None:
+        for key in keys:
+            self._call("delete_data", key)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        with answered():
+            return getattr(storage(self.name), method)(*arguments)
 
 
 def storage(name: str) -> Any:
     """Huey's storage object for a namespace."""
-    with _creating:  # `cache` alone would let threads that come first at the same time create one each
-        if url := redis_url(os.environ):
-            return _redis(name, url)
-        return _sqlite(name, cache_folder(os.environ))
+    return _storage(name, redis_url(os.environ), cache_folder(os.environ))
 
 
-@cache
-def _sqlite(name: str, folder: Path) -> Any:
+@cached({}, condition=Condition())  # threads that come first at the same time share one object
+def _storage(name: str, url: str, folder: Path) -> Any:
+    if url:
+        return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url))
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = str(folder / f"{name}.db")
-    return huey.storage.SqliteStorage(
-        name, filename=file, timeout=ANSWER_SECONDS, strict_fifo=True, fsync=name in DURABLE
-    )
+    return huey.storage.SqliteStorage(name, filename=file, timeout=ANSWER_SECONDS, fsync=name in DURABLE)
 
 
-@cache
-def _redis(name: str, url: str) -> Any:
-    return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url))
-
-
-@cache
+@cached({}, condition=Condition())
 def _pool(url: str) -> Any:
     """A connection pool with which an unresponsive Redis blocks at most MAX_CONNECTIONS threads."""
     from redis import BlockingConnectionPool, ConnectionError
@@ -116,6 +108,16 @@ def _pool(url: str) -> Any:
     )
 
 
+@contextmanager
+def answered() -> Iterator[None]:
+    """Convert errors to StoreUnavailable, and restart `silence`: no heartbeat could be written meanwhile."""
+    try:
+        yield
+    except (sqlite3.Error, RedisError, OSError) as problem:
+        _last.clear()
+        raise StoreUnavailable(f"the store does not answer: {problem}") from problem
+
+
 def capacity() -> tuple[float, float]:
     """Total and free bytes of the disk, or of Redis's memory. Raises StoreUnavailable."""
     with answered():
@@ -127,27 +129,15 @@ def capacity() -> tuple[float, float]:
         return most, most - memory["used_memory"]
 
 
-@contextmanager
-def answered() -> Iterator[None]:
-    """Convert errors to StoreUnavailable, and restart `silence`: no heartbeat could be written meanwhile."""
-    try:
-        yield
-    except (sqlite3.Error, RedisError, OSError) as problem:
-        _last.clear()
-        busy = "No connection available" in str(problem)  # redis-py has no class for it
-        raise (StoreBusy if busy else StoreUnavailable)(f"the store does not answer: {problem}") from problem
-
-
 def silence(key: str, value: Any) -> float:
     """The seconds for which a key's value has not changed, by this process's monotonic clock."""
     now = time.monotonic()
-    last, since = _last.get(key, (None, None))
-    if since is not None and last == value:
-        return now - since
+    last, since = _last.get(key, (value, now))
+    since = since if last == value else now
     if len(_last) > MAX_WATCHED_KEYS:
         _last.clear()
-    _last[key] = value, now
-    return 0.0
+    _last[key] = value, since
+    return now - since
 
 
 def json_object(data: bytes | None) -> dict[str, Any]:

@@ -251,14 +251,14 @@ def test_a_training_that_fails_says_so(trainings, monkeypatch):
 
 @pytest.mark.parametrize("name", ["films", "signs", "trainings"])
 def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypatch, name):
-    ticket, away, real = join(trainings), iter([True] * 3), store.Store._storage
+    ticket, away, real = join(trainings), iter([True] * 3), store.storage
 
-    def opened(own):
-        if own.name == name and next(away, False):
+    def opened(wanted):
+        if wanted == name and next(away, False):
             raise store.StoreUnavailable("gone")
-        return real(own)
+        return real(wanted)
 
-    monkeypatch.setattr(store.Store, "_storage", opened)
+    monkeypatch.setattr(store, "storage", opened)
     jobs.work(ticket)
     assert not next(away, False) and ended(trainings, ticket)["state"] == "done"
 
@@ -270,7 +270,7 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypat
 def child(trainings):
     child = ChildWorker()
     yield child
-    child.close()
+    child.end()
 
 
 def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, monkeypatch, caplog):

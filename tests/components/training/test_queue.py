@@ -1,27 +1,16 @@
-"""The queue of trainings: order, limits, pages and workers that are gone, and unreadable messages."""
+"""The queue of trainings: order, limits, pages and workers that are gone, races."""
 
 import json
-import pickle
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
 
 from components.pages.follow import reply_text
-from components.training import queue
-from components.training.queue import (
-    LEFT,
-    LOST,
-    MAX_MESSAGES,
-    MAX_PER_ADDRESS,
-    MAX_WAITING,
-    NOTHING,
-    REPLACED,
-    JsonSerializer,
-    Refused,
-    train_task,
-)
+from components.training import queue, store
+from components.training.queue import LEFT, LOST, MAX_PER_ADDRESS, MAX_WAITING, NOTHING, REPLACED, Refused
 from components.training.store import Store
 from components.training.worker import ChildWorker
 from tests.waiting import PATIENCE
@@ -36,9 +25,8 @@ def ask(trainings, ticket, seen=NOTHING, **wish):
 
 
 def take():
-    """The ticket that Huey hands to a worker next."""
-    task = train_task().huey.dequeue()
-    return task and task.args[0]
+    """The ticket of the training that a worker starts next; None if none waits."""
+    return next((ticket for ticket in queue.active() if queue.start(ticket)), None)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +45,7 @@ def later(monkeypatch, seconds):
 def test_who_comes_first_is_trained_first_and_a_page_knows_how_many_are_ahead(trainings):
     tickets = [join(trainings, str(k), str(k)) for k in range(3)]
     assert [ask(trainings, ticket)["ahead"] for ticket in tickets] == [0, 1, 2]
-    assert take() == tickets[0] and trainings.start(tickets[0])["order"] == {"slug": "spiral"}
+    assert trainings.active()[tickets[0]]["order"] == {"slug": "spiral"} and take() == tickets[0]
     assert ask(trainings, tickets[0]) is None and ask(trainings, tickets[2])["ahead"] == 2
     trainings.finish(tickets[0], {"state": "done"})
     assert ask(trainings, tickets[2])["ahead"] == 1
@@ -109,7 +97,7 @@ def test_the_queue_is_bounded(trainings):
     with pytest.raises(Refused, match=f"{MAX_WAITING} trainings are waiting"):
         join(trainings, "late", "late")
     assert len(trainings.active()) == MAX_WAITING
-    trainings.start(take())
+    take()
     join(trainings, "late", "late")
 
 
@@ -127,7 +115,7 @@ def test_a_page_that_is_closed_frees_its_place(trainings):
     trainings.close(gone)
     trainings.close("nobody's")
     assert ask(trainings, gone) == {"end": LEFT} and ask(trainings, here) == {"ahead": 0}
-    assert trainings.start(take()) is None and take() == here
+    assert trainings.start(gone) is None and take() == here
     assert trainings.SIGNS.get("end:nobody's") is None
 
 
@@ -145,7 +133,7 @@ def test_a_dead_worker_is_known_within_fifteen_seconds_and_a_short_pause_is_no_d
     trainings, monkeypatch, seen_by
 ):
     runs, waits = join(trainings, "a"), join(trainings, "b")
-    trainings.start(take())
+    take()
     look = (lambda: ask(trainings, runs)) if seen_by == "its own page" else (lambda: ask(trainings, waits))
     look()
     later(monkeypatch, 8)
@@ -157,13 +145,43 @@ def test_a_dead_worker_is_known_within_fifteen_seconds_and_a_short_pause_is_no_d
     assert trainings.page(runs) is None, "should it live after all, it gives up"
 
 
-def test_a_training_that_was_lost_on_its_way_to_a_worker_is_queued_again(trainings, monkeypatch):
-    """Redis or the worker died while it was handed over. Only one worker trains it in any case."""
-    ticket = join(trainings)
-    assert take() == ticket and ask(trainings, ticket) == {"ahead": 0} and take() is None
-    later(monkeypatch, 12)
-    assert ask(trainings, ticket)["ahead"] == 0 and take() == ticket
-    assert trainings.start(ticket) and trainings.start(ticket) is None
+def test_of_workers_that_come_at_the_same_time_one_starts_a_training(trainings):
+    workers, tickets = 8, [join(trainings, str(k), str(k)) for k in range(MAX_WAITING)]
+    together = threading.Barrier(workers)
+
+    def worker(_):
+        return [(together.wait(), trainings.start(ticket))[1] for ticket in tickets]
+
+    with ThreadPoolExecutor(workers) as pool:
+        by_ticket = zip(*pool.map(worker, range(workers)), strict=True)
+    assert [sum(training is not None for training in started) for started in by_ticket] == [1] * MAX_WAITING
+
+
+@pytest.mark.parametrize("others", ["finishes", "closes the page"])
+def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings, monkeypatch, others):
+    """Worker or page ended the training while another poll was deciding that the worker is lost."""
+    ticket, outcome = join(trainings), {"state": "done"} if others == "finishes" else LEFT
+    take()
+
+    def meanwhile(key, value):
+        trainings.finish(ticket, outcome)
+        return 1000.0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(queue, "silence", meanwhile)
+        assert ask(trainings, ticket) == {"end": outcome}
+    trainings.finish(ticket, LOST)
+    assert ask(trainings, ticket) == {"end": outcome} and trainings.active() == {}
+
+
+def test_a_late_poll_does_not_revive_a_training_for_its_worker(trainings, monkeypatch):
+    """A poll that was under way while the training ended stores the page's key once more."""
+    ticket, poll = join(trainings), queue._poll
+    take()
+    with monkeypatch.context() as patch:
+        patch.setattr(queue, "_poll", lambda *told: (trainings.close(ticket), poll(*told)))
+        ask(trainings, ticket)
+    assert trainings.SIGNS.get(f"page:{ticket}") and trainings.page(ticket) is None
 
 
 def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(trainings, monkeypatch):
@@ -201,7 +219,7 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, tic
 def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, step):
     """After a sleep the wall clock has jumped, but the monotonic clock has not."""
     runs, waits = join(trainings, "a"), join(trainings, "b")
-    trainings.start(take())
+    take()
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + step)
     trainings.sign()
@@ -212,7 +230,7 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
 def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypatch):
     """Once, it was written after the training had been forgotten, and stayed in the store."""
     ticket = join(trainings)
-    trainings.start(take())
+    take()
     under_way, forgotten, write = threading.Event(), threading.Event(), Store.set
 
     def slowly(store, key, value):
@@ -234,10 +252,10 @@ def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypa
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
     """For longer than a heartbeat, neither page nor worker could write."""
     ticket = join(trainings)
-    trainings.start(take())
+    take()
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "_storage", away)
+        patch.setattr(store, "storage", away)
         assert reply_text(lambda: None, ticket, seen=0, stop=False, look=None) == '{"away": true}'
         assert queue.degraded() == ["store: away"]
     later(monkeypatch, 100)
@@ -252,15 +270,13 @@ def away(_):
 
 def test_what_is_kept_does_not_grow(trainings, monkeypatch):
     """However many trainings are replaced, refused or abandoned while no worker takes any."""
-    for k in range(2 * MAX_MESSAGES):
+    for k in range(100):
         with suppress(Refused):
             join(trainings, str(k % 3), str(k % 3))
     for k in range(40):
         with suppress(Refused):
             join(trainings, f"other {k}", "one")
-    assert train_task().huey.pending_count() <= MAX_MESSAGES + 1
-    live = trainings.active()
-    assert [task.args[0] for task in train_task().huey.pending() if task.args[0] in live] == list(live)
+    assert len(trainings.TRAININGS.items()) == len(trainings.active()) <= MAX_WAITING
     later(monkeypatch, queue.OUTCOME_SECONDS + 60)
     trainings.active()
     later(monkeypatch, 100)
@@ -273,9 +289,9 @@ def test_what_is_kept_does_not_grow(trainings, monkeypatch):
 
 def test_a_page_that_follows_asks_few_questions(trainings, monkeypatch):
     runs, waits = join(trainings, "a"), join(trainings, "b")
-    trainings.start(take())
-    asked, real = [], Store._storage
-    monkeypatch.setattr(Store, "_storage", lambda own: asked.append(own.name) or real(own))
+    take()
+    asked, real = [], store.storage
+    monkeypatch.setattr(store, "storage", lambda name: asked.append(name) or real(name))
 
     def questions(ticket):
         asked.clear()
@@ -283,20 +299,3 @@ def test_a_page_that_follows_asks_few_questions(trainings, monkeypatch):
         return len(asked)
 
     assert [questions(ticket) for ticket in (runs, waits, "f" * 32)] == [2, 5, 1]
-
-
-class Runs:
-    """A class whose unpickling runs code."""
-
-    def __reduce__(self):
-        return DONE.append, ("run",)
-
-
-DONE = []
-
-
-def test_no_message_runs_what_is_in_it():
-    data = pickle.dumps(Runs())
-    with pytest.raises(ValueError, match="utf-8"):
-        JsonSerializer().deserialize(data)
-    assert DONE == [] and pickle.loads(data) is None, "so it would"
