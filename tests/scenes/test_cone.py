@@ -1,6 +1,7 @@
 """The norm as a central projection: cones, conic sections, great circles; what the text says of them."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -136,7 +137,65 @@ def kink():
     for half in (after[before[:, 0] <= 0], after[before[:, 0] >= 0]):
         assert np.linalg.matrix_rank(half, tol=1e-9) == 2  # a plane through the origin
     assert np.linalg.matrix_rank(after, tol=1e-9) == 3
-    assert np.abs(before[:, 0]).max() == RADIUS
+
+
+def line_stages(cloud, **params):
+    recipe = recipe_of(SCENE, what="line")
+    return recipe.cloud(cloud).stages(recipe.defaults | params)
+
+
+def ends_of_sliders():
+    return {each.name: (each.min, each.max) for each in recipe_of(SCENE, what="line").parameters}
+
+
+def at_the_edge(**params):
+    """Both lines lie within the edge of the sheet, and end on it; the kink is a point of its line."""
+    for cloud in ("line", "bent line"):
+        before = line_stages(cloud, **params)[0]
+        away = np.linalg.norm(before[:, :2], axis=1)
+        np.testing.assert_allclose(away[[0, -1]], RADIUS, atol=EXACT)
+        assert away.max() < RADIUS + EXACT and (before[:, 2] == HEIGHT).all()
+    middle = before[len(before) // 2]
+    np.testing.assert_allclose(middle[:2], [params["u"], params["v"]], atol=EXACT)
+    after_kink, before_kink = before[-1] - middle, before[0] - middle
+    assert after_kink[1] == pytest.approx(params["w"] * after_kink[0]) and after_kink[0] > 0
+    assert before_kink[1] == pytest.approx(0) and before_kink[0] < 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_end_at_the_edge(seed):
+    rng = np.random.default_rng(seed)
+    at_the_edge(**{name: rng.uniform(*ends) for name, ends in ends_of_sliders().items()})
+
+
+def test_lines_end_at_the_edge_at_the_ends_of_the_sliders():
+    for values in product(*ends_of_sliders().values()):
+        at_the_edge(**dict(zip(ends_of_sliders(), values, strict=True)))
+
+
+def edges():
+    at_the_edge(**recipe_of(SCENE, what="line").defaults)
+
+
+def half_circle():
+    """The thin arc: a half of the great circle that contains the image of the line, between (0, ±1, 0)."""
+    for a in (-0.8, 0.4, 0.7):
+        arc, image = line_stages("half", a=a)[0], line_stages("line", a=a)[1]
+        np.testing.assert_allclose(np.linalg.norm(arc, axis=1), 1, atol=EXACT)
+        np.testing.assert_allclose(arc[[0, -1]], line_stages("far ends")[0], atol=EXACT)
+        np.testing.assert_allclose(arc @ np.array([HEIGHT, 0, -a]), 0, atol=EXACT)
+        steps = np.degrees(np.arccos(np.clip((arc[1:] * arc[:-1]).sum(-1), -1, 1)))
+        assert steps.sum() == pytest.approx(180) and (arc[1:-1, 2] > 0).all()
+        # the image of the line is a part of it: its plane is the same, and it is above the equator
+        np.testing.assert_allclose(image @ np.array([HEIGHT, 0, -a]), 0, atol=EXACT)
+        assert (image[:, 2] > 0).all()
+
+
+def test_the_cone_always_meets_the_sheet():
+    axis, opening = (each for each in recipe_of(SCENE).parameters if each.name in ("axis", "opening"))
+    for n in np.linspace(axis.min, axis.max, 29):
+        for alpha in np.linspace(opening.min, opening.max, 11):
+            assert len(on_the_sheet(stages("rim", axis=n, opening=alpha)[0])) >= 2, (n, alpha)
 
 
 @cache
@@ -197,7 +256,10 @@ CLAIMS = {
     "The eccentricity is 1. The parabola leaves the sheet and never returns.": parabola,
     "The eccentricity is 1.33, a hyperbola.": hyperbola,
     "a quarter - * half": great_circle,
-    "At both ends the rays become parallel to the line: they tend to opposite points.": great_circle,
+    "At both ends the rays become parallel to the line: they tend to opposite points, the two dots.": half_circle,
+    "Drag the line; the dots stay.": half_circle,
+    "Both end at the edge of the sheet. The thin arc shows where an endless straight line would go: half a great circle, from one dot to the opposite one.": half_circle,
+    "Both end at the edge of the sheet.": edges,
     "Two half-lines with a common end: two arcs, from two great circles.": kink,
     "and a ray meets an ellipsoid at most twice; so behind each further norm it lies over a direction at most twice as often as before: 1, 2, 4 times, and so on.": doubled,
     "Of 32 networks with two norms 31 reach 2 sheets. Of 32 with three norms 23 reach 4, two reach 3 and five reach 2.": trained,

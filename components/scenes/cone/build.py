@@ -18,6 +18,7 @@ HEIGHT, RADIUS = 0.6, 1.15  # of the sheet
 LONGEST = float(np.hypot(HEIGHT, RADIUS))  # from the origin to the edge of the sheet
 RINGS, AROUND, SIDE = 14, 65, 90  # of the sheet; points of the field along one side
 REACH = 1.23
+HANDS = 0.8  # coordinates of the handles on the sheet: even the corners (0.8, 0.8) are inside its edge
 STEEP = 0.01  # from which value on a colour is full
 CAMERA = (0.65, -1.15, 0.6)
 SHOW = rows(np.eye(3))
@@ -141,9 +142,11 @@ def cut() -> Recipe:
     return Recipe(
         stages=("before the norm", "normalised"),
         parameters=(
-            Parameter("axis", "direction of n", 75, 0, 180, 1, symbol="n", about="in degrees; 90 is upright"),
             Parameter(
-                "opening", "opening α", 45, 10, 80, 1, symbol="α", about="of the cone, in degrees from n"
+                "axis", "direction of n", 75, 20, 160, 1, symbol="n", about="in degrees; 90 is upright"
+            ),
+            Parameter(
+                "opening", "opening α", 45, 10, 60, 1, symbol="α", about="of the cone, in degrees from n"
             ),
         ),
         clouds=(*shown, field, *side_clouds, eccentricity()),
@@ -219,9 +222,48 @@ def side_view() -> list[Part]:
 # --- lines before the norm
 
 
+def two_ways() -> np.ndarray:
+    """Points (N, 3) of a path: (t, 1, 0) with t from 1 to 0, then (t, 0, 1) with t from 0 to 1."""
+    t = np.linspace(0, 1, 81)
+    there, back = np.ones_like(t), np.zeros_like(t)
+    return np.concatenate([np.stack([t, there, back], -1)[::-1], np.stack([t, back, there], -1)[1:]])
+
+
+def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
+    """(t, a, b) ↦ the start + t times the way to the edge of the sheet in the direction ways·(t, a, b).
+
+    In a direction u of length 1 the edge is −p + √(p² + RADIUS² − ‖start‖²) away, p = ⟨start, u⟩. start (2,):
+    a point of the sheet; ways: (2, 3).
+    """
+    same = Pipeline(())
+    direction = Pipeline((Affine(ways), Normalize()))
+    along = Pipeline((Product([(1, 3), (2, 4)]), Affine([[-1.0, -1]])))
+    root = Pipeline(
+        (Product([(5, 5), (3, 3), (4, 4)]), Affine([[1.0, -1, -1]], [RADIUS**2]), Pointwise("sqrt"))
+    )
+    length = np.eye(6, 7)
+    length[5, 6] = 1
+    return (
+        Branches(
+            (Pipeline((Affine(np.eye(1, 3)),)), direction, Pipeline((Affine(np.zeros((2, 3)), start),))),
+            "concat",
+        ),
+        Branches((same, along), "concat"),
+        Branches((same, root), "concat"),
+        Affine(length),
+        Product([(0, 5, 1), (0, 5, 2), (3,), (4,)]),
+        Affine([[1.0, 0, 1, 0], [0, 1, 0, 1], [0, 0, 0, 0]], [0, 0, HEIGHT]),
+    )
+
+
 def lines() -> Recipe:
-    along = np.linspace(-RADIUS, RADIUS, 161)[:, None]
-    straight = Affine([[0.0], [1], [0]], Entries([0, 0, HEIGHT], {"a": [1.0, 0, 0]}))
+    straight = to_edge(Entries([[0.0, 0, 0], [0, -1, 1]]), Entries([0.0, 0], {"a": [1.0, 0]}))
+    bent = to_edge(
+        Entries([[0.0, -1, 1], [0, 0, 0]], {"w": [[0.0, 0, 0], [0, 0, 1]]}),
+        Entries([0.0, 0], {"u": [1.0, 0], "v": [0, 1.0]}),
+    )
+    angle = np.linspace(-np.pi / 2, np.pi / 2, AROUND)
+    whole = Affine(Entries([[0.0, 0], [0, 1], [HEIGHT, 0]], {"a": [[1.0, 0], [0, 0], [0, 0]]}))
     held = Affine(np.zeros((3, 1)), Entries([0, 0, HEIGHT], {"a": [1.0, 0, 0], "s": [0, 1.0, 0]}))
     kink = Affine(np.zeros((3, 1)), Entries([0, 0, HEIGHT], {"u": [1.0, 0, 0], "v": [0, 1.0, 0]}))
     through = Affine(Entries([[HEIGHT, 0, 0]], {"a": [[0, 0, -1.0]]}))
@@ -240,12 +282,23 @@ def lines() -> Recipe:
             opacity=0.25,
             **look,
         ),
-        draw("line", Line, "input", SHOW, along, "a straight line", place=(straight,), size=6, **look),
-        draw("bent line", Line, "other", SHOW, along, "a bent line", place=bent(), size=6, **look),
+        draw("line", Line, "input", SHOW, two_ways(), "a straight line", place=straight, size=6, **look),
+        draw("bent line", Line, "other", SHOW, two_ways(), "a bent line", place=bent, size=6, **look),
         (
             Cloud("plane", np.vstack([np.zeros(3), np.eye(3)]), place=Pipeline((through,))),
-            Rim("plane", "input", SHOW, "its great circle", radius=1.0, size=2.5, dash="dash", opacity=0.8),
+            Rim("plane", "input", SHOW, radius=1.0, size=2, dash="dot", opacity=0.7),
         ),
+        draw(
+            "half",
+            Line,
+            "input",
+            SHOW,
+            np.stack([np.cos(angle), np.sin(angle)], -1),
+            "half of its great circle",
+            place=(whole, Normalize()),
+            size=2.5,
+        ),
+        draw("far ends", Points, "input", SHOW, np.array([[0.0, -1, 0], [0, 1, 0]]), size=7),
     )
     handles, over = split(
         draw(
@@ -268,10 +321,10 @@ def lines() -> Recipe:
     return Recipe(
         stages=("before the norm", "normalised"),
         parameters=(
-            Parameter("a", "place of the line", 0.4, -1.2, 1.2, about="its x₁"),
-            Parameter("s", "where it is held", 0.6, -1.2, 1.2, quiet=True),
-            Parameter("u", "kink across", -0.3, -1.2, 1.2, about="x₁ of the kink"),
-            Parameter("v", "kink up", -0.6, -1.2, 1.2, about="x₂ of the kink"),
+            Parameter("a", "place of the line", 0.4, -HANDS, HANDS, about="its x₁"),
+            Parameter("s", "where it is held", 0.6, -HANDS, HANDS, quiet=True),
+            Parameter("u", "kink across", -0.3, -HANDS, HANDS, about="x₁ of the kink"),
+            Parameter("v", "kink up", -0.6, -HANDS, HANDS, about="x₂ of the kink"),
             Parameter("w", "slope", 1, -3, 3, about="of the bent line after the kink; before it 0"),
         ),
         clouds=(*shown, *handles),
@@ -280,13 +333,4 @@ def lines() -> Recipe:
             square("above", "On the sheet", over, REACH),
         ),
         formula=r"x \mapsto \frac{x}{\lVert x \rVert}",
-    )
-
-
-def bent() -> tuple[Step, ...]:
-    """x₁ ↦ (x₁, v + w·max(x₁ − u, 0), the height of the sheet)."""
-    after = Pipeline((Affine([[1.0]], Entries([0.0], {"u": [-1.0]})), Pointwise("relu")))
-    slope = Entries([[1.0, 0], [0, 0], [0, 0]], {"w": [[0.0, 0], [0, 1], [0, 0]]})
-    return Branches((Pipeline(()), after), "concat"), Affine(
-        slope, Entries([0, 0, HEIGHT], {"v": [0, 1.0, 0]})
     )
