@@ -1,6 +1,4 @@
-"""Cache of responses. Each is computed within the budget of the first client; simultaneous clients wait for
-it.
-"""
+"""Cache of responses: each is computed within the budget of the first client, and others wait for it."""
 
 from __future__ import annotations
 

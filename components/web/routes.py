@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from flask.sansio.app import App
 
 # A key of a run or recording, or the ticket of a training: masked in logs, and its responses are not cached.
 SECRET = re.compile("[0-9a-f]{16,}")
+View = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +38,7 @@ class UndeclaredRoute(RuntimeError):
 
 
 def route(
-    server: Flask | Blueprint,
-    rule: str,
-    endpoint: str,
-    view: Callable[..., Any],
-    facts: RouteFacts,
-    methods: Sequence[str] = ("GET",),
+    server: Flask | Blueprint, rule: str, endpoint: str, view: View, facts: RouteFacts, methods=("GET",)
 ) -> None:
     """Register a route with its facts."""
     server.add_url_rule(rule, endpoint, view, methods=methods)

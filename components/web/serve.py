@@ -1,5 +1,4 @@
-"""The web server Waitress: one process with several threads. On the internet nginx is in front
-(`nginx.conf`).
+"""The web server Waitress: one process, several threads. On the internet nginx is in front (`nginx.conf`).
 
 Waitress reads whole requests and sends responses at the client's pace in an event loop; a thread is used only
 while the application computes.

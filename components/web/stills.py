@@ -41,9 +41,8 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     any state; or the name of a page in `front_pages`, for its preview.
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
-    if not query or dict(query) in [
-        {"theme": look} for look in THEMES
-    ]:  # cards of the gallery: not charged, because an <img> does not retry
+    # cards of the gallery are not charged, because an <img> does not retry
+    if not query or (query.keys() == {"theme"} and query["theme"] in THEMES):
         return made(key, lambda: kept(kind, scene, query), free=True)
     return made(key, lambda: draw(kind, scene, query))
 
@@ -56,9 +55,8 @@ def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     body = draw(kind, scene, query)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(
-            f"{path.name}.{secrets.token_hex(8)}"
-        )  # containers may share it, and have equal process numbers
+        # containers may share the folder, and have equal process numbers
+        part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         part.write_bytes(body)
         part.replace(path)
     return body
