@@ -3,7 +3,7 @@
 # make notebook  a scene in a real JupyterLab, driven by a browser (.ci/run has it after `make test`)
 # make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
 #             SCENE=name: everything that concerns one scene instead, its claims, a browser and servers included
-# make models tries the README's commands on GPT-2's real size and on real models from packages of PyPI, and conversion on 26 architectures and timm's
+# make models tries the README's commands on GPT-2's real size and on real models from packages of PyPI, and conversion on 31 architectures and timm's
 #             (needs what `make test` sets up; some minutes)
 # make scene  SLUG=name: writes the skeleton of a new scene, which passes all checks (docs/contributing.md)
 # make lint   the checks that run no code of ours (a part of both)

@@ -256,7 +256,7 @@ def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Itera
     def heard(name: str) -> Any:
         def hear(module: Any, args: Any, kwargs: Any) -> None:
             x, size = next(iter((*args, *kwargs.values()))), getattr(module, "weight", None)
-            axis = 1 if size is not None and size.shape[0] != x.shape[-1] else -1  # channels first
+            axis = 1 if size is not None and size.shape[-1] != x.shape[-1] else -1  # channels first
             found = (x.mean(axis).abs().max() / x.abs().max()).item()
             means[name] = max(means[name], found)
 

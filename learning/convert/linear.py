@@ -195,7 +195,7 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
         found = axis - len(after) + n
         return found if found >= 0 and before[found] == after[axis] else None
     if op in SLICING_OPS or op == "index_select":
-        at = _axis(_cut(call), n)
+        at = cut_axis(call)
         found = axis + (op in ("select", "unbind") and at <= axis)
         return found if found != at else None
     if op in ("roll", "flip"):
@@ -212,11 +212,11 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
     return None
 
 
-def _cut(call: Call) -> int:
+def cut_axis(call: Call) -> int:
     """The axis along which a call slices or splits."""
     place = 2 if call.op in ("split", "split_with_sizes", "chunk") else 1
-    found: int = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
-    return found
+    axis = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
+    return _axis(axis, len(call.args[0].shape))
 
 
 def _axis(axis: int, n: int) -> int:

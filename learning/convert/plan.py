@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
+from math import prod
 from typing import Any, Literal
 
 import torch
@@ -48,7 +49,7 @@ class Edit:
     copy         start from the source, to which the parameter was tied
     scale        multiply by (source + offset), broadcast along the axis
     add_bias     add Wβ, with sources W and β, W contracted over the axis
-    center       subtract the mean over the axis
+    center       subtract the mean over the axis, or over each of its groups (`spans.Span`)
     ones, zeros  set all numbers to 1 or 0
     """
 
@@ -57,6 +58,7 @@ class Edit:
     sources: tuple[str, ...] = ()
     axis: int = 0
     offset: int = 0
+    groups: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,20 @@ def _edited(tensor: Tensor, edit: Edit, sources: list[Tensor]) -> Tensor:
             written = torch.tensordot(weight, beta.reshape(-1), dims=([edit.axis], [0]))
             return tensor + written.reshape(*tensor.shape, -1).sum(-1)
         case "center":
+            if edit.groups:
+                return _centred_groups(tensor, edit)
             return tensor - tensor.mean(edit.axis, keepdim=True)
         case "ones":
             return torch.ones_like(tensor)
         case "zeros":
             return torch.zeros_like(tensor)
     return tensor
+
+
+def _centred_groups(tensor: Tensor, edit: Edit) -> Tensor:
+    groups = torch.frombuffer(bytearray(edit.groups), dtype=torch.int32).long().to(tensor.device)
+    rows = tensor.reshape(prod(tensor.shape[: edit.axis]), len(groups), -1).clone()
+    for group in range(int(groups.max()) + 1):
+        own = rows[:, groups == group]
+        rows[:, groups == group] = own - own.mean(1, keepdim=True)
+    return rows.reshape(tensor.shape)

@@ -8,16 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from learning.convert.linear import (
-    RESHAPING_OPS,
-    UNDERSTOOD_OPS,
-    VIEW_OPS,
-    contraction,
-    leaf_of,
-    links,
-    mapped,
-)
+from learning.convert.linear import RESHAPING_OPS, UNDERSTOOD_OPS, VIEW_OPS, contraction, leaf_of
 from learning.convert.plan import Answer, Edit, NormPlan, Plan
+from learning.convert.spans import Span, destinations, sources, whole
 from learning.convert.trace import ALIASED_WRITE, NORM, Call, Graph, Value
 
 CENTRING_FOLDS_REASON = "only Linears, embeddings and parameters write its input"
@@ -75,7 +68,7 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
     modules: dict[str, list[Call]] = {}
     for call in graph.norms:
         modules.setdefault(call.module, []).append(call)
-    streams: dict[tuple[Value, int], Stream] = {}
+    streams: dict[tuple[Value, Span], Stream] = {}
     norms, folds = dict[str, NormPlan](), dict[tuple[str, Part], tuple[Edit, ...]]()
     for name, calls in modules.items():
         kind = calls[0].norm.kind
@@ -120,66 +113,72 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 
 @dataclass
 class Stream:
-    """Values whose means along an axis must be removed together: one residual stream, and its fold.
+    """Values whose means must be removed together: one residual stream or one set of heads, and its fold.
 
-    scales: for each value and axis, the gains by which it is multiplied on its way into the stream.
+    scales: for each value and its centred axes, the gains by which it is multiplied on its way into the
+    stream.
     """
 
     fold: Fold = field(default_factory=Fold)
-    scales: dict[tuple[Value, int], tuple[Value, ...]] = field(default_factory=dict)
+    scales: dict[tuple[Value, Span], tuple[Value, ...]] = field(default_factory=dict)
 
 
-def _stream(graph: Graph, streams: dict[tuple[Value, int], Stream], norm: Call) -> Stream:
-    start = (norm.args[0], norm.norm.axis)
+def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call) -> Stream:
+    start = (norm.args[0], whole(norm.norm.axis))
     if start not in streams:
         stream = written_by(graph, *start)
+        if stream.fold.blocks:  # perhaps only a part of what a Linear writes can be centred
+            alone = written_by(graph, *start, narrow=True)
+            stream = stream if alone.fold.blocks else alone
         streams |= {state: stream for state, scales in stream.scales.items() if not scales}
     return streams[start]
 
 
-def written_by(graph: Graph, value: Value, axis: int) -> Stream:
+def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> Stream:
     """Find all values whose means must be removed if that of `value` is: its residual stream.
 
     A breadth-first search over the graph in both directions: to the operands that are added into a value, and
     to the operators that read it. Edges are operators that commute with centring. The search ends at
     parameters, which can be centred, and at norms that centre, which do not notice.
+
+    narrow: as in `spans.sources`; the search then ends at the first obstacle.
     """
-    stream, todo = Stream(), deque[tuple[Value, int, tuple[Value, ...]]]([(value, axis, ())])
+    stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
     fold, scaling = stream.fold, set[Call]()
     units: dict[Value, None] = {}
-    while todo:
-        value, axis, scales = todo.popleft()
-        if (value, axis) in stream.scales:
-            if stream.scales[value, axis] != scales:
+    while todo and not (narrow and fold.blocks):
+        value, span, scales = todo.popleft()
+        if (value, span) in stream.scales:
+            if stream.scales[value, span] != scales:
                 fold.block("no", "a parameter is added into it both scaled and as it is")
             continue
-        stream.scales[value, axis] = scales
-        if _is_level(value, axis):
+        stream.scales[value, span] = scales
+        if _is_level(value, span):
             continue
         if value in graph.returned:
             fold.block("no", "the model returns the residual stream")
         if value.call is None:
-            _leaf(fold, value, axis, scales)
+            _leaf(fold, value, span, scales)
         else:
-            found = links(value.call, value, axis)
+            found = sources(value.call, value, span, narrow)
             if found is None:
-                fold.block(*_writer(value.call, value, axis))
-            for link in found or ():
-                scale = _scale(link.scale, scaling, value.call)
+                fold.block(*_writer(value.call, value))
+            for part in found or ():
+                scale = _scale(part.scale, scaling, value.call)
                 units |= dict.fromkeys(scale)
-                todo.append((link.value, link.axis, scales + scale))
+                todo.append((part.value, part.span, scales + scale))
         for user in value.users:
-            if user.op == NORM and user.args[0] is value and not scales and _centres(user, axis):
+            if user.op == NORM and user.args[0] is value and not scales and _centres(user, span):
                 continue
-            outputs = list(mapped(user, value, axis))
-            if not outputs:
+            outputs = destinations(user, value, span)
+            if outputs is None:
                 fold.block(*_reader(user))
-            for output, at, link in outputs:
-                scale = _scale(link.scale, scaling, user)
+            for part in outputs or ():
+                scale = _scale(part.scale, scaling, user)
                 if scales[len(scales) - len(scale) :] != scale:
                     fold.block("no", f"{_module(user)} scales what is also added as it is")
                 else:
-                    todo.append((output, at, scales[: len(scales) - len(scale)]))
+                    todo.append((part.value, part.span, scales[: len(scales) - len(scale)]))
     for unit in units:
         if not _uses(unit) <= scaling:
             fold.block("no", f"`{unit.name}` scales other values, too")
@@ -187,10 +186,10 @@ def written_by(graph: Graph, value: Value, axis: int) -> Stream:
     return stream
 
 
-def _is_level(value: Value, axis: int) -> bool:
+def _is_level(value: Value, span: Span) -> bool:
     """Whether a value has mean 0 along an axis already: a LayerNorm's output with equal γ and with β = 0."""
     norm = None if value.call is None else value.call.norm
-    return norm is not None and norm.kind == "LayerNorm" and norm.axis == axis and norm.level
+    return norm is not None and norm.kind == "LayerNorm" and whole(norm.axis) == span and norm.level
 
 
 def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, ...]:
@@ -202,10 +201,12 @@ def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, 
     return (found[0],)
 
 
-def _leaf(fold: Fold, value: Value, axis: int, scales: tuple[Value, ...]) -> None:
-    if value.leaf == "parameter":
-        fold.edits += [Edit(value.name, "scale", (each.name,), axis) for each in reversed(scales)]
-        fold.edits.append(Edit(value.name, "center", (), axis))
+def _leaf(fold: Fold, value: Value, span: Span, scales: tuple[Value, ...]) -> None:
+    if value.leaf == "parameter" and len(span.axes) > 1:
+        fold.block("unknown", f"`{value.name}` is centred in groups across its axes")
+    elif value.leaf == "parameter":
+        fold.edits += [Edit(value.name, "scale", (each.name,), span.axes[0]) for each in reversed(scales)]
+        fold.edits.append(Edit(value.name, "center", (), span.axes[0], groups=span.groups))
     elif value.leaf == "input":
         fold.block("no", "the model's own input is part of the residual")
     elif value.leaf == "buffer":
@@ -214,8 +215,8 @@ def _leaf(fold: Fold, value: Value, axis: int, scales: tuple[Value, ...]) -> Non
         fold.block("no", "numbers that are no parameters are added into it")
 
 
-def _centres(norm: Call, axis: int) -> bool:
-    return norm.norm.kind in ("LayerNorm", "GroupNorm") and norm.norm.axis == axis
+def _centres(norm: Call, span: Span) -> bool:
+    return norm.norm.kind in ("LayerNorm", "GroupNorm") and whole(norm.norm.axis) == span
 
 
 def _module(call: Call) -> str:
@@ -225,13 +226,12 @@ def _module(call: Call) -> str:
 def _judged(call: Call) -> str:
     """The verdict on an operation through which centring cannot be followed.
 
-    "no" if it is known not to commute with centring, else "unknown". A view is unknown: it may split vectors
-    into heads.
+    "no" if it is known not to commute with centring, else "unknown". A view is unknown: it may mix axes.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
 
-def _writer(call: Call, value: Value, axis: int) -> tuple[str, str]:
+def _writer(call: Call, value: Value) -> tuple[str, str]:
     if call.op == NORM:
         return "no", f"the residual is the output of {_module(call)}"
     if value.in_code:
@@ -248,6 +248,13 @@ def _reader(call: Call) -> tuple[str, str]:
             f"{_module(call)}, which does not centre over the same axis, reads the residual stream, too",
         )
     return _judged(call), f"{_module(call)} reads the residual stream, too, by the operator `{call.op}`"
+
+
+def _reshaped(call: Call) -> Call:
+    """The first call that does more than reshape what a call reads."""
+    while call.op in RESHAPING_OPS and call.outputs[0].users:
+        call = call.outputs[0].users[0]
+    return call
 
 
 def _other_reader(call: Call) -> str:
@@ -290,22 +297,23 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
     if any(not _uses(each) <= set(calls) for each in (gamma, beta) if each is not None):
         fold.block("no", "its parameters are used elsewhere, too")
     shifts = beta is not None and bool(load(beta.name).any())
-    todo = deque((call.outputs[0], call.norm.axis) for call in calls)
+    todo = deque((call.outputs[0], whole(call.norm.axis)) for call in calls)
     readers: dict[tuple[Value, int], list[tuple[Call, Value | None, bool]]] = {}
     while todo:
-        value, axis = todo.popleft()
+        value, span = todo.popleft()
         if value in graph.returned:
             fold.block("no", "the model returns its output")
         for user in value.users:
-            product = contraction(user, value, axis)
+            product = contraction(user, value, span.axes[0]) if span == whole(span.axes[0]) else None
             weight = product and leaf_of(product.weight, product.axis)
-            outputs = list(mapped(user, value, axis)) if user.op in RESHAPING_OPS or user.op == "mean" else []
+            follows = user.op in RESHAPING_OPS or user.op == "mean"
+            outputs = destinations(user, value, span) if follows else None
             if product and weight:
                 readers.setdefault(weight, []).append((user, product.bias, product.padded))
             elif outputs:
-                todo += [(output, at) for output, at, _ in outputs]
+                todo += [(part.value, part.span) for part in outputs]
             else:
-                fold.block("no" if user.op in UNDERSTOOD_OPS else "unknown", _other_reader(user))
+                fold.block("no" if user.op in UNDERSTOOD_OPS else "unknown", _other_reader(_reshaped(user)))
     for (matrix, axis), uses in readers.items():
         _reader_edits(fold, matrix, axis, uses, gamma, beta if shifts else None, calls[0])
     if gamma is not None:

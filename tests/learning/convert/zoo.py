@@ -34,6 +34,14 @@ MODELS = {
     "OLMo": ("Olmo", "CausalLM", GATED),
     "OLMo 2": ("Olmo2", "CausalLM", GATED),
     "Cohere": ("Cohere", "CausalLM", GATED),
+    "Cohere with norms of heads": ("Cohere", "CausalLM", GATED | {"use_qk_norm": True}),
+    "Persimmon": ("Persimmon", "CausalLM", GATED | {"qk_layernorm": True}),
+    "Phi with norms of heads": ("Phi", "CausalLM", GATED | {"qk_layernorm": True}),
+    "StableLM with norms of heads": (
+        "StableLm",
+        "CausalLM",
+        GATED | {"qk_layernorm": True, "num_key_value_heads": 2},
+    ),
     "Mixtral": ("Mixtral", "CausalLM", GROUPED | {"num_local_experts": 4}),
     "BERT": ("Bert", "MaskedLM", GATED),
     "DistilBERT": (

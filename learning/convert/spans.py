@@ -1,0 +1,211 @@
+"""Where centring acts in a tensor: on a whole axis, or on groups of coordinates such as attention heads.
+
+`sources` and `destinations` extend `links` and `mapped` of `linear.py` from whole axes to groups: a view may
+split an axis into heads, and a slice may take some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import prod
+
+import numpy as np
+
+from learning.convert.linear import SLICING_OPS, VIEW_OPS, cut_axis, links, mapped
+from learning.convert.trace import NORM, Call, Value
+
+Labels = np.ndarray
+Shape = tuple[int, ...]
+End = tuple[Value, int, Value | None]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Axes of a tensor, and the groups of their coordinates over which P centres separately.
+
+    groups: for each coordinate the number of its group, or −1 for none, as the bytes of int32 in row-major
+    order; empty for a single axis that is one group. Each index of the other axes has groups of its own.
+    """
+
+    axes: tuple[int, ...]
+    groups: bytes = b""
+
+    def labels(self, shape: Shape) -> Labels:
+        """The group numbers, in the shape of the axes."""
+        own = [shape[axis] for axis in self.axes]
+        return np.frombuffer(self.groups, np.int32).reshape(own) if self.groups else np.zeros(own, np.int32)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tensor to which P must be applied, with the place. scale: as in `linear.Link`."""
+
+    value: Value
+    span: Span
+    scale: Value | None = None
+
+
+def whole(axis: int) -> Span:
+    """The span of one axis that is centred as a whole."""
+    return Span((axis,))
+
+
+def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
+    """The operands to which P must be applied so that it applies to an output; None if that is impossible.
+
+    narrow: where the output is a slice of its source, apply P to the slice alone; otherwise to all of the
+    source, unless it is sliced along an axis of the span.
+    """
+    if call.op in VIEW_OPS:
+        view = reshaped(span, output.shape, call.args[0].shape)
+        return None if view is None else [Part(call.args[0], view)]
+    if call.op in SLICING_OPS:
+        return [Part(call.args[0], _uncut(call, output, span, narrow))]
+    if span.groups and call.op == NORM:
+        return None
+    ends = list[list[End]]()
+    for axis in span.axes:
+        found = links(call, output, axis)
+        if found is None:
+            return None
+        ends.append([(each.value, each.axis, each.scale) for each in found])
+    return _joined(span, output, ends)
+
+
+def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
+    """The outputs to which P is applied if it is applied to an operand; None if that is impossible."""
+    if call.op in VIEW_OPS:
+        found = reshaped(span, value.shape, call.outputs[0].shape)
+        return None if found is None else [Part(call.outputs[0], found)]
+    if call.op in SLICING_OPS:
+        return _cut(call, value, span)
+    if span.groups and call.op == NORM:
+        return None
+    ends = [[(out, at, link.scale) for out, at, link in mapped(call, value, axis)] for axis in span.axes]
+    return _joined(span, value, ends) or None
+
+
+def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
+    """The tensors at an operator's other side, with their spans.
+
+    ends: for each axis of the value's span, the tensors at the other side, each with its axis and scale.
+    """
+    if len(ends) == 1:
+        return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
+    found = []
+    for each in zip_longest(*ends, fillvalue=(value, -1, value)):
+        others, axes, scales = zip(*each, strict=True)
+        if len({*others}) > 1 or any(scales) or len({*axes}) < len(axes):
+            return None
+        labels = _numbered(span.labels(value.shape).transpose(np.argsort(axes)))
+        found.append(Part(others[0], Span(tuple(sorted(axes)), labels.tobytes())))
+    return found
+
+
+def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
+    """The span of a tensor after a reshape; None if its axes are no axes there."""
+    first, last = span.axes[0], span.axes[-1]
+    labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
+    inner = prod(before[last + 1 :])
+    within = [prod(after[k:]) for k in range(len(after) + 1)]
+    end = next(k for k, size in enumerate(within) if size <= inner)
+    begin = max((k for k, size in enumerate(within) if size >= inner * len(labels)), default=0)
+    if not inner * len(labels) * within[begin]:  # an empty tensor
+        return None
+    if inner % within[end] or within[begin] % (inner * len(labels)):
+        return None
+    outer, inner = within[begin] // (inner * len(labels)), inner // within[end]
+    numbers = _apart(labels, outer * inner).reshape(len(labels), outer, inner).swapaxes(0, 1)
+    return _span(after, range(begin, end), numbers)
+
+
+def _apart(labels: Labels, copies: int) -> Labels:
+    """Labels with a new last axis, along which each index has groups of its own."""
+    labels = labels[..., None]
+    return np.where(labels < 0, -1, copies * labels + np.arange(copies))
+
+
+def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
+    """The labels of axes as labels of more axes, in ascending order."""
+    axes = [*axes]
+    for axis in wanted:
+        if axis not in axes:
+            labels, axes = _apart(labels, shape[axis]), [*axes, axis]
+    return labels.transpose(np.argsort(axes))
+
+
+def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
+    """The span with these groups on as few axes as possible."""
+    labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
+    for axis in axes:
+        k = kept.index(axis)
+        if len(kept) > 1 and _repeats(np.moveaxis(labels, k, 0)):
+            labels = labels.take(0, k)
+            del kept[k]
+    labels = _numbered(labels)
+    return Span(tuple(kept), labels.tobytes() if len(kept) > 1 or labels.any() else b"")
+
+
+def _repeats(labels: Labels) -> bool:
+    """Whether each index of the first axis has the same groups, but as groups of its own."""
+    each = [_numbered(row) for row in labels]
+    groups = len(np.unique(labels[labels >= 0]))
+    return groups == len(each) * (each[0].max() + 1) and all((row == each[0]).all() for row in each)
+
+
+def _numbered(labels: Labels) -> Labels:
+    """The groups numbered in the order in which they begin."""
+    numbers, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    begin = np.where(numbers < 0, -1, begin)
+    rank = np.argsort(np.argsort(begin)) - (numbers < 0).any()
+    return rank[inverse].reshape(labels.shape).astype(np.int32)
+
+
+def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
+    """Each output of a slicing operator, and the indices that it takes along the axis."""
+    size = call.args[0].shape[cut_axis(call)]
+    if call.op in ("select", "unbind"):
+        chosen = range(size) if call.op == "unbind" else [call.args[2] % size]
+        yield from ((output, np.array([k])) for output, k in zip(call.outputs, chosen, strict=True))
+    elif call.op == "slice":
+        start, end, step = (*call.args[2:], None, None, None)[:3]
+        yield call.outputs[0], np.arange(size)[start:end:step]
+    elif call.op == "narrow":
+        yield call.outputs[0], np.arange(size)[call.args[2] :][: call.args[3]]
+    else:
+        ends = np.cumsum([output.shape[cut_axis(call)] for output in call.outputs])
+        yield from zip(call.outputs, np.split(np.arange(size), ends[:-1]), strict=True)
+
+
+def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
+    """The span of a slice's source."""
+    shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
+    axes = [axis + (gone and axis >= at) for axis in span.axes]
+    if not narrow and at not in axes:
+        return Span(tuple(axes), span.groups)
+    taken, wanted = dict(_slices(call))[output], sorted({*axes, at})
+    cut = (*shape[:at], len(taken), *shape[at + 1 :])
+    labels = _spread(span.labels(output.shape), axes, cut, wanted)
+    every = np.full([shape[axis] for axis in wanted], -1)
+    np.moveaxis(every, wanted.index(at), 0)[taken] = np.moveaxis(labels, wanted.index(at), 0)
+    return _span(shape, wanted, every)
+
+
+def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
+    """The spans of slices, but for those without a group; None if a slice takes a part of a group."""
+    at, gone = cut_axis(call), call.op in ("select", "unbind")
+    labels, found = span.labels(value.shape), list[Part]()
+    axes = [axis - (gone and axis > at) for axis in span.axes if not (gone and axis == at)]
+    for output, taken in _slices(call):
+        if at not in span.axes:
+            found.append(Part(output, Span(tuple(axes), span.groups)))
+            continue
+        k = span.axes.index(at)
+        part, rest = labels.take(taken, k), np.delete(labels, taken, k)
+        if not axes or np.isin(part[part >= 0], rest).any():
+            return None
+        if part.max(initial=-1) >= 0:
+            found.append(Part(output, _span(output.shape, axes, part)))
+    return found
