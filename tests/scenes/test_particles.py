@@ -8,8 +8,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from components.language.marks import Carry
-from components.scenes.particles import SCENE
-from components.scenes.particles.build import COUNT, ENERGY, MAX_CARRIED, SHARP, TIME, times
+from components.scenes.particles import SCENE, compare
+from components.scenes.particles.build import COUNT, ENERGY, MAX_CARRIED, TIME
+from components.scenes.particles.compare import LOOKS
+from components.scenes.particles.motion import SHARP, times
 from components.training.recipes import recipe_of
 from geometry import clouds
 from tests.scenes.claims import said, stop
@@ -65,19 +67,28 @@ def scipy(x, beta, until):
 @cache
 def draws(d, n, beta, placement="post"):
     """The directions of the tokens of many draws at all times of the integration, (times, draws, n, d)."""
+    return norm(states(d, n, beta, placement))
+
+
+@cache
+def states(d, n, beta, placement):
+    """The tokens of `draws`, not normalised."""
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(DRAWS)]))
 
     def velocity(y):
         x = norm(y)
-        return average(x, beta) if placement == "pre" else tangent(x, average(x, beta))
+        added = average(x, beta)
+        if placement in ("peri", "ngpt"):
+            added = norm(added)
+        return added if placement in ("pre", "peri") else tangent(x, added)
 
-    out = [norm(y)]
+    out = [y]
     for h in np.diff(times()):
         a = velocity(y)
         b = velocity(y + h / 2 * a)
         c = velocity(y + h / 2 * b)
         y = y + h / 6 * (a + 2 * b + 2 * c + velocity(y + h * c))
-        out.append(norm(y))
+        out.append(y)
     return np.array(out)
 
 
@@ -130,6 +141,19 @@ def a_layer():
     np.testing.assert_allclose(end[:, :2], norm(after[:, :2]), atol=EXACT)
 
 
+def a_layer_of_long_tokens():
+    """With pre-LN and peri-LN a layer adds to y, which is longer than x; drawn in units of its length."""
+    recipe = recipe_of(SCENE, placement="all", seed="0")
+    t = times()[-1]
+    for kind in LOOKS:
+        x, after, _ = recipe.cloud(kind).stages(recipe.defaults | {"time": np.log10(t)})
+        added, y = average(x[:, :2], 9), states(2, 32, 9, kind)[-1, 0]
+        if kind in ("peri", "ngpt"):
+            added = norm(added)
+        length = np.linalg.norm(y, axis=-1, keepdims=True) if kind in ("pre", "peri") else 1
+        np.testing.assert_allclose(after[:, :2], x[:, :2] + added / length / 2, atol=1e-3)
+
+
 def attraction():
     """The ratio of the weights for a cluster at angle θ and for one's own is e^(−β(1 − cos θ))."""
     theta, beta = 1.1, 9.0
@@ -147,21 +171,63 @@ def energy():
     assert 1 / np.exp(9 * (three @ three.T - 1)).mean() == pytest.approx(3, rel=1e-3)
 
 
-def clock():
-    post, pre = draws(2, 32, 9), draws(2, 32, 9, "pre")
-    off = np.array([np.linalg.norm(post - each, axis=-1).max(-1).min(0) for each in pre])
-    assert 0.07 < off.max() < 0.08
-    halves = []
-    for path in (post, pre):
-        count = counted(path)
-        k = np.argmax(count < count[0] / 2, axis=0)
-        before, after = (np.take_along_axis(count, j[None], 0)[0] for j in (k - 1, k))
-        share = (before - count[0] / 2) / (before - after)
-        halves.append(times()[k - 1] + share * np.diff(times())[k - 1])
-    ratio = halves[1] / halves[0]
-    said(np.median(ratio), "5.0")
-    said(ratio.min(), "3.4")
-    said(ratio.max(), "9.2")
+def halved(path):
+    """The time until half of the clusters are left, of each draw."""
+    count = counted(path)
+    k = np.argmax(count < count[0] / 2, axis=0)
+    before, after = (np.take_along_axis(count, j[None], 0)[0] for j in (k - 1, k))
+    share = (before - count[0] / 2) / (before - after)
+    return times()[k - 1] + share * np.diff(times())[k - 1]
+
+
+def ratios(beta, expected):
+    """Times until half of the clusters are left, relative to post-LN: median, least and most of the draws."""
+    unit = halved(draws(2, 32, beta))
+    for placement, numbers in expected.items():
+        ratio = halved(draws(2, 32, beta, placement)) / unit
+        for found, text in zip((np.median(ratio), ratio.min(), ratio.max()), numbers, strict=True):
+            said(found, text)
+
+
+def clocks():
+    ratios(9, {"pre": ("5.0", "3.4", "9.2"), "peri": ("4.9", "3.3", "9.0"), "ngpt": ("0.96", "0.96", "0.97")})
+
+
+def clocks_of_soft_attention():
+    ratios(1, {"pre": ("2.3", "1.9", "4.0"), "peri": ("1.7", "1.4", "2.5"), "ngpt": ("0.60", "0.51", "0.67")})
+    assert off(1, "pre", "post").max() > 1.9
+
+
+def off(beta, placement, other):
+    """The distances of tokens from those of another placement at the time log(1 + t), (times, draws, n)."""
+    own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
+    k = np.maximum(np.searchsorted(t, own), 1)
+    share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]
+    then = norm((1 - share) * path[k - 1] + share * path[k])
+    return np.linalg.norm(draws(2, 32, beta, placement) - then, axis=-1)
+
+
+def own_clock():
+    assert times()[-1] == 100
+    assert 0.07 < off(9, "pre", "post").max() < 0.08
+    assert 0.02 < off(9, "peri", "ngpt").max() < 0.03
+    said(np.median(np.linalg.norm(states(2, 32, 9, "pre")[-1], axis=-1)), "99.9")
+
+
+def side_by_side():
+    state = stop("particles", "Four clocks")
+    starts = [state.recipe.cloud(kind).points for kind in ("post", "pre", "peri", "ngpt")]
+    assert all(np.array_equal(start, starts[0]) for start in starts)
+
+
+def equations():
+    """The figure's tokens under each placement are those of `states`, which are integrated from equations."""
+    recipe = recipe_of(SCENE, placement="all", seed="0")
+    for kind in LOOKS:
+        for k in (20, -1):
+            t = times()[k]
+            x = recipe.cloud(kind).stages(recipe.defaults | {"time": np.log10(t)})[0][:, :2]
+            assert np.linalg.norm(x - draws(2, 32, 9, kind)[k, 0], axis=1).max() < 0.005, kind
 
 
 def at_random():
@@ -205,11 +271,12 @@ def causal():
     said(numbers[COUNT], "3")
 
 
-def pre():
-    _, _, numbers = at("Before attention")
-    said(numbers[TIME], "10")
-    said(numbers[COUNT], "10.9")
-    plateau()
+def four_clocks():
+    state = stop("particles", "Four clocks")
+    found = {kind: state.recipe.cloud(kind).stages(state.params)[0][0, 4:] for kind in LOOKS}
+    said(found["post"][compare.TIME], "10")
+    for kind, text in {"post": "4.0", "ngpt": "4.0", "pre": "10.9", "peri": "10.7"}.items():
+        said(found[kind][compare.COUNT], text)
 
 
 def sphere():
@@ -239,14 +306,20 @@ def ends():
 CLAIMS = {
     "Each dot is a token, a vector of length 1, coloured by its direction.": at_random,
     "tokens nearer than about 5 degrees count as one.": five_degrees,
-    "First half of what attention gives is added to each token.": a_layer,
+    "shows one thick layer instead. First half of what attention gives is added to each token, in units of the token's length.": a_layer,
+    "in units of the token's length": a_layer_of_long_tokens,
     "Then the norm brings all of them back to length 1.": a_layer,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,
     "and all end in one point": one_cluster,
     "between two clusters at an angle $\\theta$ the attraction is about $e^{-β (1 - \\cos \\theta)}$.": attraction,
     "The mean of $e^{β \\langle x_i, x_j \\rangle}$ over all pairs never falls while nothing is turned.": energy,
+    "“all four, side by side” the same start moves under each placement of the norm, on one clock.": side_by_side,
     "Up to 64 tokens can be dragged there": dragged,
-    "over 20 draws of 32 tokens with β = 9, no token was ever farther than 0.08 from the moment of post-LN that fits best. But it takes 5.0 times as long until half of the clusters are left (median; 3.4 to 9.2).": clock,
+    "the length grows by nearly 1 in each unit of time, and the token's own clock shows $\\log (1 + t)$": own_clock,
+    "NGPT and peri-LN also stretch $a$ to length 1": equations,
+    "over 20 draws of 32 tokens on the circle with β = 9, with post-LN as the unit, the time until half of the clusters are left is 5.0 for pre-LN (median; 3.4 to 9.2), 4.9 for peri-LN (3.3 to 9.0) and 0.96 for nGPT (0.96 to 0.97).": clocks,
+    "up to time 100 no token with pre-LN was farther than 0.08 from where post-LN has it at $\\log (1 + t)$, and none with peri-LN farther than 0.03 from nGPT. The median length at time 100 was 99.9 with pre-LN.": own_clock,
+    "With β = 1 the paths part, and the times are 2.3 for pre-LN (1.9 to 4.0), 1.7 for peri-LN (1.4 to 2.5) and 0.60 for nGPT (0.51 to 0.67).": clocks_of_soft_attention,
     "There are 32 tokens, but 20.7 clusters, as near ones count as one.": at_random,
     "What will the tokens have done at time 10?": plateau,
     "they are all in one point": plateau,
@@ -257,8 +330,10 @@ CLAIMS = {
     "tokens flee from one another": repelled,
     "Instead of fewer clusters there are more, 28.4, and the energy falls.": repelled,
     "so it never moves. 3 clusters are left.": causal,
-    "The same start, at time 10, with pre-LN": pre,
-    "There are 10.9 clusters, where post-LN had 4.": pre,
+    "### Four clocks": four_clocks,
+    "The same start at time 10 under four placements of the norm.": four_clocks,
+    "Post-LN and nGPT have 4 clusters. Pre-LN has 10.9 and peri-LN 10.7": four_clocks,
+    "and the four curves nearly coincide": own_clock,
     "In three dimensions 64 tokens form 5 clusters by time 20, and fewer later.": sphere,
     "### Does everything end in one cluster?": ends,
     "in three or more dimensions": ends,

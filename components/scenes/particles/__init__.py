@@ -1,7 +1,8 @@
 """Tokens as particles on a circle or a sphere: attention draws them together, in clusters that last."""
 
 from components.language.scene import Choice, Scene, Whole
-from components.scenes.particles.build import PLACEMENTS, build
+from components.scenes.particles.build import build
+from components.scenes.particles.motion import PLACEMENTS
 
 SCENE = Scene(
     __name__,
@@ -10,7 +11,7 @@ SCENE = Scene(
     choices=(
         Choice("d", "tokens on", "2", {"2": "a circle", "3": "a sphere"}),
         Choice("n", "tokens", "32", {n: n for n in ("8", "16", "32", "64", "128", "256")}),
-        Choice("placement", "norm", "post", PLACEMENTS),
+        Choice("placement", "norm", "post", PLACEMENTS | {"all": "all four, side by side"}),
         Choice("mask", "attention to", "all", {"all": "all tokens", "causal": "earlier ones"}, folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, folded=True),
     ),

@@ -1,8 +1,8 @@
 """The recipe of tokens that attention moves on a circle or a sphere.
 
 A point is a token. Its place integrates dx/dt = P(Σ softmax(β⟨Qx, Kx⟩) Vx) up to a time, and measures all
-tokens together: what is drawn of a token are its direction, the average that attention gives it, its hue, and
-numbers that all tokens share.
+tokens together: what is drawn of a token are its direction, what a layer adds, its hue, and numbers that all
+tokens share.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,28 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Trail, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
+from components.scenes.particles.compare import side_by_side
+from components.scenes.particles.motion import (
+    FIRST,
+    LAST,
+    LENGTHENING,
+    SHARP,
+    STOPS,
+    alone,
+    average,
+    flow,
+    hue,
+    pull,
+    push,
+    sliders,
+    unit_start,
+)
 from components.scenes.scenery import Look, Part, Rows, draw, evenly, globe, graph, space, split, square
 from geometry import (
     Affine,
     Attention,
     Branches,
-    Derivative,
     Entries,
-    Flow,
     Normalize,
     Pipeline,
     Placed,
@@ -31,47 +45,26 @@ from geometry import (
 )
 from geometry.pipeline import Step
 
-PLACEMENTS = {
-    "post": "after the sum (post-LN)",
-    "pre": "before attention (pre-LN)",
-    "peri": "before and after (peri-LN)",
-    "ngpt": "on all (nGPT)",
-}
 MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters, and not all have trails
-FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
-STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
-LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
-SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
 RING = 0.4  # how much farther out a decade of the time is drawn
 REACH, OUTERMOST = 1.55, 1 + RING * (LAST - FIRST)  # of the picture, and of the rings
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
-DEGREES = np.arange(-180.0, 181.0, 3.0)
 CAMERA = (0.75, -1.15, 0.55)
-# what is beside the direction x (d) and the average a (d) of a token
+# what is beside the direction x (d) and what a layer adds (d) of a token
 HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
-
-
-def times() -> np.ndarray:
-    """The times of the Runge–Kutta steps."""
-    found, step = [0.0], 10**FIRST
-    while found[-1] < 10**LAST:
-        found.append(min(found[-1] + step, 10**LAST))
-        step = min(GROWTH * step, LONGEST_STEP)
-    return np.array(found)
 
 
 def build(choices: Choices) -> Recipe:
     d, n = int(choices["d"]), int(choices["n"])
     causal, placement = choices["mask"] == "causal", choices["placement"]
-    start = clouds.gaussian(n, d, seed=choices["seed"])
-    start /= np.linalg.norm(start, axis=1, keepdims=True)
+    if placement == "all":
+        return side_by_side(d, n, causal, choices["seed"])
+    start = unit_start(n, d, choices["seed"])
     carried = [(f"x{k}", f"y{k}") for k in range(n)] if d == 2 and n <= MAX_CARRIED else []
     placed = (Placed(carried), Normalize()) if carried else ()
     update = pull(d, causal, placement)
-    flow = Flow(
-        velocity(d, update, placement), times(), Entries(0.0, tracks={"time": Track(STOPS, 10**STOPS)})
-    )
-    tokens = Cloud("tokens", start, added(d), Pipeline((*placed, flow, *measured(d, n, update))))
+    place = Pipeline((*placed, flow(d, update, placement), *measured(d, n, update, placement)))
+    tokens = Cloud("tokens", start, added(d), place)
     guides, around = split(*around_tokens(d))
     before = Cloud("start", start, place=Pipeline(placed))
     return Recipe(
@@ -97,18 +90,6 @@ def beside(d: int, which: int, stage: int | None = None) -> Row:
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
-def sliders() -> tuple[Parameter, ...]:
-    turn = "in degrees; 180 is the sign −1 in the plane"
-    return (
-        Parameter("beta", "β", 9, 0.1, 40, scale="log", symbol="β", about="how sharply attention chooses"),
-        Parameter("values", "turn of V", 0, -180, 180, 3, symbol="V", about=turn, folded=True),
-        Parameter("scores", "turn of K", 0, -180, 180, 3, symbol="K", about=turn, folded=True),
-        Parameter(
-            "time", "log₁₀ of the time", 0.6, FIRST, LAST, 0.01, about="how long attention has moved them"
-        ),
-    )
-
-
 def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:
     """Parameters for the initial positions of tokens, which readers drag."""
     return [
@@ -119,62 +100,26 @@ def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Param
 
 
 def formula(placement: str) -> str:
-    average = r"\sum_j \mathrm{softmax}_j (β \langle Q x_i, K x_j \rangle)\, V x_j"
+    added = average()
     if placement in ("peri", "ngpt"):
-        average = rf"\mathrm{{norm}} \Bigl({average}\Bigr)"
-    if placement in ("post", "ngpt"):
-        return rf"\frac{{dx_i}}{{dt}} = \mathrm{{P}}_{{x_i}} {average}"
-    return rf"\frac{{dy_i}}{{dt}} = {average}, \quad x = y / \lVert y \rVert"
-
-
-# --- how tokens move
-
-
-def turned(d: int) -> np.ndarray:
-    """Rotations (T, d, d) of the first two coordinates by each of DEGREES."""
-    c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
-    turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
-    turns[:, :2, :2] = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)
-    return turns
-
-
-def pull(d: int, causal: bool, placement: str) -> Pipeline:
-    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y."""
-    blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
-    sees = Entries(
-        np.zeros((3 * d, d)),
-        {"beta": np.vstack([eye, 0 * eye, 0 * eye])},
-        {
-            "scores": Track(DEGREES, np.concatenate([blank, turned(d), blank], 1)),
-            "values": Track(DEGREES, np.concatenate([blank, blank, turned(d)], 1)),
-        },
-    )
-    normed = (Normalize(),) if placement in ("peri", "ngpt") else ()
-    return Pipeline((Normalize(), Affine(sees), Attention(d, causal), Affine(np.eye(d, d + 1)), *normed))
-
-
-def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
-    """The velocity dy/dt. With post-LN it is projected to the sphere's tangent plane, as the norm's Jacobian
-    does.
-    """
-    if placement in ("pre", "peri"):
-        return update
-    pair = Branches((Pipeline(()), update), "concat")
-    return Pipeline((pair, Derivative(Pipeline((Normalize(),))), Affine(np.eye(d, 2 * d, d))))
+        added = rf"\mathrm{{norm}} \Bigl({added}\Bigr)"
+    if placement not in LENGTHENING:
+        return rf"\frac{{dx_i}}{{dt}} = \mathrm{{P}}_{{x_i}} {added}"
+    return rf"\frac{{dy_i}}{{dt}} = {added}, \quad x = y / \lVert y \rVert"
 
 
 # --- what is measured
 
 
-def measured(d: int, n: int, update: Pipeline) -> tuple[Step, ...]:
-    """y ↦ the direction x, the average a, and the numbers of a token."""
+def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ...]:
+    """y ↦ the direction x, what a layer adds, and the numbers of a token."""
     position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
     time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})
     queries, keys = np.eye(2 * d + 1, d), np.eye(2 * d + 1, d, -d)  # and values of 0, which nobody needs
     own = Branches(
         (
             Pipeline((Normalize(),)),
-            update,
+            push(d, update, placement),
             Pipeline((Normalize(), *hue(d))),
             position,
             Pipeline((Affine(np.zeros((1, d)), time),)),
@@ -203,19 +148,6 @@ def measured(d: int, n: int, update: Pipeline) -> tuple[Step, ...]:
     )
     kept = Pipeline((Affine(eye[: width - 2]),))
     return own, Branches((kept, both, logs, *([ring] if d == 2 else [])), "concat")
-
-
-def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
-    """x ↦ the weight that a token gives itself."""
-    return Affine(sees), Attention(d), Affine([[0.0, 1.0]])
-
-
-def hue(d: int) -> tuple[Step, ...]:
-    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁)."""
-    length = Pipeline((Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
-    below = Pipeline((Branches((Pipeline((Affine([[1.0, 0.0]]),)), length)), Pointwise("reciprocal")))
-    both = Branches((Pipeline((Affine([[0.0, 1.0]]),)), below), "concat")
-    return Affine(np.eye(2, d)), both, Product([(0, 1)]), Pointwise("arctan"), Affine([[2.0]])
 
 
 def added(d: int) -> Pipeline:

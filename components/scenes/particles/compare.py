@@ -1,0 +1,208 @@
+"""The recipe of the same tokens under four placements of the norm, side by side on one clock.
+
+Each placement has a cloud, which integrates its own equation from the same start. What is drawn of a token
+are its direction, what a thick layer adds, its hue, and numbers that all tokens of the placement share.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.framing.paper import eye
+from components.language.marks import Color, Follow, Followed, Labels, Line, Mark, Mesh, Points, Trail, Way
+from components.language.recipe import Number, Recipe, View
+from components.scenes.particles.motion import (
+    FIRST,
+    LAST,
+    LENGTHENING,
+    SHARP,
+    STOPS,
+    alone,
+    average,
+    flow,
+    hue,
+    pull,
+    push,
+    sliders,
+    unit_start,
+)
+from components.scenes.scenery import Look, Part, Rows, draw, graph, space, split, square
+from geometry import Affine, Attention, Branches, Entries, Normalize, Pipeline, Pointwise, Track, clouds
+
+Drawn = tuple[np.ndarray, np.ndarray]  # points, and their order or triangles
+LOOKS = {  # the name, and the role and dash of the curve
+    "post": ("post-LN", "series-3", "dashdot"),
+    "pre": ("pre-LN", "series-1", "solid"),
+    "peri": ("peri-LN", "series-2", "dash"),
+    "ngpt": ("nGPT", "series-4", "dot"),
+}
+CORNERS = {
+    kind: np.array(at)
+    for kind, at in {"post": (-1, 1), "pre": (1, 1), "peri": (-1, -1), "ngpt": (1, -1)}.items()
+}
+APART = 1.4  # half the distance of two centres
+REACH = {2: 2.95, 3: 2.35}  # half the picture
+CAMERA = (0.75, -1.15, 0.55)
+# what is beside the direction x (d) and what a layer adds (d) of a token
+HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)
+OWN_AXIS = ("log₁₀ of the own time", FIRST - 0.05, LAST)
+TOP = 0.1  # of the graphs, above the largest number
+
+
+def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
+    """The recipe; d: 2 for circles, 3 for spheres."""
+    start = unit_start(n, d, seed)
+    tokens = [Cloud(kind, start, layer(d), place(d, n, causal, kind)) for kind in LOOKS]
+    guides, around = split(surface(d), *names(d))
+    return Recipe(
+        stages=("tokens", "+ ½ attention", "norm"),
+        parameters=sliders(),
+        clouds=(*tokens, *guides),
+        views=(
+            picture(d, n, around),
+            curves("clusters", "Clusters", d, n, LOG_TIME, ("log₁₀ time", FIRST, LAST)),
+            curves("own", "Clusters, by their own clocks", d, n, LOG_OWN, OWN_AXIS),
+        ),
+        formula=rf"a_i = {average()}",
+        readouts=(
+            Number("Time", "post", beside(d, TIME), digits=1),
+            *(
+                Number(f"Clusters, {name}", kind, beside(d, COUNT), digits=1)
+                for kind, (name, _, _) in LOOKS.items()
+            ),
+        ),
+        clock="time",
+    )
+
+
+def beside(d: int, which: int, stage: int | None = None) -> Row:
+    """Row that picks a number of a token other than its direction."""
+    return Row((*[0.0] * (2 * d + which), 1.0), stage)
+
+
+# --- what is measured
+
+
+def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
+    """x at the start ↦ the direction, what a layer adds, and the numbers of a token at the slider's time."""
+    update = pull(d, causal, kind)
+    own = Branches(
+        (
+            Pipeline((Normalize(),)),
+            push(d, update, kind),
+            Pipeline((Normalize(), *hue(d))),
+            Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),)),
+            shared(d, np.log10(own_time(10**STOPS, kind))),
+            shared(d, 10**STOPS),
+            Pipeline((Normalize(), *alone(d, np.eye(2 * d + 1, d, -d) + SHARP * np.eye(2 * d + 1, d)))),
+        ),
+        "concat",
+    )
+    # the sum of the last number over the tokens counts clusters
+    eye = np.eye(2 * d + 5)
+    count = Pipeline((Affine(n * eye[[-1]]), Attention(0), Affine(np.eye(1, 2))))
+    log = Pipeline((*count.steps, Pointwise("log10")))
+    numbers = Branches((Pipeline((Affine(eye[:-1]),)), count, log), "concat")
+    return Pipeline((flow(d, update, kind), own, numbers))
+
+
+def own_time(time: np.ndarray, kind: str) -> np.ndarray:
+    """The clock of a placement: ∫dt/‖y‖ for a token whose length y grows by 1 in each unit of time, or stays
+    1.
+    """
+    return np.log1p(time) if kind in LENGTHENING else time
+
+
+def shared(d: int, values: np.ndarray) -> Pipeline:
+    """y ↦ the same number for all tokens, which depends on the time."""
+    return Pipeline(
+        (Affine(np.zeros((1, d)), Entries([0.0], tracks={"time": Track(STOPS, values[:, None])})),)
+    )
+
+
+def layer(d: int) -> Pipeline:
+    """x ↦ norm(x + a/2), with a what a layer adds; all other numbers of the token stay."""
+    add = np.eye(2 * d + 6)
+    add[:d, d : 2 * d] = np.eye(d) / 2
+    return Pipeline((Affine(add), Normalize(groups=(range(d),))))
+
+
+# --- what is shown
+
+
+def across(d: int) -> np.ndarray:
+    """Unit vectors (2, d) that point right and up in the picture, in 3D for its first camera."""
+    if d == 2:
+        return np.eye(2)
+    ahead = np.array(eye(CAMERA)) / np.linalg.norm(eye(CAMERA))
+    right = np.cross([0, 0, 1], ahead)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(ahead, right)])
+
+
+def centres(d: int) -> dict[str, np.ndarray]:
+    """The centre of each placement's circle or sphere."""
+    return {kind: APART * corner @ across(d) for kind, corner in CORNERS.items()}
+
+
+def moved(d: int, kind: str) -> Rows:
+    """Display coordinates of a placement's tokens."""
+    own = zip(rows(np.eye(d, 2 * d)), centres(d)[kind].tolist(), strict=True)
+    return tuple(replace(row, offset=at) for row, at in own)
+
+
+def four(
+    d: int, shape: tuple[np.ndarray, np.ndarray], *, faces: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same shape around each centre: points, and their order or triangles."""
+    points, order = shape
+    at = list(centres(d).values())
+    turns = [np.where(order < 0, -1, order + k * len(points)) for k in range(len(at))]
+    joined = np.concatenate(turns if faces else [np.append(turn, -1) for turn in turns])
+    return np.concatenate([points + centre for centre in at]), joined
+
+
+def surface(d: int) -> Part:
+    show = rows(np.eye(d))
+    if d == 2:
+        return draw("sphere", Line, "sphere", show, four(2, clouds.circle(128, *np.eye(2))), size=2)
+    return (
+        *draw("sphere", Mesh, "sphere", show, four(3, clouds.sphere_mesh(), faces=True), opacity=0.1),
+        *draw("graticule", Line, "sphere", show, four(3, clouds.graticule()), size=1, opacity=0.3),
+    )
+
+
+def names(d: int) -> list[Part]:
+    """The name of each placement: in the middle of its circle, or above its sphere."""
+    show = rows(np.eye(d))
+    shift = np.zeros(2) if d == 2 else 1.1 * across(3)[1]
+    return [
+        draw(f"name {kind}", Labels, role, show, (centres(d)[kind] + shift)[None], labels=[name], guide=True)
+        for kind, (name, role, _) in LOOKS.items()
+    ]
+
+
+def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
+    size = (7 if n <= 64 else 5) - 2 * (d == 3)
+    marks: list[Mark] = [*around]
+    for kind, (name, _, _) in LOOKS.items():
+        show, tint = moved(d, kind), Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
+        marks += [
+            Trail(kind, "trail", show, size=1.5, opacity=0.5),
+            Points(kind, "input", show, f"a token, {name}", color=tint, size=size, hand=Follow()),
+            Points(kind, "followed", show, only=Followed(), size=size + 6, glyph="ring"),
+        ]
+    if d == 2:
+        return square("plane", "", marks, REACH[2])
+    return space("space", "", marks, camera=CAMERA, reach=REACH[3])
+
+
+def curves(name: str, title: str, d: int, n: int, along: int, axis: tuple[str, float, float]) -> View:
+    """Graph of the number of clusters of each placement."""
+    look: Look = {"parameter": "time", "stops": STOPS, "only": [0], "whole": True, "size": 3}
+    marks: list[Mark] = []
+    for kind, (label, role, dash) in LOOKS.items():
+        show = beside(d, along), beside(d, LOG_COUNT)
+        marks += [Way(kind, role, show, label, dash=dash, **look), Points(kind, role, show, only=[0], size=8)]
+    return graph(name, title, marks, axis, ("log₁₀ number", -TOP, float(np.log10(n)) + TOP))

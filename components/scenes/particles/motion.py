@@ -1,0 +1,137 @@
+"""How attention moves tokens: placements of the norm, sliders, times of the integration, and velocities.
+
+A point is the state y of a token, and x its direction. With post-LN and nGPT y keeps length 1.
+"""
+
+import numpy as np
+
+from components.language.recipe import Parameter
+from geometry import (
+    Affine,
+    Attention,
+    Branches,
+    Derivative,
+    Entries,
+    Flow,
+    Normalize,
+    Pipeline,
+    Pointwise,
+    Product,
+    Track,
+    clouds,
+)
+from geometry.pipeline import Step
+
+PLACEMENTS = {
+    "post": "after the sum (post-LN)",
+    "pre": "before attention (pre-LN)",
+    "peri": "before and after (peri-LN)",
+    "ngpt": "on all (nGPT)",
+}
+LENGTHENING = ("pre", "peri")  # the placements that do not normalise y itself
+FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
+STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
+LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
+SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
+DEGREES = np.arange(-180.0, 181.0, 3.0)
+
+
+def times() -> np.ndarray:
+    """The times of the Runge–Kutta steps."""
+    found, step = [0.0], 10**FIRST
+    while found[-1] < 10**LAST:
+        found.append(min(found[-1] + step, 10**LAST))
+        step = min(GROWTH * step, LONGEST_STEP)
+    return np.array(found)
+
+
+def sliders() -> tuple[Parameter, ...]:
+    turn = "in degrees; 180 is the sign −1 in the plane"
+    return (
+        Parameter("beta", "β", 9, 0.1, 40, scale="log", symbol="β", about="how sharply attention chooses"),
+        Parameter("values", "turn of V", 0, -180, 180, 3, symbol="V", about=turn, folded=True),
+        Parameter("scores", "turn of K", 0, -180, 180, 3, symbol="K", about=turn, folded=True),
+        Parameter(
+            "time", "log₁₀ of the time", 0.6, FIRST, LAST, 0.01, about="how long attention has moved them"
+        ),
+    )
+
+
+def average() -> str:
+    """TeX of the average that attention gives a token."""
+    return r"\sum_j \mathrm{softmax}_j (β \langle Q x_i, K x_j \rangle)\, V x_j"
+
+
+def unit_start(n: int, d: int, seed: int) -> np.ndarray:
+    """Tokens (n, d) in random directions, of length 1."""
+    start = clouds.gaussian(n, d, seed=seed)
+    return start / np.linalg.norm(start, axis=1, keepdims=True)
+
+
+def turned(d: int) -> np.ndarray:
+    """Rotations (T, d, d) of the first two coordinates by each of DEGREES."""
+    c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
+    turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
+    turns[:, :2, :2] = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)
+    return turns
+
+
+def pull(d: int, causal: bool, placement: str) -> Pipeline:
+    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y."""
+    blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
+    sees = Entries(
+        np.zeros((3 * d, d)),
+        {"beta": np.vstack([eye, 0 * eye, 0 * eye])},
+        {
+            "scores": Track(DEGREES, np.concatenate([blank, turned(d), blank], 1)),
+            "values": Track(DEGREES, np.concatenate([blank, blank, turned(d)], 1)),
+        },
+    )
+    normed = (Normalize(),) if placement in ("peri", "ngpt") else ()
+    return Pipeline((Normalize(), Affine(sees), Attention(d, causal), Affine(np.eye(d, d + 1)), *normed))
+
+
+def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
+    """The velocity dy/dt. With post-LN it is projected to the sphere's tangent plane, as the norm's Jacobian
+    does.
+    """
+    if placement in LENGTHENING:
+        return update
+    pair = Branches((Pipeline(()), update), "concat")
+    return Pipeline((pair, Derivative(Pipeline((Normalize(),))), Affine(np.eye(d, 2 * d, d))))
+
+
+def flow(d: int, update: Pipeline, placement: str) -> Flow:
+    """All tokens moved from the start to the time of the slider."""
+    until = Entries(0.0, tracks={"time": Track(STOPS, 10**STOPS)})
+    return Flow(velocity(d, update, placement), times(), until)
+
+
+# --- what is measured of a token
+
+
+def push(d: int, update: Pipeline, placement: str) -> Pipeline:
+    """y ↦ what attention adds, in units of the token's length ‖y‖."""
+    if placement not in LENGTHENING:
+        return update
+    length: tuple[Step, ...] = (
+        Product([(i, i) for i in range(d)]),
+        Affine(np.ones((1, d))),
+        Pointwise("sqrt"),
+        Pointwise("reciprocal"),
+    )
+    both = Branches((update, Pipeline(length)), "concat")
+    return Pipeline((both, Product([(i, d) for i in range(d)])))
+
+
+def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
+    """x ↦ the weight that a token gives itself."""
+    return Affine(sees), Attention(d), Affine([[0.0, 1.0]])
+
+
+def hue(d: int) -> tuple[Step, ...]:
+    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁)."""
+    length = Pipeline((Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
+    below = Pipeline((Branches((Pipeline((Affine([[1.0, 0.0]]),)), length)), Pointwise("reciprocal")))
+    both = Branches((Pipeline((Affine([[0.0, 1.0]]),)), below), "concat")
+    return Affine(np.eye(2, d)), both, Product([(0, 1)]), Pointwise("arctan"), Affine([[2.0]])
