@@ -1,15 +1,17 @@
 """A token's way with the norm in four places: the table anew, the laws, and what the text says."""
 
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.nn import functional
 
 from components.scenes.placement import SCENE
-from components.scenes.placement.build import BLOCKS, SHORT
+from components.scenes.placement.build import BELOW, BLOCKS, DRAWS, FINE, SHORT, SIZES, directions, distance
 from components.training.recipes import recipe_of
 from learning.placement import STEP, block, norm, scores
 from learning.shipped import table
@@ -67,29 +69,184 @@ def test_a_block_is_that_of_pytorch(kind, qk_norm):
 
 @pytest.mark.parametrize("kind", ("peri", "ngpt"))
 def test_the_table_is_what_the_blocks_give(kind):
-    """Lengths and weights of all draws, computed anew."""
-    stream, weights = made.run(kind, False, 3)
+    """All columns but the gradients, and the paths, computed anew from the blocks."""
+    stream, largest, weights = made.run(kind, False, 3)
+    units = [(each / each.norm(dim=-1, keepdim=True)).detach().numpy() for each in stream]
+    last = np.stack([each[:, -1] for each in units])
     lengths = np.stack([made.rms(each[:, -1]) for each in stream])
-    found = {name: values(name, kind, False, 3) for name in ("length", "weight")}
-    np.testing.assert_allclose(np.median(lengths, 1), found["length"][:, 0], rtol=2e-3)
-    np.testing.assert_allclose(np.median(weights, 1), found["weight"][:, 0], rtol=2e-3, atol=1e-3)
+    turns = np.degrees(np.arccos((last[1:] * last[:-1]).sum(-1)))
+    starts = np.degrees(np.arccos((last * last[0]).sum(-1).clip(-1, 1)))
+    pairs = np.triu_indices(made.TOKENS, 1)
+    cosines = np.stack([(each @ each.swapaxes(1, 2))[:, *pairs].mean(1) for each in units])
+    computed = {"length": lengths, "turn": turns, "start": starts, "cosine": cosines}
+    computed |= {"score": largest, "weight": weights}
+    for name, own in computed.items():
+        for k, each in enumerate((np.median(own, 1), own.min(1), own.max(1))):
+            atol = 1e-3 if name != "start" else 0.02  # near 0 the arc cosine is inexact
+            np.testing.assert_allclose(each, values(name, kind, False, 3)[:, k], rtol=2e-3, atol=atol)
+    for draw, shown in enumerate(row(kind, False, 3)["paths"]):
+        for name in ("length", "turn", "start"):
+            np.testing.assert_allclose(computed[name][:, draw], shown[name], rtol=1e-4, atol=0.02)
 
 
-def test_the_picture_keeps_lengths_and_turns():
+def test_scores_and_gradients_of_the_table_are_those_of_all_tokens():
+    """For one draw computed by itself: scores with QK-norm, and the gradients by the chain of blocks."""
+    blocks, x = drawn(made.WIDTH, BLOCKS, made.TOKENS, 0)
+    stream = [norm(torch.tensor(x)).requires_grad_()]
+    for own in blocks:
+        own = {name: torch.tensor(w) for name, w in own.items()}
+        found = scores(own, norm(stream[-1]), True)[-1].abs()
+        assert found.max() <= 8 + EXACT
+        stream.append(reference("pre", own, stream[-1], True))
+    end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal((made.DRAWS, made.WIDTH)))[0]
+    pulled = torch.autograd.grad(stream[-1][-1] @ end, stream)
+    own_part = [float(each[-1].norm() / end.norm()) for each in pulled]
+    np.testing.assert_allclose(own_part, row("pre", True)["paths"][0]["gradient"], rtol=1e-4)
+    of_all = [float(each.norm() / end.norm()) for each in pulled]
+    low, high = values("gradients", "pre", True)[:, 1:].T
+    assert (low * 0.999 <= of_all).all() and (of_all <= high * 1.001).all()
+
+
+def angles_between(a, b):
+    """The angle of each row of a to that of b, in degrees."""
+    cosines = (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+    return np.degrees(np.arccos(cosines.clip(-1, 1)))
+
+
+def keeps_the_angles(x, azimuth):
+    """The development of any path (K, d) has its angles to the start and from place to place."""
+    start, turn = angles_between(x, x[:1]), angles_between(x[:-1], x[1:])
+    drawn_path = directions(start, turn, azimuth)
+    np.testing.assert_allclose(np.linalg.norm(drawn_path, axis=1), 1)
+    np.testing.assert_allclose(angles_between(drawn_path, drawn_path[:1]), start, atol=1e-5)
+    np.testing.assert_allclose(angles_between(drawn_path[:-1], drawn_path[1:]), turn, atol=1e-5)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), d=st.integers(3, 64), size=st.floats(0.05, 3))
+def test_any_path_can_be_drawn_with_its_true_angles(seed, d, size):
+    rng = np.random.default_rng(seed)
+    keeps_the_angles(rng.normal(size=d) + size * rng.normal(size=(12, d)).cumsum(0), seed % 360)
+
+
+@pytest.mark.parametrize("draw", "15")
+def test_the_picture_keeps_lengths_and_angles(draw):
+    recipe = recipe_of(SCENE, draw=draw)
+    for kind in SHORT:
+        cloud = recipe.cloud(kind)
+        x, length, start = cloud.points[::FINE, :3], *cloud.points[::FINE, 3:].T
+        shown = row(kind)["paths"][int(draw) - 1]
+        np.testing.assert_allclose(length, shown["length"])
+        np.testing.assert_allclose(start, shown["start"])
+        np.testing.assert_allclose(np.linalg.norm(x, axis=1), distance(np.array(shown["length"])))
+        np.testing.assert_allclose(angles_between(x, x[:1]), shown["start"], atol=2e-3)
+        np.testing.assert_allclose(angles_between(x[:-1], x[1:]), shown["turn"], atol=2e-3)
+        fine = cloud.points[:, :3]  # between places it follows the great circle at an even pace
+        steps = angles_between(fine[:-1], fine[1:]).reshape(BLOCKS, FINE)
+        np.testing.assert_allclose(
+            steps, np.repeat(shown["turn"], FINE).reshape(BLOCKS, FINE) / FINE, atol=2e-3
+        )
+
+
+def test_the_token_goes_along_its_path():
+    recipe = recipe_of(SCENE, norm="peri")
+    for at in (0, 3.5, 24):
+        now = recipe.cloud("now").stages({"block": at})
+        np.testing.assert_allclose(now[0][0], recipe.cloud("peri").points[int(FINE * at)], atol=EXACT)
+        assert np.linalg.norm(now[1][0, :3]) == pytest.approx(1)
+
+
+def test_every_dot_is_inside_its_graph():
+    """For all choices, medians and ranges of the curves are inside the axes, with room for half a dot."""
+    for kind, below, qk, size in product(SHORT, BELOW, ("no", "yes"), SIZES):
+        query = {"norm": kind, "below": below, "qk": qk, "size": size}
+        recipe = recipe_of(SCENE, **query)
+        for view in recipe.views[1:]:
+            low, high = np.array(view.ranges).T
+            room = 0.02 * (high - low)
+            for mark in view.layers:
+                points = recipe.cloud(mark.cloud).stages({"block": 12})[0]
+                shown = points[:, [0, 1, 2, 3][: points.shape[1]]]
+                assert (shown[:, 0] >= low[0] + room[0]).all() and (shown[:, 0] <= high[0] - room[0]).all()
+                inside = (shown[:, 1:] >= low[1]).all() and (shown[:, 1:] <= high[1]).all()
+                assert inside, (query, view.name)
+                assert (shown[:, 1] >= low[1] + room[1]).all(), (query, view.name)
+
+
+def on_the_sphere():
     recipe = recipe_of(SCENE)
     for kind in SHORT:
-        x = recipe.cloud(kind).points[:, :2]
-        lengths, turns = (np.array(each) for each in row(kind)["path"])
-        np.testing.assert_allclose(np.linalg.norm(x, axis=1), lengths)
-        cosines = (x[1:] * x[:-1]).sum(1) / lengths[1:] / lengths[:-1]
-        np.testing.assert_allclose(np.degrees(np.arccos(cosines)), turns, atol=1e-6)
-
-
-def directions():
-    recipe = recipe_of(SCENE)
-    for kind in SHORT:
-        end = recipe.cloud(kind).stages(recipe.defaults)[1][:, :2]
+        end = recipe.cloud(kind).stages(recipe.defaults)[1][:, :3]
         np.testing.assert_allclose(np.linalg.norm(end, axis=1), 1)
+
+
+def keeps():
+    for kind in SHORT:
+        found = row(kind)["paths"][0]
+        x = recipe_of(SCENE).cloud(kind).points[::FINE, :3]
+        np.testing.assert_allclose(angles_between(x[:-1], x[1:]), found["turn"], atol=2e-3)
+        np.testing.assert_allclose(x[0], [0, 0, 1], atol=EXACT)
+    rng = np.random.default_rng(0)
+    keeps_the_angles(rng.normal(size=(9, 64)).cumsum(0), 0.0)
+    assert len(np.linalg.qr(rng.normal(size=(64, 3)))[0].T) == 3  # the dimensions that three vectors span
+
+
+def five_of_twenty():
+    assert made.SHOWN == len(DRAWS) == 5
+    for kind in SHORT:
+        assert len(row(kind)["paths"]) == 5
+        ends = [each["start"][-1] for each in row(kind)["paths"]]
+        assert max(ends) - min(ends) < 23
+
+
+def table_of_ends():
+    for kind, start, cosine in (
+        ("pre", ("77", "69", "89"), ("0.74", "0.62", "0.84")),
+        ("post", ("93", "79", "104"), ("1.000", "0.990", "1.000")),
+        ("peri", ("80", "70", "93"), ("0.75", "0.58", "0.84")),
+        ("ngpt", ("20", "16", "23"), ("0.04", "0.01", "0.07")),
+    ):
+        for name, words in (("start", start), ("cosine", cosine)):
+            for value, word in zip(values(name, kind)[-1], words, strict=True):
+                said(value, word)
+
+
+def unlike_at_first():
+    for kind in SHORT:
+        median, low, high = values("cosine", kind)[0]
+        assert abs(median) < 0.005
+        said(-low, "0.03")
+        said(high, "0.03")
+
+
+def forgotten():
+    table_of_ends()
+    for kind in ("pre", "post", "peri"):
+        assert values("start", kind)[-1, 1] > 69
+
+
+def by_attention():
+    """Mean cosines at the end with post-LN without the MLP, and without attention."""
+    ends = {"1.000": [], "0.48": []}
+    for seed in range(made.DRAWS):
+        blocks, start = drawn(made.WIDTH, BLOCKS, made.TOKENS, seed)
+        for words, without in (("1.000", "second"), ("0.48", "out")):
+            x = norm(start)
+            for own in blocks:
+                x = block("post", own | {without: 0 * own[without]}, x)
+            ends[words].append(made.mean_cosine(torch.tensor(x)[None])[0])
+    for words, found in ends.items():
+        said(np.median(found), words)
+
+
+def two_steps():
+    turn = np.degrees(np.sqrt(2) * np.arctan(STEP / (1 - STEP)))
+    said(turn, "4.3")
+    assert np.abs(values("turn", "ngpt")[:, 0] - turn).max() < 0.3
+
+
+def end_of(kind, words):
+    said(row(kind)["paths"][0]["start"][-1], words)
 
 
 def sizes():
@@ -122,7 +279,7 @@ def root():
     said(lengths[-1], "5.1")
     k = np.arange(25)
     assert np.abs(lengths / np.sqrt(1 + (lengths[-1] ** 2 - 1) / 24 * k) - 1).max() < 0.2
-    stream, _ = made.run("pre", False, 1)
+    stream, *_ = made.run("pre", False, 1)
     updates = [np.median(made.rms((after - before)[:, -1])) for before, after in pairwise(stream)]
     assert min(updates) > 0.7 and max(updates) < 1.2
 
@@ -143,7 +300,7 @@ def gradients():
 
 def of_all_tokens():
     """With post-LN: the gradient at the start over all tokens, and the share of the first token in it."""
-    stream, _ = made.run("post", False, 1)
+    stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[-1][:, -1].shape)))
     [pulled] = torch.autograd.grad((stream[-1][:, -1] * end).sum(), stream[:1])
     squares = (pulled**2).sum(-1)
@@ -166,6 +323,8 @@ def bounded():
 
 
 def first_weights():
+    for choices, words in (((False, 1), "1.8"), ((False, 3), "17"), ((True, 3), "1.8")):
+        said(values("score", "pre", *choices)[0, 0], words)
     said(values("weight", "pre")[0, 0], "0.18")
     said(values("weight", "pre", False, 3)[0, 0], "0.88")
     said(values("weight", "pre", True, 3)[0, 0], "0.19")
@@ -173,16 +332,19 @@ def first_weights():
 
 
 def fast_then_slow():
-    turns = values("turn", "pre")[:, 0]
-    assert turns[:4].min() > turns[-4:].max() and row("pre")["path"][0][-1] > 4
+    for turns in (values("turn", "pre")[:, 0], np.array(row("pre")["paths"][0]["turn"])):
+        assert turns[:4].mean() > 2 * turns[-4:].mean()
+    assert row("pre")["paths"][0]["length"][-1] > 4
+    end_of("pre", "77")
 
 
 def in_all():
-    totals = {kind: np.sum(row(kind)["path"][1]) for kind in SHORT}
+    totals = {kind: np.sum(row(kind)["paths"][0]["turn"]) for kind in SHORT}
     said(totals["post"] / 1000, "1.219")
     said(totals["ngpt"], "103")
     said(max(totals[kind] for kind in SHORT if kind != "post"), "467")
     assert min(totals.values()) == totals["ngpt"]
+    end_of("ngpt", "20")
 
 
 def survivors():
@@ -193,29 +355,38 @@ def survivors():
 
 
 CLAIMS = {
-    "A norm sees the direction alone: divided by their lengths, all paths lie on the circle.": directions,
+    "A norm sees the direction alone: divided by their lengths, all paths lie on the sphere.": on_the_sphere,
     "# Four places for a norm": sizes,
     "A token with 64 numbers runs through 24 blocks of attention and MLP with random weights. Lengths are divided by $\\sqrt d$, so the sphere of the norm has the radius 1.": sizes,
+    "It keeps the token's length (on the logarithmic scale of the axis), the angle by which each block turns it and its angle to the start": keeps,
     "All four paths have the same weights and the same start.": sizes,
-    "medians of 20 draws": sizes,
-    "takes a small step α of 0.05 towards it.": small_step,
-    "With post-LN and nGPT the length is 1 after every block.": unit_lengths,
-    "each block adds two vectors of length 1. If they were orthogonal to all before, the length after $k$ blocks would be $\\sqrt{1 + 2k}$; the median stays within 4 % of that.": two_vectors,
-    "With pre-LN the two updates of a block together have a length near 1, and the growth is again like a root: 5.1 after 24 blocks": root,
-    "With pre-LN the angle falls from 35° in the first block to 12° in the last, with peri-LN from 53° to 11°. With post-LN it rises from 37° to 53°: nothing slows it down. nGPT turns a token by about 4° in every block": angles,
+    "medians of 20 draws; thin dotted lines": sizes,
+    "moves the token a small part α = 0.05 of the way there, and normalises the result. So the branch always reads a token of length 1.": small_step,
+    "with pre-LN the length grows like a root, here to 5.1 after 24 blocks": root,
+    "with post-LN it stays 1. With nGPT it is 1, too.": unit_lengths,
+    "With peri-LN each block adds two vectors of length 1. If they were orthogonal to all before, the length after $k$ blocks would be $\\sqrt{1 + 2k}$; the median stays within 4 % of that.": two_vectors,
+    "With pre-LN the angle falls from 35° in the first block to 12° in the last, with peri-LN from 53° to 11°. With post-LN it rises from 37° to 53°: nothing slows it down. nGPT turns a token by about 4° in every block.": angles,
+    "Two steps of α at right angles to the token and to each other turn it by 4.3°.": two_steps,
+    "The angle to the start after 24 blocks, and the mean cosine between two tokens there (median and range of 20 draws)": forgotten,
+    "| norm | angle to the start | mean cosine of two tokens | | --- | --- | --- | | pre-LN | 77° (69 to 89) | 0.74 (0.62 to 0.84) | | post-LN | 93° (79 to 104) | 1.000 (0.990 to 1.000) | | peri-LN | 80° (70 to 93) | 0.75 (0.58 to 0.84) | | nGPT | 20° (16 to 23) | 0.04 (0.01 to 0.07) |": table_of_ends,
+    "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
+    "with post-LN it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 draws).": by_attention,
     "At the start the token's gradient is 2.6 times that at the end with pre-LN, 3.6 with peri-LN and 0.96 with nGPT. With post-LN it is 0.0018, but nothing vanishes": gradients,
     "over all 16 tokens together it is 1.25 at the start.": of_all_tokens,
     "at the start nearly all of its gradient, 99.9 % of the square, belongs to the first token": of_all_tokens,
     "no weight is larger than 0.063 (median), hardly more than 1/16, the share of each of 16 tokens.": alike,
     "A score is at most $\\sqrt d$ then, which is 8, whatever the weights are. Let the matrices of queries and keys become three times as large. Without QK-norm scores become nine times as large": bounded,
-    "the largest weight rises from 0.18 to 0.88. With QK-norm it stays 0.19": first_weights,
-    "In the first blocks it turns fast, later slowly.": fast_then_slow,
-    "With post-LN the length stays 1.": unit_lengths,
+    "in the first block the largest rises from 1.8 to 17, and the largest weight from 0.18 to 0.88. With QK-norm these are 1.8 and 0.19, as before": first_weights,
+    "In the first blocks it turns fast, later slowly. It ends 77° from its start.": fast_then_slow,
+    "With post-LN the length stays 1. Does": unit_lengths,
     "In this draw it turns by 1,219 degrees in all. The other norms turn it by 103 to 467.": in_all,
     "each block adds two vectors of length 1, nearly orthogonal to what was there.": two_vectors,
-    "as each step is: 103 degrees.": in_all,
+    "as each step is: 103 degrees. The token ends 20° from its start.": in_all,
+    "The mean cosine is 1.000 at the end (median of 20 draws).": table_of_ends,
     "At the start 0.0018 of the gradient is left for this token. With the other norms it is 0.96 to 3.6 times that at the end.": survivors,
     "Queries and keys come from matrices that are three times as large. The token looks nearly at a single one: the largest weight is 0.88.": first_weights,
     "The largest weight is 0.19.": first_weights,
-    "It goes through 64 dimensions.": sizes,
+    "It goes through 64 dimensions. But three directions, such as the start and two neighbours, always fit into three dimensions with their true angles.": keeps,
+    "### Is the path really in three dimensions?": keeps,
+    "the first 5 of the 20 have their paths here.": five_of_twenty,
 }

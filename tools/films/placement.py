@@ -14,54 +14,70 @@ from tools.films.store import digits_of, write_table
 
 WIDTH, BLOCKS, TOKENS, DRAWS = 64, 24, 16, 20
 SHARPNESS = (1, 3)  # factors of the query and key matrices
-SHOWN = 0  # the draw whose path is shown
+SHOWN, PATH_DIGITS = 5, 6  # draws whose paths are shown; significant digits of a path
 
 
 def placement() -> None:
     """Write the table "placement": 24 blocks, by placement of the norm, QK-norm and size of W_q and W_k.
 
-    Of the last token, [median, smallest, largest] over draws:
+    Of the last token, except for `cosine`, [median, smallest, largest] over draws:
 
     length     the root mean square of its numbers, before the first block and after each
+    start      its angle to its start, in degrees, at the same places
     turn       the angle by which each block turns it, in degrees
     gradient   ‖∂⟨r, end⟩/∂token‖/‖r‖ at each place, r a random vector at the last token
-    weight     the largest weight that it gives in the attention of each block
-    path       length and turn of one draw
+    gradients  the same for the gradient with respect to all tokens
+    score      the largest absolute value of its scores in the attention of each block
+    weight     the largest weight that it gives there
+    cosine     the mean cosine of the angle between two of the tokens at each place
+    paths      for each of the first draws: its length, start, turn and gradient
     """
     rows = []
     for kind, qk_norm, sharp in product(PLACEMENTS, (False, True), SHARPNESS):
-        stream, weights = run(kind, qk_norm, sharp)
+        stream, found, weights = run(kind, qk_norm, sharp)
         last = [each[:, -1] for each in stream]
         lengths = np.stack([rms(each) for each in last])
-        cosines = [torch.cosine_similarity(a, b, dim=-1) for a, b in pairwise(last)]
-        turns = np.degrees(np.arccos(torch.stack(cosines).detach().numpy().clip(-1, 1)))
+        starts = np.stack([angle(each, last[0]) for each in last])
+        turns = np.stack([angle(a, b) for a, b in pairwise(last)])
         end = torch.tensor(np.random.default_rng(DRAWS).standard_normal(tuple(last[-1].shape)))
         pulled = torch.autograd.grad((last[-1] * end).sum(), stream)
         gradients = np.stack([rms(each[:, -1]) for each in pulled]) / rms(end)
+        of_all = np.stack([rms(each.flatten(1)) for each in pulled]) * np.sqrt(TOKENS) / rms(end)
+        shown = {"length": lengths, "start": starts, "turn": turns, "gradient": gradients}
+        spreads = shown | {"gradients": of_all, "score": found, "weight": weights}
+        spreads["cosine"] = np.stack([mean_cosine(each) for each in stream])
         rows.append(
-            {"kind": kind, "qk_norm": qk_norm, "sharp": sharp, "length": spread(lengths)}
-            | {"turn": spread(turns), "gradient": spread(gradients), "weight": spread(weights)}
-            | {"path": [digits_of(each[:, SHOWN]) for each in (lengths, turns)]}
+            {"kind": kind, "qk_norm": qk_norm, "sharp": sharp}
+            | {name: spread(values) for name, values in spreads.items()}
+            | {
+                "paths": [
+                    {name: digits_of(values[:, draw], PATH_DIGITS) for name, values in shown.items()}
+                    for draw in range(SHOWN)
+                ]
+            }
         )
     write_table("placement", rows)
 
 
-def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray]:
+def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray, np.ndarray]:
     """Run all draws through a stack of random blocks with the norm in the place `kind`.
 
     sharp: a factor on the query and key matrices. Returns the stream (draws, T, d) before the first block and
-    after each, and the largest attention weight of the last token (blocks, draws).
+    after each; and for each block and draw the largest absolute score and the largest attention weight of the
+    last token (blocks, draws).
     """
     draws = [drawn(WIDTH, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
     x = norm(torch.tensor(np.stack([x for _, x in draws]))).requires_grad_()
-    stream, weights = [x], []
+    stream, largest, weights = [x], [], []
     for k in range(BLOCKS):
         own = {name: torch.tensor(np.stack([each[k][name] for each, _ in draws])) for name in draws[0][0][k]}
         own |= {name: sharp * own[name] for name in ("query", "key")}
         reads = norm(stream[-1]) if kind in ("pre", "peri") else stream[-1]
-        weights.append(softmax(scores(own, reads, qk_norm), causal=True)[:, -1].max(-1).values)
+        found = scores(own, reads, qk_norm)
+        largest.append(found[:, -1].abs().max(-1).values)
+        weights.append(softmax(found, causal=True)[:, -1].max(-1).values)
         stream.append(block(kind, own, stream[-1], qk_norm))
-    return stream, torch.stack(weights).detach().numpy()
+    return stream, torch.stack(largest).detach().numpy(), torch.stack(weights).detach().numpy()
 
 
 def rms(x: torch.Tensor) -> np.ndarray:
@@ -69,5 +85,19 @@ def rms(x: torch.Tensor) -> np.ndarray:
     return (x.detach() ** 2).mean(-1).sqrt().numpy()
 
 
+def angle(a: torch.Tensor, b: torch.Tensor) -> np.ndarray:
+    """The angle in degrees between vectors of two arrays (draws, d)."""
+    a, b = (x.detach() / x.detach().norm(dim=-1, keepdim=True) for x in (a, b))
+    return np.degrees(2 * torch.atan2((a - b).norm(dim=-1), (a + b).norm(dim=-1)).numpy())
+
+
+def mean_cosine(x: torch.Tensor) -> np.ndarray:
+    """The mean cosine (draws,) of the angles between two different tokens, x (draws, T, d)."""
+    x = x.detach() / x.detach().norm(dim=-1, keepdim=True)
+    count = x.shape[1]
+    return (((x @ x.mT).sum((1, 2)) - count) / (count * (count - 1))).numpy()
+
+
 def spread(values: np.ndarray) -> list[list[float]]:
+    """The median, the smallest and the largest of the draws at each place; values (places, draws)."""
     return [digits_of(np.percentile(each, (50, 0, 100))) for each in values]

@@ -28,9 +28,9 @@ def stored(film: Film, data: DataSet, *, half: bool) -> Film:
     return replace(film, weights=weights, data=data, loss=loss, accuracy=accuracy, test_accuracy=None)
 
 
-def digits_of(values: np.ndarray) -> list[float]:
-    """The values rounded to four significant digits."""
-    return [float(f"{value:.4g}") for value in values]
+def digits_of(values: np.ndarray, digits: int = 4) -> list[float]:
+    """The values rounded to significant digits."""
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
 def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:

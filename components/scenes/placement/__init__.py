@@ -1,7 +1,7 @@
-"""Where the norm stands in a block: length, turn and gradient of a token on its way through 24 blocks."""
+"""Where the norm stands in a block: the path of a token through 24 blocks, and its gradient."""
 
 from components.language.scene import Choice, Scene
-from components.scenes.placement.build import BELOW, DATA_FILES, LABELS, SIZES, build
+from components.scenes.placement.build import BELOW, DATA_FILES, DRAWS, LABELS, SIZES, build
 
 SCENE = Scene(
     __name__,
@@ -9,9 +9,10 @@ SCENE = Scene(
     order=330,
     choices=(
         Choice("norm", "norm", "pre", LABELS),
-        Choice("below", "lower curves", "turn", BELOW),
+        Choice("below", "curves", "turn", BELOW),
         Choice("qk", "QK-norm", "no", {"no": "no", "yes": "yes: queries and keys"}),
         Choice("size", "queries and keys", "1", SIZES),
+        Choice("draw", "draw of the paths", "1", DRAWS, folded=True),
     ),
     files=lambda choices: DATA_FILES,
 )

@@ -1,72 +1,116 @@
 """The recipe of a token's path through blocks with their norm in four places.
 
-The numbers come from a table that `make films` writes. The picture unrolls the path: a point has the length
-of the token, and the sum of all turns so far as its angle.
+The numbers come from a table that `make films` writes. The large picture draws the path in space: the
+direction of each place has the true angle to the start and to the direction one block before, and its
+distance from the origin depends on the token's length, logarithmically.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Cloud, Row
-from components.language.marks import Line, Mark, Points, Way
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Labels, Line, Mark, Points, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices, File
-from components.scenes.scenery import Look, Part, draw, graph, split, square
+from components.scenes.scenery import Look, Part, draw, globe, graph, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
 from learning.film import rows as table
+
+Array = np.ndarray
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph of one column of the table: its title and its vertical axis.
+
+    loud: the upper end of the axis for queries and keys that are three times as large, if it is another.
+    """
+
+    column: str
+    title: str
+    axis: str
+    low: float
+    high: float
+    loud: float | None = None
+    log: bool = False
+
 
 LABELS = {
     "pre": "before the branch (pre-LN)",
     "post": "after the sum (post-LN)",
     "peri": "before and after (peri-LN)",
-    "ngpt": "on all (nGPT)",
+    "ngpt": "on the step and the sum (nGPT)",
 }
 SHORT = {"pre": "pre-LN", "post": "post-LN", "peri": "peri-LN", "ngpt": "nGPT"}
-BELOW = {"turn": "angle turned", "gradient": "the gradient", "weight": "the largest weight"}
+BELOW = {
+    "turn": "length, angle per block",
+    "start": "angle to start, token cosine",
+    "gradient": "gradient: token, all tokens",
+    "weight": "scores, attention weights",
+}
 SIZES = {"1": "as drawn", "3": "three times as large"}
+DRAWS = {str(k + 1): str(k + 1) for k in range(5)}
 LOOKS = {  # the role and dash of the curves
     "pre": ("series-1", "solid"),
     "post": ("series-3", "dashdot"),
     "peri": ("series-2", "dash"),
     "ngpt": ("series-4", "dot"),
 }
-AXES = {
-    "turn": ("How far a block turns the token", ("degrees", 0.0, 75.0)),
-    "gradient": ("The gradient at each place", ("log₁₀ of the gradient", -3.5, 2.5)),
-    "weight": ("The largest weight that it gives", ("weight", 0.0, 1.05)),
+GRAPHS = {
+    "turn": (
+        Graph("length", "Length of the token", "length", 0.0, 9.0),
+        Graph("turn", "How far a block turns the token", "degrees", -3.0, 79.0),
+    ),
+    "start": (
+        Graph("start", "Angle to the start", "degrees", -5.0, 112.0),
+        Graph("cosine", "Mean cosine between two tokens", "cosine", -0.12, 1.08),
+    ),
+    "gradient": (
+        Graph("gradient", "Gradient at the token", "log₁₀ of the gradient", -3.7, 1.2, 2.6, log=True),
+        Graph("gradients", "Gradient at all 16 tokens", "log₁₀ of the gradient", -1.0, 1.5, 3.8, log=True),
+    ),
+    "weight": (
+        Graph("score", "Largest score of the token", "log₁₀ of the score", -1.5, 1.2, 1.8, log=True),
+        Graph("weight", "Largest weight that it gives", "weight", -0.05, 1.06),
+    ),
 }
-BLOCKS, REACH, LONGEST = 24, 7.6, 9.0
-NEAR = 0.2  # how much of the picture is shown once all paths are on the circle
-NORM = Normalize(groups=((0, 1),))
+WIDTH, BLOCKS = 64, 24  # numbers of a token
+FINE = 6  # points that a path has for each block
+DOUBLINGS = 7.0  # of the length that move a point out by the radius of the sphere
+FIRST_AZIMUTH = -150.0  # degrees: the default path then ends in front of the sphere
+TICKS = (2, 4, 8)  # lengths marked on the axis
+REACH, RAISED, CAMERA = 1.235, 0.13, (0.75, -1.15, 0.55)  # RAISED: the height of the middle
+AXIS_END = 1.5  # of the axis of lengths
+MARGIN = 0.8  # blocks on both sides of a graph, so that no dot is cut
+SHOW = rows(np.eye(3, 5))
+NORM = Normalize(groups=((0, 1, 2),))
 DATA_FILES = (File("placement.json", table),)
-
-Array = np.ndarray
-Found = Mapping[str, Any]
+GRADIENT_COLOR = (-3.0, 1.0)  # log₁₀ of the gradient
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     qk_norm, size = choices["qk"] == "yes", int(choices["size"])
     own = {row["kind"]: row for row in found if (row["qk_norm"], row["sharp"]) == (qk_norm, size)}
     kind, below = choices["norm"], choices["below"]
-    title, side = AXES[below]
-    path_clouds, path = path_view(own, kind)
-    lengths = {name: np.array(row["length"]) for name, row in own.items()}
-    upper_clouds, upper = curve_view(
-        "length", "Length of the token", lengths, kind, ("length", 0.0, LONGEST), law=True
-    )
-    scale = np.log10 if below == "gradient" else np.asarray
-    values = {name: scale(np.array(row[below])) for name, row in own.items()}
-    lower_clouds, lower = curve_view(below, title, values, kind, side)
+    path_clouds, path = path_view(own, kind, int(choices["draw"]) - 1, colored=below == "gradient")
+    upper, lower = (curve_view(each, own, kind, qk_norm=qk_norm, loud=size > 1) for each in GRAPHS[below])
     return Recipe(
         stages=("stream", "norm"),
         parameters=(Parameter("block", "block", BLOCKS, 0, BLOCKS, 1, about="that the token has passed"),),
-        clouds=(*path_clouds, *upper_clouds, *lower_clouds),
-        views=(path, upper, lower),
+        clouds=(*path_clouds, *upper[0], *lower[0]),
+        views=(path, upper[1], lower[1]),
         formula=FORMULAS[kind],
-        readouts=(Number("Length now, this draw", "now", Row((0.0, 0.0, 1.0)), digits=2),),
+        readouts=(
+            Number("Length now, this draw", "now", Row((0.0, 0.0, 0.0, 1.0)), digits=2),
+            Number(
+                "Angle to the start now, this draw", "now", Row((0.0, 0.0, 0.0, 0.0, 1.0)), unit="°", digits=0
+            ),
+        ),
         clock="block",
     )
 
@@ -80,49 +124,76 @@ FORMULAS = {
 }
 
 
-def follows(values: Array, first: int = 0) -> Pipeline:
-    """Steps to the row of values (K, d) at the current block; the first row belongs to the block `first`."""
-    track = Track(np.arange(first, first + len(values), dtype=float), values)
-    return Pipeline(
-        (Affine(np.zeros((values.shape[1], 1)), Entries(np.zeros(values.shape[1]), tracks={"block": track})),)
-    )
+# --- the path in space
 
 
-def unrolled(row: Found) -> Array:
-    """The path of one draw (25, 3): x and y of the picture, and the length."""
-    lengths, turns = map(np.array, row["path"])
-    angles = np.radians(np.concatenate([[0.0], np.cumsum(turns)]))
-    return np.stack([lengths * np.cos(angles), lengths * np.sin(angles), lengths], -1)
+def distance(length: Array) -> Array:
+    """The distance from the origin at which a length is drawn: 1 for 1, and 1 more for each factor of 128."""
+    return 1 + np.log2(length) / DOUBLINGS
 
 
-def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], View]:
-    """View of all paths around the origin; the chosen one ends at the current block."""
-    flat = (Row((1.0,)), Row((0.0, 1.0)))
-    ways = {name: unrolled(row) for name, row in own.items()}
+def directions(start: Array, turn: Array, azimuth: float) -> Array:
+    """Unit vectors in space (K + 1, 3) with given angles to the first, which points up, and to one another.
+
+    start: their angles to the first (K + 1,), turn: the angle from each to the next (K,), in degrees. These
+    are angles between vectors of d dimensions, so there is such a path on the sphere: the spherical law of
+    cosines gives how far each step goes around the first direction. All go around in the same sense; the
+    first step leaves at `azimuth`, in degrees.
+    """
+    up, turns = np.radians(start), np.radians(turn)
+    products = np.sin(up[:-1]) * np.sin(up[1:])
+    cosines = (np.cos(turns) - np.cos(up[:-1]) * np.cos(up[1:]))[1:] / products[1:]
+    around = np.radians(azimuth) + np.concatenate([[0, 0], np.cumsum(np.arccos(cosines.clip(-1, 1)))])
+    return np.stack([np.sin(up) * np.cos(around), np.sin(up) * np.sin(around), np.cos(up)], -1)
+
+
+def path(row: Found, draw_number: int, azimuth: float) -> Array:
+    """The path of one draw (BLOCKS·FINE + 1, 5): its point in space, the length, the angle to the start.
+
+    Between two blocks it follows the great circle, and the drawn distance changes evenly.
+    """
+    length, start, turn = (np.array(row["paths"][draw_number][name]) for name in ("length", "start", "turn"))
+    corners = directions(start, turn, azimuth)
+    fine = [corners[:1]]
+    part = np.arange(1, FINE + 1)[:, None] / FINE
+    for a, b in pairwise(corners):
+        angle = np.arccos(np.clip(a @ b, -1, 1))
+        fine.append((np.sin((1 - part) * angle) * a + np.sin(part * angle) * b) / np.sin(angle))
+    at, places = np.arange(BLOCKS * FINE + 1) / FINE, np.arange(BLOCKS + 1)
+    far = np.interp(at, places, distance(length))
+    beside = [np.interp(at, places, each) for each in (length, start)]
+    return np.column_stack([far[:, None] * np.vstack(fine), *beside])
+
+
+def path_view(
+    own: Mapping[str, Found], kind: str, draw_number: int, *, colored: bool
+) -> tuple[tuple[Cloud, ...], View]:
+    """View of all paths around the sphere; the chosen one is drawn up to the current block.
+
+    colored: whether the colour of its points says how large the gradient is there.
+    """
+    ways = {
+        name: path(row, draw_number, FIRST_AZIMUTH + 90.0 * k) for k, (name, row) in enumerate(own.items())
+    }
     role = LOOKS[kind][0]
+    gradient = np.log10(own[kind]["paths"][draw_number]["gradient"])
+    color = Color("weight", *GRADIENT_COLOR, gradient, title="log₁₀ of the gradient")
     parts: list[Part] = [
-        draw(
-            "sphere",
-            Line,
-            "axis",
-            flat,
-            clouds.circle(128, *np.eye(2)),
-            "length 1: the sphere",
-            size=2,
-            guide=True,
-        ),
+        *globe(SHOW, np.eye(3, 5), mesh=0.1, net=0.25),
+        *length_axis(),
+        draw("level", Line, "axis", SHOW, clouds.circle(96, *np.eye(3, 5)[:2]), "90° from the start", size=3),
         *(
             draw(
                 name,
                 Line,
                 LOOKS[name][0],
-                flat,
+                SHOW,
                 way,
                 SHORT[name],
                 steps=(NORM,),
-                size=1.5,
+                size=3,
                 dash=LOOKS[name][1],
-                opacity=0.7,
+                opacity=0.8,
             )
             for name, way in ways.items()
         ),
@@ -130,39 +201,64 @@ def path_view(own: Mapping[str, Found], kind: str) -> tuple[tuple[Cloud, ...], V
             "now",
             Way,
             role,
-            flat,
+            SHOW,
             np.ones((1, 1)),
-            place=follows(ways[kind]).steps,
+            place=follows(ways[kind], 0, FINE).steps,
             steps=(NORM,),
             parameter="block",
-            stops=np.arange(BLOCKS + 1.0),
-            size=4,
+            stops=np.arange(BLOCKS * FINE + 1.0) / FINE,
+            size=7,
         ),
-        (Points(kind, role, flat, size=5), Points("now", "followed", flat, "the token", size=11)),
+        draw(
+            "places",
+            Points,
+            role,
+            SHOW,
+            ways[kind][::FINE],
+            steps=(NORM,),
+            size=6 if colored else 4,
+            color=color if colored else None,
+        ),
+        (Points("now", "followed", SHOW, "the token", size=8),),
     ]
     found, marks = split(*parts)
-    zooms = ((1.0, 0.0, 0.0), (NEAR, 0.0, 0.0))
-    return found, replace(square("path", "", marks, REACH), zooms=zooms)
+    view = space("path", "", marks, camera=CAMERA, reach=REACH)
+    (low, high), *_ = view.ranges
+    return found, replace(view, ranges=((low, high), (low, high), (low + RAISED, high + RAISED)))
+
+
+def length_axis() -> list[Part]:
+    """The direction of the start as an axis of lengths, with ticks and the numbers of the first and last."""
+    up, beside = np.array([0, 0, 1.0, 0, 0]), np.array([0.1, 0.065, -0.09, 0, 0])
+    ticks = distance(np.array(TICKS))[:, None] * up
+    ends, words = np.stack([up, AXIS_END * up]), [str(tick) for tick in TICKS[::2]]
+    return [
+        draw("length axis", Line, "axis", SHOW, ends, "length, logarithmic", size=2, guide=True),
+        draw("ticks", Points, "axis", SHOW, ticks, size=3, guide=True),
+        draw("lengths", Labels, "axis", SHOW, ticks[::2] + beside, labels=words, guide=True),
+    ]
+
+
+# --- curves
 
 
 def curve_view(
-    what: str,
-    title: str,
-    values: Mapping[str, Array],
-    kind: str,
-    side: tuple[str, float, float],
-    *,
-    law: bool = False,
+    shown: Graph, own: Mapping[str, Found], kind: str, *, qk_norm: bool, loud: bool
 ) -> tuple[tuple[Cloud, ...], View]:
-    """View of the medians of all placements; for the chosen one also the range of draws and current block."""
-    first = BLOCKS + 1 - len(values[kind])
+    """View of the medians of all placements; for the chosen one also the range of draws and current block.
+
+    With `qk_norm` scores have the bound √d. loud: whether queries and keys are three times as large.
+    """
+    scale = np.log10 if shown.log else np.asarray
+    values = {name: scale(np.array(row[shown.column])) for name, row in own.items()}
+    what, first = shown.column, BLOCKS + 1 - len(values[kind])
     places = np.arange(first, BLOCKS + 1.0)
     median, low, high = ((Row((1.0,)), Row((*[0.0] * k, 1.0))) for k in (1, 2, 3))
     found: list[Cloud] = []
     marks: list[Mark] = []
-    for name, own in values.items():
+    for name, rows_of in values.items():
         role, dash = LOOKS[name]
-        cloud = Cloud(f"{what} {name}", np.column_stack([places, own]))
+        cloud = Cloud(f"{what} {name}", np.column_stack([places, rows_of]))
         found.append(cloud)
         marks.append(Line(cloud.name, role, median, SHORT[name], size=5 if name == kind else 2, dash=dash))
         if name == kind:
@@ -171,11 +267,27 @@ def curve_view(
                 Line(cloud.name, role, low, "smallest and largest", **look),
                 Line(cloud.name, role, high, **look),
             ]
-    if law:
-        found.append(Cloud("law", np.column_stack([places, np.sqrt(1 + 2 * places)])))
-        marks.append(Line("law", "formula", median, "√(1 + 2k)", size=1.5))
-    found.append(
-        Cloud(f"{what} now", np.ones((1, 1)), place=follows(np.column_stack([places, values[kind]]), first))
-    )
+    laws = {"length": (np.sqrt(1 + 2 * places), "√(1 + 2k)")}
+    if qk_norm:
+        laws["score"] = (np.full_like(places, np.log10(np.sqrt(WIDTH))), "√d, the bound")
+    if what in laws:
+        height, title = laws[what]
+        found.append(Cloud(f"law {what}", np.column_stack([places, height])))
+        marks.append(Line(f"law {what}", "formula", median, title, size=1.5))
+    place = follows(np.column_stack([places, values[kind]]), first)
+    found.append(Cloud(f"{what} now", np.ones((1, 1)), place=place))
     marks.append(Points(f"{what} now", LOOKS[kind][0], median, size=10))
-    return tuple(found), graph(what, title, marks, ("block", 0.0, BLOCKS + 0.5), side)
+    x = ("block", -MARGIN, BLOCKS + MARGIN)
+    high_end = shown.loud if loud and shown.loud else shown.high
+    return tuple(found), graph(what, shown.title, marks, x, (shown.axis, shown.low, high_end))
+
+
+def follows(values: Array, first: int = 0, each: int = 1) -> Pipeline:
+    """Steps to the row of values at the current block, between rows interpolated linearly.
+
+    values: (K, d), `each` rows for a block; the first row belongs to the block `first`.
+    """
+    track = Track(first + np.arange(len(values)) / each, values)
+    return Pipeline(
+        (Affine(np.zeros((values.shape[1], 1)), Entries(np.zeros(values.shape[1]), tracks={"block": track})),)
+    )
