@@ -280,6 +280,8 @@ export class Panel {
     this.settled = { frame, camera };
     await this.Plotly.react(this.gd, data, layout, CONFIG);
     if (this.closed) return;
+    if (this.flat) await this.#keepRanges();
+    if (this.closed) return;
     const otherwise = this.space?.prepare();
     if (this.painted) {
       // things have moved meanwhile; it settles when they rest
@@ -291,6 +293,15 @@ export class Panel {
     this.gd.classList.remove("moving");
     this.#follow();
     this.rested();
+  }
+
+  /** 2D: set the ranges again if Plotly has not taken them: of axes with equal scales it keeps the first
+   * range if a later one is narrower, unless `relayout` sets it. */
+  async #keepRanges() {
+    const [x, y] = this.ranges;
+    const { xaxis, yaxis } = this.gd.layout;
+    if (JSON.stringify([xaxis.range, yaxis.range]) === JSON.stringify([x, y])) return;
+    await this.Plotly.relayout(this.gd, { "xaxis.range": x, "yaxis.range": y });
   }
 
   /** Whether the theme has not changed since the last drawing. */

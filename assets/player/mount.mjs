@@ -167,6 +167,7 @@ async function keep(player, frame) {
   await Promise.all(
     panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
       panel.show(recipe.views[v]);
+      layOut(panel.gd.parentElement, panel.view);
       panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
       explain(panel);
       rename(player, v);
@@ -178,6 +179,14 @@ async function keep(player, frame) {
   );
 }
 
+/** Give the element of a panel the shape that its view asks for. @param {HTMLElement} figure
+ * @param {import("../engine/engine.mjs").View} view */
+function layOut(figure, view) {
+  figure.classList.toggle("flat", view.dims === 2);
+  figure.classList.toggle("strip", Boolean(view.strip));
+  figure.style.setProperty("--rows", String(view.rows));
+}
+
 /** Rewrite a panel's legend. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
@@ -186,20 +195,16 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
   const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
-  player.need("views").append(
-    h(
-      "figure",
-      {
-        className: `view ${view.dims === 2 ? "flat" : ""} ${view.strip ? "strip" : ""}`,
-        style: `--rows: ${view.rows}`,
-        id: `view-${player.slug}-${view.name}`,
-      },
-      h("figcaption", {}, view.title),
-      ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []),
-      element,
-      legend(view),
-    ),
+  const figure = h(
+    "figure",
+    { className: "view", id: `view-${player.slug}-${view.name}` },
+    h("figcaption", {}, view.title),
+    ...(view === player.recipe.views[0] ? [h("p", { className: "headline" })] : []),
+    element,
+    legend(view),
   );
+  layOut(figure, view);
+  player.need("views").append(figure);
   const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
     picked: (layer, index) => listeners.picked(layer, pointOf(layer, index)),
     turned: (camera) => listeners.turned(camera, panel),

@@ -198,3 +198,44 @@ def test_a_click_on_a_drop_plays_it(kept):
     assert player(page, "[p.params.step, p.followed, p.progress]") == end
     player(page, "p.reset()")
     rest(page)
+
+
+FIGURES = """[...p.root.querySelectorAll(".views > .view")].map((e) => {
+  const { width, height } = e.querySelector(".figure").getBoundingClientRect();
+  return [[...e.classList].sort().join(" "), e.style.getPropertyValue("--rows"), width, height];
+})"""
+
+
+def test_a_view_that_replaces_another_is_laid_out_as_on_a_page_that_opens_with_it(kept):
+    page = kept
+    resize(page, DESK)
+    visit(page, "/norms?below=numbers")
+    rest(page)
+    opened = player(page, FIGURES)
+    visit(page, "/norms")
+    rest(page)
+    assert player(page, FIGURES) != opened
+    player(page, "p.choose({ below: 'numbers' })")
+    rest(page, "p.recipe.chosen.below === 'numbers'")
+    assert player(page, FIGURES) == opened
+
+
+@pytest.mark.parametrize(
+    ("link", "choice", "view"),
+    [
+        ("/outlier", {"norm": "rmsnorm"}, 2),  # x by itself kept the first range
+        ("/absorb?weights=trained", {"weights": "drawn"}, 1),  # y did
+    ],
+)
+def test_axes_of_equal_scale_take_the_ranges_of_the_view_that_replaces_theirs(kept, link, choice, view):
+    """Plotly by itself keeps the first range if a later one is narrower."""
+    page = kept
+    visit(page, link)
+    rest(page)
+    [(name, value)] = choice.items()
+    before = player(page, f"p.panels[{view}].view.ranges")
+    player(page, "p.choose(value)", choice)
+    rest(page, f"p.recipe.chosen.{name} === '{value}'")
+    ranges = "(({gd, view}) => [gd.layout.xaxis.range, gd.layout.yaxis.range, view.ranges])(p.panels[value])"
+    x, y, asked = player(page, ranges, view)
+    assert [x, y] == asked != before

@@ -194,6 +194,6 @@ CLAIMS = {
     "**B** and **C** differ in the first coordinate alone": narrow,
     "All tokens got 4 on the third coordinate.": towards_the_middle,
     "$\\gamma_3$ multiplies what $W$ does not see, so it changes nothing.": through_the_length_alone,
-    "The push has no effect any more, and some tokens pass the ceiling.": no_thermostat,
+    "Some tokens pass the ceiling now. Move **null space**: no probability changes any more.": no_thermostat,
     "It removes the part along $𝟏$ first": removes_the_mean,
 }

@@ -174,7 +174,7 @@ def a_pole():
     assert np.linalg.norm(y - np.sqrt(3) * np.eye(3)[0], axis=1).max() < 0.15
 
 
-def the_same_crowd():
+def all_within_half():
     state, y = at("Four dimensions")
     assert np.linalg.norm(y - state.recipe.cloud("ends").points, axis=1).max() < 0.5
 
@@ -255,15 +255,15 @@ CLAIMS = {
     "Gradients that come back through either norm shrink at least as fast.": the_most_of_a_gradient,
     "**Eight bits are few.** An 8-bit integer (int8) stores whole multiples of one step. The step here is set so that 127 of them reach the largest coordinate an output can have.": eight_bits,
     "the outlier has one coordinate out of three or four. Real models have thousands of dimensions, so one coordinate has a smaller share; the law $1/a$ is the same.": drawn,
-    "what reaches the norm before attention in layer 16 of SmolLM2-135M-Instruct, a language model with $d = 576$ (here with weights of 4 bits). They belong to the first token and to the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The picture has this coordinate and two directions of all others": real_vectors,
+    "what reaches the norm before attention in layer 15 (counted from 0) of SmolLM2-135M-Instruct, a language model with $d = 576$ (here with weights of 4 bits). They belong to the first token and to the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The picture has this coordinate and two directions of all others": real_vectors,
     "**A real model.** In SmolLM2 the coordinate 507 of the 60 first tokens is between 17,824 and 26,032, though they are 42 different tokens. Of the twelfth tokens it is between 41 and 107. After RMSNorm, before its gain, the first tokens have cosines of at least 0.9998 with one another, the twelfth tokens a median cosine of 0.54. The outlier is only a part of the reason: without it the cosines of the first tokens are still at least 0.99. A gradient at a first token is multiplied by at most 0.0011, at a twelfth token by 0.16 (medians). Rounded to 8 bits as above, 84 of the 576 numbers of a first token are not 0, and 478 of a twelfth token (medians).": real_vectors,
     "The first tokens of 60 texts are all in one place near the pole. Move **factor on x₅₀₇** to the left: they leave the pole, and stay together.": one_place_near_the_pole,
     "With $a = 0.1$ the outputs are all around the circle.": all_around,
     "At $a = 3$ all 220 outputs are on the limit's side of the origin.": on_one_side,
     "At $a = 30$ no output is farther than 0.14 from the limit. At the red point, gradients are multiplied by at most 0.0695.": at_one_point,
     "Without centring, the limit is the pole $\\sqrt d\\, e_1$ of the sphere.": a_pole,
-    "### Four dimensions": the_same_crowd,
-    "LayerNorm's sphere in the hyperplane, and the same crowd at one point.": the_same_crowd,
+    "### Four dimensions": all_within_half,
+    "LayerNorm's sphere in the hyperplane. At $a = 10$ all outputs are within 0.5 of the limit.": all_within_half,
     "### Rounded to 8 bits The lower panel shows the rounded points. Only 105 different ones are left of 220.": lambda: (
         places_left("Rounded to 8 bits", 105)
     ),

@@ -407,7 +407,7 @@ CLAIMS = {
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
-    "with $d_k = 512$, the distances of 1,000 random keys span only 18 % of their mean": crowding,
+    "with $d_k = 512$, the distances of 1,000 random keys span on average only about 18 % of their mean": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. A head that has 64 of 512 coordinates "
     "sees cosines 2.8 times as wide": pockets,
     r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
@@ -429,6 +429,6 @@ CLAIMS = {
     "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
-    "With $d_k = 4$ the mean entropy without it is 2.40 (200,000 draws).": soft_by_itself,
+    "With $d_k = 4$ the mean entropy without it, on the sphere, is 2.40 (200,000 draws).": soft_by_itself,
     "With $d_k = 512$ the means are 0.16 and 3.01.": mean_entropies,
 }

@@ -315,7 +315,7 @@ CLAIMS = {
     "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
     "The 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
     "none has.": the_fold,
-    "By step 1,044, 15 of them have turned. The gradient is longest then: 2.7 at step 1,008, "
+    "By step 1,044, 15 of them have turned. Within the drop the gradient is longest at step 1,008: 2.7, "
     "against 0.05 on the plateau (the median).": the_fold,
     "the marked points bring only 19 % of the fall (this network).": their_share,
     "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "

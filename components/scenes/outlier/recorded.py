@@ -170,4 +170,5 @@ def facts(found: Recorded) -> Facts:
         "cosine of two outputs, median",
         "numbers not 0 in 8 bits, median",
     )
-    return Facts("Vectors before attention's norm in layer 16 of SmolLM2, 60 of each kind", columns, lines)
+    title = "Vectors before attention's norm in layer 15 (counted from 0) of SmolLM2, 60 of each kind"
+    return Facts(title, columns, lines)
