@@ -24,6 +24,11 @@ MODELS = {
     "Falcon": ("FalconForCausalLM", sizes(bias=True, new_decoder_architecture=True, num_kv_heads=1)),
     "Phi": ("PhiForCausalLM", sizes(intermediate_size=48, max_position_embeddings=POSITIONS)),
     "StarCoder2": ("Starcoder2ForCausalLM", sizes(intermediate_size=48, num_key_value_heads=1)),
+    "Persimmon": (
+        "PersimmonForCausalLM",
+        sizes(intermediate_size=48, max_position_embeddings=POSITIONS, qk_layernorm=True),
+    ),
+    "Cohere": ("CohereForCausalLM", sizes(intermediate_size=48, use_qk_norm=True)),
     "Llama": ("LlamaForCausalLM", sizes(intermediate_size=48, tie_word_embeddings=True)),
     "Mixtral": (
         "MixtralForCausalLM",

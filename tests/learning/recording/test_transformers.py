@@ -17,6 +17,7 @@ from learning.recording.recording import to_file
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 
 FEW = {"num_key_value_heads": 1, "head_dim": 16}
+QUERIES = {"q_norm": 2, "q_layernorm": 2, "k_layernorm": 2}  # norms that each of two heads goes through
 MODELS = {
     "GPT-2": ("GPT2", {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}, 5, "layer_norm"),
     "Llama": ("Llama", GATED, 5, "rms_norm"),
@@ -29,7 +30,12 @@ MODELS = {
         "rms_norm",
     ),
     "Qwen3": ("Qwen3", {**GATED, **FEW}, 9, "rms_norm"),
+    "Gemma 3": ("Gemma3Text", {**GATED, **FEW}, 13, "rms_norm"),
+    "OLMo 2": ("Olmo2", GATED, 9, "rms_norm"),
+    "Persimmon": ("Persimmon", {**GATED, "qk_layernorm": True}, 9, "layer_norm"),
+    "Phi": ("Phi", {**GATED, "qk_layernorm": True}, 7, "layer_norm"),
 }
+WHOLE = ("OLMo 2",)  # its norms of queries and keys are over all heads together
 IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
 
 
@@ -38,8 +44,9 @@ def single_precision(double_precision):
     torch.set_default_dtype(torch.float32)
 
 
-@pytest.mark.parametrize(("name", "sizes", "count", "kind"), MODELS.values(), ids=MODELS)
-def test_every_norm_of_a_model(name, sizes, count, kind):
+@pytest.mark.parametrize("title", MODELS)
+def test_every_norm_of_a_model(title):
+    name, sizes, count, kind = MODELS[title]
     model = stranger(name, **sizes)
     with torch.no_grad():
         for each in model.parameters():
@@ -53,7 +60,8 @@ def test_every_norm_of_a_model(name, sizes, count, kind):
     found = recording_of(to_file(seen.recording))
     assert len(found.norms) == count and not found.skipped
     for norm in found.norms:
-        module, heads = model.get_submodule(norm.path), {"q_norm": 2}.get(norm.path.rpartition(".")[2], 1)
+        module = model.get_submodule(norm.path)
+        heads = 1 if title in WHOLE else QUERIES.get(norm.path.rpartition(".")[2], 1)
         given = IDS[:, :10].numel() if norm.path.startswith("decoder") else 37 * heads
         assert (norm.kind, norm.seen, len(norm.x)) == (kind, given, 25)
         with torch.no_grad():
