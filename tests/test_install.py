@@ -149,7 +149,7 @@ def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around, plac
     """
     commands = readme.commands()
     assert len(commands) <= 6 and [words[0] for words in commands[-4:]] == ["normscape"] * 4
-    assert commands[-5][:2] == ["pip", "install"]
+    assert commands[-5][:2] == ["pip", "install"] and "--torch-backend=auto" in commands[-5]
     record, report, convert, model = commands[-4:]
     folder = around["cwd"] / "mine"
     folder.mkdir()

@@ -4,6 +4,7 @@ import importlib.util
 import json
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 import torch
@@ -153,6 +154,69 @@ def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, strict, ma
         convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=strict)
     assert refused.value.certificate.verdict == "refused" and "before any rounding" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", PRECISIONS)
+def test_the_numbers_of_a_certificate_are_those_of_the_two_models(name, made, tmp_path):
+    torch.manual_seed(0)
+    changed = from_pretrained("GPT-2", made("GPT-2"))
+    with torch.no_grad():
+        for each in changed.parameters():
+            each.add_(0.02 * torch.randn_like(each))
+    save(changed, tmp_path)
+    (sample,) = samples(Checkpoint(str(made("GPT-2"))), SHORT)
+    inputs = sample.inputs
+    with torch.no_grad():
+        exact, a, b = (
+            from_pretrained("GPT-2", folder, dtype=dtype)(**inputs).logits.double()[0]
+            for folder, dtype in (
+                (made("GPT-2"), torch.float64),
+                (made("GPT-2"), PRECISIONS[name]),
+                (tmp_path, PRECISIONS[name]),
+            )
+        )
+    rounding = {"other_precision": (exact - a).abs().max().item()} if name != "float64" else {}
+    found = certify(made("GPT-2"), tmp_path, text=SHORT).precisions[name]
+    one, other = a.log_softmax(-1), b.log_softmax(-1)
+    want = inputs["input_ids"][0, 1:, None]
+    assert found.difference.largest == pytest.approx((a - b).abs().max().item(), rel=1e-4)
+    assert found.difference.kl == pytest.approx((one.exp() * (one - other)).sum(-1).mean().item(), rel=1e-4)
+    assert found.difference.same_choice == pytest.approx(
+        (a.argmax(-1) == b.argmax(-1)).double().mean().item()
+    )
+    losses = [-each[:-1].gather(-1, want).mean().item() for each in (one, other)]
+    assert [found.loss_before, found.loss_after] == pytest.approx(losses, rel=1e-5) and not found.passed
+    for key, size in rounding.items():
+        assert found.rounding[key].largest == pytest.approx(size, rel=1e-3)
+    assert found.bound >= 10 * max(each.largest for each in found.rounding.values()) > 0
+
+
+class Bar:
+    """A progress bar that is not drawn."""
+
+    every: ClassVar[list] = []
+
+    def __init__(self, *, total, desc, **_):
+        self.total, self.desc, self.done = total, desc, 0
+        self.every.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def update(self, n=1):
+        self.done += n
+
+
+def test_progress_bars_end_with_the_work(made, tmp_path, monkeypatch):
+    for module in ("certificate", "checkpoint", "cost"):
+        monkeypatch.setattr(f"learning.convert.{module}.tqdm", Bar)
+    monkeypatch.setattr(Bar, "every", [])
+    convert(made("BERT"), tmp_path / "out", text=SHORT, partly=True)
+    assert [each.desc for each in Bar.every] == ["writing", "comparing", "dropping centring"]
+    assert all(each.done == each.total > 5 for each in Bar.every)
 
 
 def test_a_mistake_in_the_files_alone_is_found_by_certify(made, tmp_path):
