@@ -244,7 +244,7 @@ function fate({ margin, largest, weights }, keys, n, k) {
   const many = others.length;
   const copies = others.every((i) => Math.hypot(...key.map((x, j) => keys[i * d + j] - x)) <= near);
   const why = !copies
-    ? `it is an average of ${many} others`
+    ? `it is an average of ${many} other${many === 1 ? "" : "s"}`
     : many === 1
       ? "another key is in the same place"
       : `${many} other keys are in the same place`;

@@ -171,7 +171,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
     """
     largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
     if largest > np.finfo(np.float32).max:
-        raise FileError(f"{norm.path!r} has numbers that are too large to be measured")
+        raise FileError(f"{norm.path!r} has numbers that are too large to compute with")
     blocks = norm.blocks(norm.x)
     size, means = np.linalg.norm(blocks, axis=(-2, -1)), blocks.mean(axis=-1)
     centred = blocks - means[..., None]

@@ -51,13 +51,15 @@ def checked_digest(source: bytes) -> Digest:
         }
         lists = isinstance(norms, list) and isinstance(columns, list) and isinstance(values, list)
     except (KeyError, TypeError):
-        raise FileError("what this digest says of itself is not whole") from None
+        raise FileError("the description in this reduced recording is incomplete") from None
     if not (lists and 0 < len(norms) <= MAX_NORMS and len(values) == len(norms)):
-        raise FileError(f"this digest has no norms, or more than {MAX_NORMS:,}")
+        raise FileError(
+            f"this reduced recording must have 1 to {MAX_NORMS:,} norms, and one row of numbers for each"
+        )
     if not all(isinstance(column, str) for column in columns) or len(set(columns)) != len(columns):
-        raise FileError("the columns of this digest have no names of their own")
+        raise FileError("the columns of this reduced recording must have different names")
     if missing := REQUIRED - set(columns):
-        raise FileError(f"this digest lacks the columns {', '.join(sorted(missing))}")
+        raise FileError(f"this reduced recording lacks the columns {', '.join(sorted(missing))}")
     for row in values:
         _check_row(columns, row)
     for said in norms:
@@ -68,12 +70,12 @@ def checked_digest(source: bytes) -> Digest:
 
 def _check_row(columns: Sequence[str], row: Any) -> None:
     if not (isinstance(row, list) and len(row) == len(columns)):
-        raise FileError("a row of this digest has not as many values as there are columns")
+        raise FileError("a row of this reduced recording does not have one value for each column")
     given = dict(zip(columns, row, strict=True))
     kinds = {column.name: column.digits for column in COLUMNS}
     for name in REQUIRED & given.keys():
         if given[name] is None:
-            raise FileError(f"this digest has no value of {name!r}")
+            raise FileError(f"a value of {name!r} is missing")
     for name, value in given.items():
         if name not in kinds or value is None:
             continue
@@ -84,19 +86,19 @@ def _check_row(columns: Sequence[str], row: Any) -> None:
         else:
             fits = type(value) in (int, float) and isfinite(value) and abs(value) <= LARGEST
         if not fits:
-            raise FileError(f"this digest has a wrong value of {name!r}: {str(value)[:40]!r}")
+            raise FileError(f"{str(value)[:40]!r} is not a valid value of {name!r}")
     if not (given["path"] and given["d"] and given["vectors"] and given["kind"] in NORM_KINDS.values()):
-        raise FileError("a row of this digest is of no norm")
+        raise FileError("a row lacks the name, the kind or the size of its norm")
 
 
 def _check_norm(said: Any) -> None:
     if not (isinstance(said, list) and len(said) == 3):
-        raise FileError("this digest does not say what its norms are")
+        raise FileError("the description of a norm must be its kind, its size and its ε")
     kind, d, eps = said
     if not (isinstance(kind, str) and kind in NORM_KINDS and type(d) is int and 1 <= d <= MAX_COORDINATES):
-        raise FileError("this digest has a norm of no kind, or too wide")
+        raise FileError(f"a norm has an unknown kind, or not 1 to {MAX_COORDINATES:,} coordinates")
     if not (type(eps) in (int, float) and 0 <= eps <= MAX_EPS):
-        raise FileError("this digest has a norm whose ε is no such number")
+        raise FileError(f"ε of a norm must be a number from 0 to {MAX_EPS:g}")
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
@@ -104,7 +106,7 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:
-        raise FileError("this digest has arrays that belong to nothing, or not all")
+        raise FileError("the arrays of this reduced recording are not those that its norms need")
     tokens: dict[str, np.ndarray] = {}
     for k in range(count):
         points, gain, shift = (arrays[f"{k}/{part}"] for part in PARTS)
@@ -120,4 +122,6 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
             each.dtype.kind == "f" and bool((np.abs(each) <= LARGEST).all()) for each in (points, gain, shift)
         )
         if not fits:
-            raise FileError(f"the arrays of norm {k + 1} do not belong together, or are not finite")
+            raise FileError(
+                f"the arrays of norm {k + 1} have shapes that do not match, or contain NaN or infinity"
+            )

@@ -94,10 +94,10 @@ def digest(
             kept = kept_vectors(recording.norms, vectors)
             norms = [chosen(reduced(norm), few) for norm, few in zip(recording.norms, kept, strict=True)]
     except np.linalg.LinAlgError:
-        raise FileError("this recording has numbers that are too large to be measured") from None
+        raise FileError("this recording has numbers that are too large to compute with") from None
     for norm, row in zip(norms, rows, strict=True):
         if not _finite(norm, row):
-            raise FileError(f"{row['path']!r} has numbers that are too large to be measured")
+            raise FileError(f"{row['path']!r} has numbers that are too large to compute with")
     tokens = {int(token) for norm in norms for token in norm.token}
     words = {token: word for token, word in recording.words.items() if token in tokens}
     return Digest(recording.name, rows, norms, words, recording.skipped, recording.special)
@@ -213,7 +213,7 @@ def parsed(source: bytes | Path) -> tuple[Mapping[str, Any], Mapping[str, Array]
     """The metadata and the arrays of a digest file. Raises FileError for any other file."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
-        raise FileError("this file is no digest of ours")
+        raise FileError("it is a safetensors file, but not a reduced recording of Normscape")
     return said(meta.get("about", "")), arrays
 
 

@@ -107,7 +107,7 @@ def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> st
     named = found.most_common(MAX_NAMED)
     others = sum(found.values()) - sum(count for _, count in named)
     told = [f"{name} ({count} times)" if count > 1 else name for name, count in named]
-    return ", ".join(told + [f"{others} others"] * (others > 0))
+    return ", ".join(told + [f"{others} other{'s' * (others > 1)}"] * (others > 0))
 
 
 def energies(x: Float[Array, "n d"]) -> Float[Array, "d"]:

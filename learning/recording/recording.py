@@ -80,49 +80,53 @@ class Norm:
             or not 0 < len(self.path) <= MAX_PATH_CHARACTERS
             or not self.path.isprintable()
         ):
-            raise FileError(f"a norm's path has 1 … {MAX_PATH_CHARACTERS} printable characters: got {name}")
+            raise FileError(
+                f"the name of a norm must have 1 to {MAX_PATH_CHARACTERS} printable characters: got {name}"
+            )
         if not (isinstance(self.kind, str) and self.kind in NORM_KINDS):
             raise FileError(
-                f"{name} is of the kind {str(self.kind)[:MAX_WORD_CHARACTERS]!r}: "
-                f"take {', '.join(NORM_KINDS)}"
+                f"{name} is of the kind {str(self.kind)[:MAX_WORD_CHARACTERS]!r}, "
+                f"which must be one of {', '.join(NORM_KINDS)}"
             )
         if not (type(self.eps) in (int, float) and 0 <= self.eps <= MAX_EPS):
-            raise FileError(f"ε of {name} is not a number from 0 to {MAX_EPS:g}")
+            raise FileError(f"ε of {name} must be a number from 0 to {MAX_EPS:g}")
         if self.gamma.ndim != 1 or not 2 <= len(self.gamma) <= MAX_COORDINATES:
             raise FileError(
-                f"{name} has γ of the shape {self.gamma.shape}: 2 … {MAX_COORDINATES:,} numbers can be shown"
+                f"γ of {name} has the shape {self.gamma.shape}; it must have 2 to {MAX_COORDINATES:,} numbers"
             )
         d, n = len(self.gamma), len(self.x)
         if self.x.ndim != 2 or not 1 <= n <= MAX_VECTORS:
             raise FileError(
-                f"{name} has x of the shape {self.x.shape}: 1 … {MAX_VECTORS:,} vectors can be shown"
+                f"x of {name} has the shape {self.x.shape}; it must have 1 to {MAX_VECTORS:,} vectors"
             )
         shapes = dict(zip(PARTS, ((d,), (d,), (n, d), (n,), (n,), (n,)), strict=True))
         for part, shape in shapes.items():
             array = getattr(self, part)
             if array.shape != shape:
-                raise FileError(f"{part} of {name} has the shape {array.shape}, where {shape} fits")
+                raise FileError(f"{part} of {name} has the shape {array.shape}, but {shape} is expected")
             if array.dtype.kind != ("f" if part in PARTS[:3] else "i"):
-                raise FileError(f"{part} of {name} are {array.dtype}")
+                raise FileError(f"{part} of {name} has the data type {array.dtype}")
             if not np.isfinite(array).all():
-                raise FileError(f"{part} of {name} has numbers that are not finite")
+                raise FileError(f"{part} of {name} contains NaN or infinity")
         if type(self.groups) is not int or self.groups < 1 or d % self.groups or d // self.groups < 2:
             raise FileError(
-                f"{name}: {d} coordinates cannot be cut into {str(self.groups)[:MAX_WORD_CHARACTERS]} groups"
+                f"{name}: {d} coordinates cannot be split into "
+                f"{str(self.groups)[:MAX_WORD_CHARACTERS]} groups"
             )
         if self.groups > 1 and self.kind == "layer_norm":
-            raise FileError(f"{name} has groups, and is no GroupNorm")
+            raise FileError(f"{name} has groups, but is not a GroupNorm")
         if not (isinstance(self.folds, str) and self.folds in VERDICTS):
-            raise FileError(f"{name} says of its centring {str(self.folds)[:MAX_WORD_CHARACTERS]!r}")
+            raise FileError(f"{name}: whether its centring folds must be one of {', '.join(VERDICTS)}")
         if (
             not isinstance(self.why, str)
             or len(self.why) > MAX_REASON_CHARACTERS
             or not self.why.isprintable()
         ):
-            raise FileError(f"{name} gives a reason that is no line of text")
+            raise FileError(f"{name}: the reason why its centring stays is not one line of text")
         if type(self.seen) is not int or not n <= self.seen < 2**53:
             raise FileError(
-                f"{name} has {n} vectors, and cannot have seen {str(self.seen)[:MAX_WORD_CHARACTERS]}"
+                f"{name} holds {n} vectors, so {str(self.seen)[:MAX_WORD_CHARACTERS]} cannot be "
+                "the number that it has seen"
             )
 
     @property
@@ -161,9 +165,9 @@ class Recording:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.norms) <= MAX_NORMS:
-            raise FileError(f"this recording has {len(self.norms):,} norms: 1 … {MAX_NORMS:,} can be shown")
+            raise FileError(f"this recording has {len(self.norms):,} norms; it must have 1 to {MAX_NORMS:,}")
         if len({norm.path for norm in self.norms}) < len(self.norms):
-            raise FileError("this recording has two norms of one path")
+            raise FileError("two norms of this recording have the same name")
 
     def save(self, path: str | Path) -> None:
         Path(path).write_bytes(to_file(self))
@@ -195,23 +199,21 @@ def from_file(source: bytes | Path) -> Recording:
     """Read a recording, from bytes or a path. Raises FileError, with one line, for any other file."""
     arrays, meta = from_safetensors(source)
     if meta.get("format") != FORMAT:
-        raise FileError("this file is no recording of ours")
+        raise FileError("it is a safetensors file, but not a recording made by `normscape record`")
     about = said(meta.get("about", ""))
     try:
         name, norms, words, skipped = (about[part] for part in ("name", "norms", "words", "skipped"))
         if not (isinstance(norms, list) and all(isinstance(norm, dict) for norm in norms)):
-            raise FileError("this recording does not say which norms it has")
+            raise FileError("the list of norms is missing from this recording")
         if len(norms) > MAX_NORMS:
-            raise FileError(f"this recording has {len(norms):,} norms: 1 … {MAX_NORMS:,} can be shown")
+            raise FileError(f"this recording has {len(norms):,} norms; it must have 1 to {MAX_NORMS:,}")
         if any(norm.keys() - OBSOLETE_FIELDS | OPTIONAL_FIELDS != NORM_FIELDS for norm in norms):
-            raise FileError(f"of each norm {', '.join(sorted(NORM_FIELDS))} are said")
+            raise FileError(f"each norm must have the fields {', '.join(sorted(NORM_FIELDS))}")
         parts = {f"{norm['path']}/{part}" for norm in norms for part in PARTS}
     except (KeyError, TypeError):
-        raise FileError("what this recording says of itself is not whole") from None
+        raise FileError("the description in this recording is incomplete") from None
     if parts != arrays.keys():
-        raise FileError(
-            f"this recording has arrays that belong to nothing, or not all: {len(parts)} are said"
-        )
+        raise FileError(f"the arrays of this recording are not the {len(parts)} that its description names")
     found = [_norm(norm, arrays) for norm in norms]
     special = tokens(about.get("special", []))
     return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped), special)
@@ -228,7 +230,7 @@ def _sources(said: Any) -> Sources | None:
     if said is None:
         return None
     if not isinstance(said, dict) or said.keys() != {"shares", "module", "share"}:
-        raise FileError("the sources of a norm's input are not whole")
+        raise FileError("the description of what wrote a norm's input is incomplete")
     return Sources(**said)
 
 
@@ -241,9 +243,9 @@ def said(text: str) -> Mapping[str, Any]:
     try:
         about = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise FileError("what this recording says of itself is no JSON") from None
+        raise FileError("the description in this file is not valid JSON") from None
     if not isinstance(about, dict):
-        raise FileError("what this recording says of itself has no names")
+        raise FileError("the description in this file is not a JSON object")
     return about
 
 
@@ -253,25 +255,25 @@ def _no_number(word: str) -> None:
 
 def text(said: Any, longest: int) -> str:
     if not isinstance(said, str):
-        raise FileError("a name in this recording is no text")
+        raise FileError("a name in this file is not text")
     return "".join(each if each.isprintable() else " " for each in said[:longest])
 
 
 def lines(said: Any) -> tuple[str, ...]:
     if not isinstance(said, list) or len(said) > MAX_NORMS:
-        raise FileError("this recording does not say what was skipped")
+        raise FileError("the list of skipped norms is missing or too long")
     return tuple(text(line, MAX_PATH_CHARACTERS) for line in said)
 
 
 def known(said: Any) -> dict[int, str]:
     if not isinstance(said, dict) or len(said) > MAX_WORDS:
-        raise FileError(f"this recording has no words, or more than {MAX_WORDS:,}")
+        raise FileError(f"the words of the tokens are missing, or are more than {MAX_WORDS:,}")
     if not all(re.fullmatch("[0-9]{1,18}", token) for token in said):
-        raise FileError("the words of this recording have no numbers")
+        raise FileError("the words of the tokens must be listed by token number")
     return {int(token): text(word, MAX_WORD_CHARACTERS) for token, word in said.items()}
 
 
 def tokens(said: Any) -> frozenset[int]:
     if not isinstance(said, list) or len(said) > MAX_WORDS or not all(type(each) is int for each in said):
-        raise FileError(f"the special tokens of this recording are not at most {MAX_WORDS:,} numbers")
+        raise FileError(f"the special tokens must be a list of at most {MAX_WORDS:,} integers")
     return frozenset(said)

@@ -113,7 +113,7 @@ def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype
             assert [client.get(path).status_code for path in paths] == [200, 200, 200]
         else:
             assert got.status_code == 400 and "\n" not in got.json["error"]
-            assert "too large to be measured" in got.json["error"]
+            assert "too large to compute with" in got.json["error"]
 
 
 def test_two_uploads_of_one_file_are_two_recordings(client):
