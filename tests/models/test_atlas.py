@@ -1,4 +1,4 @@
-"""The recordings of the atlas, made again from the packages that are there."""
+"""What is shipped of the trained models, made again from the packages that are there."""
 
 from importlib.util import find_spec
 
@@ -6,19 +6,24 @@ import numpy as np
 import pytest
 
 from learning.recording.digest import from_digest
-from learning.shipped import read
+from learning.shipped import read, table
 from tools.films.atlas import MODELS, made
+from tools.films.attention import measured
 
 ROUNDING = 0.02  # of single precision through all layers, on another machine
 COUNTS = ("path", "kind", "d", "vectors", "massive", "longest_at", "top_dimension", "folds", "keys")
 SIZES = ("share", "sigma", "size", "longest", "top_energy", "rank", "turn", "gain", "eps")
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_atlas_is_what_its_models_see(name):
+def skip_without(name):
     package = MODELS[name].package.partition("==")[0].replace("-", "_")
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed: see tools/films/atlas.py")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_atlas_is_what_its_models_see(name):
+    skip_without(name)
     again, shipped = made(name), read(f"norms_{name}.safetensors", from_digest)
     assert again.notice == shipped.notice and again.words == shipped.words
     for new, old in zip(again.rows, shipped.rows, strict=True):
@@ -28,3 +33,13 @@ def test_the_atlas_is_what_its_models_see(name):
     for new, old in zip(again.norms, shipped.norms, strict=True):
         np.testing.assert_array_equal(new.position, old.position)
         np.testing.assert_array_equal(new.token, old.token)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_scores_of_heads_are_those_of_the_models(name):
+    skip_without(name)
+    for new, old in zip(measured(name), (r for r in table("attention") if r["model"] == name), strict=True):
+        assert new.keys() == old.keys()
+        for column, value in new.items():
+            expected = pytest.approx(old[column], rel=ROUNDING) if isinstance(value, list) else old[column]
+            assert value == expected, (column, old["layer"])

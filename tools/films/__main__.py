@@ -1,7 +1,7 @@
 """Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
-`atlas` and `outlier` read trained models from packages (tools/films/atlas.py), and are made only if they are
-named. The results are reproducible up to rounding, which differs between machines.
+`atlas`, `attention` and `outlier` read trained models from packages (tools/films/atlas.py), and are made
+only if they are named. The results are reproducible up to rounding, which differs between machines.
 """
 
 from __future__ import annotations
@@ -54,7 +54,13 @@ def _outlier() -> None:
     outlier()
 
 
-FROM_PACKAGES = {"atlas": _atlas, "outlier": _outlier}
+def _attention() -> None:
+    from tools.films.attention import attention
+
+    attention()
+
+
+FROM_PACKAGES = {"atlas": _atlas, "attention": _attention, "outlier": _outlier}
 
 
 def main() -> None:

