@@ -20,6 +20,7 @@ STAGES = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 16)}
 # norms whose centring folds, of all that centre
 MODELS = {
     "vit_tiny_patch16_224": (SMALL, (5, 5)),
+    "vit_tiny_patch16_224 with norms of heads": (SMALL | {"qk_norm": True}, (9, 9)),
     "deit3_small_patch16_224": (SMALL, (5, 5)),
     "cait_xxs24_224": (SMALL, (9, 9)),
     "beit_base_patch16_224": (SMALL, (5, 5)),
@@ -51,7 +52,7 @@ def timm():
 def test_a_verdict_is_what_the_fold_shows(name, timm):
     sizes, folds = MODELS[name]
     torch.manual_seed(0)
-    model = timm.create_model(name, pretrained=False, num_classes=5, **sizes).eval()
+    model = timm.create_model(name.partition(" ")[0], pretrained=False, num_classes=5, **sizes).eval()
     with torch.no_grad():
         for each in model.parameters():
             each.add_(0.2 * torch.randn(each.shape))
