@@ -26,7 +26,7 @@ MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The finished recipe of a scene for a reader's choices. Raises WrongValue."""
-    return _built(scene, choices) if scene.private(choices) else cached_recipe(scene, choices)
+    return finished(draft(scene, choices)) if scene.private(choices) else cached_recipe(scene, choices)
 
 
 def _key(scene: Scene, choices: Choices) -> Hashable:
@@ -36,10 +36,6 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
     """The recipe for some choices, memoised; simultaneous requests share one computation."""
-    return _built(scene, choices)
-
-
-def _built(scene: Scene, choices: Choices) -> Recipe:
     return finished(draft(scene, choices))
 
 

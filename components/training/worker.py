@@ -98,6 +98,7 @@ def main() -> None:
 def _work() -> None:
     """Run the trainings that wait, in order."""
     with suppress(StoreUnavailable):
+        queue.abandon()  # a training whose outcome could not be stored
         for ticket in queue.active():
             jobs.work(ticket)
 

@@ -263,6 +263,23 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypat
     assert not next(away, False) and ended(trainings, ticket)["state"] == "done"
 
 
+def test_a_training_whose_end_could_not_be_stored_does_not_seem_to_go_on(trainings, monkeypatch):
+    """The worker's heartbeat would keep it running for its page."""
+    ticket, real, away = join(trainings), queue.finish, iter([True])
+
+    def finish(*told):
+        if next(away, False):
+            raise store.StoreUnavailable("gone")
+        real(*told)
+
+    monkeypatch.setattr(jobs, "RETRY_SECONDS", 0)
+    monkeypatch.setattr(queue, "finish", finish)
+    worker._work()
+    assert ended(trainings, ticket) is None
+    worker._work()
+    assert ended(trainings, ticket) == LOST and trainings.active() == {}
+
+
 # --- the process
 
 
