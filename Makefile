@@ -56,12 +56,11 @@ NPM_PACK = $(WITH_NODE) npm run --silent pack
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-# What does not need one another is done side by side; many tests wait for a server or a browser, so lint costs no time.
+# What does not need one another is done side by side: lint runs while PyTorch and the browser are being installed.
 test: .venv/run.stamp
-	@$(MAKE) --no-print-directory --jobs=3 .venv/torch.stamp tools node_modules/test.stamp
-	@$(MAKE) --no-print-directory --jobs=2 tests lint
+	@$(MAKE) --no-print-directory --jobs=4 tests lint
 
-tests:
+tests: .venv/torch.stamp tools node_modules/test.stamp
 	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
 
 notebook: .venv/torch.stamp tools

@@ -50,6 +50,7 @@ class Hall:
     """Measurements of all viewers: durations of responses and visits in seconds, errors, and slider ticks."""
 
     port: int
+    patience: float = PATIENCE
     took: list[float] = field(default_factory=list)
     played: list[float] = field(default_factory=list)
     visits: list[float] = field(default_factory=list)
@@ -68,7 +69,7 @@ class Viewer:
     async def ask(self, path: str, into: list[float], body: str = "") -> None:
         start, known = time.perf_counter(), self.line is not None
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self.hall.patience):
                 try:
                     status = await self._asked(path, body)
                 except (asyncio.IncompleteReadError, ConnectionError):

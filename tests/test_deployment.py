@@ -33,13 +33,13 @@ from components.language.scene import scenes
 from components.web import serve, stills
 from components.web.routes import RouteFacts, route
 from tests.folders import cache_folder
+from tests.waiting import PATIENCE
 from tools.ports import free
 
 pytestmark = pytest.mark.servers
 
 ROOT = Path(__file__).parents[1]
 KEY = "0123456789abcdef" * 2
-PATIENCE = 180  # a cold start on a busy machine of two cores, with room to spare
 PREFIX = "/sub/path/"
 
 

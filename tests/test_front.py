@@ -26,12 +26,12 @@ from components.web.budget import QUEUE_LENGTH
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 from tests.learning.test_untrusted_npz import BOMBS
 from tests.test_deployment import ROOT, environment, fetch, serving
-from tests.waiting import soon, until
+from tests.threads import in_thread
+from tests.waiting import PATIENCE, soon, until
 
 pytestmark = pytest.mark.servers
 
 SLOW_CLIENTS = 200  # of each kind
-PATIENCE = 120  # seconds for what takes a moment, on a busy machine
 SLOW_CLIENT_SECONDS = (
     10  # until nginx gives up a slow client, and Waitress later: who waits for one waits longer
 )
@@ -104,8 +104,8 @@ def test_slow_clients_keep_nobody_waiting(served, kinds):
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_whole(served):
     port = urlsplit(served[0]).port
-    hall, files = Hall(port), files_of(port, "/")
-    asyncio.run(crowd(gallery, hall, [files, []], viewers=VIEWERS, arriving=0))
+    hall, files = Hall(port, patience=PATIENCE), files_of(port, "/")
+    in_thread(asyncio.run, crowd(gallery, hall, [files, []], viewers=VIEWERS, arriving=0))
     assert not hall.wrong and len(hall.visits) == VIEWERS, hall.wrong[:3]
 
 

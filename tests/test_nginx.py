@@ -19,6 +19,7 @@ import pytest
 from benchmarks.load import Hall, crowd, files_of, gallery
 from tests.test_deployment import fetch, serving
 from tests.test_front import HEAD, SLOW_CLIENT_SECONDS, healthz_seconds, said_by, slow_client
+from tests.threads import in_thread
 from tests.waiting import PATIENCE, soon, until
 from tools.nginx import PROGRAM, nginx
 
@@ -329,8 +330,8 @@ def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
     port = urlsplit(base).port
     files = [files_of(port, path) for path in ("/", "/layernorm")]
     spent = lambda: sum(sum(process.cpu_times()[:2]) for process in processes)  # noqa: E731
-    hall, before = Hall(port), spent()
-    asyncio.run(crowd(gallery, hall, files, viewers=VIEWERS, arriving=0))
+    hall, before = Hall(port, patience=PATIENCE), spent()
+    in_thread(asyncio.run, crowd(gallery, hall, files, viewers=VIEWERS, arriving=0))
     assert not hall.wrong and len(hall.visits) == VIEWERS, hall.wrong[:3]
     assert spent() - before < CROWD_SECONDS
 

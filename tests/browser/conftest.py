@@ -101,10 +101,16 @@ def server_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def server(server_folder):
+def running(server_folder):
+    """The server that all tests share: base URL and process."""
+    with serving(server_folder) as both:
+        yield both
+
+
+@pytest.fixture(scope="session")
+def server(running):
     """The base URL of the server that all tests share."""
-    with serving(server_folder) as (base, _):
-        yield base
+    return running[0]
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import io
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from components.publish import export, gif
 from components.training.recipes import state_of
 from tests.browser.hand import player, rest, until, visit
 from tests.browser.test_pages import NO_WEBGL
+from tests.threads import in_thread
 from tests.waiting import PATIENCE
 from tools.browser import find
 
@@ -105,7 +105,7 @@ DIFFERENT, MOST = 24, 0.01
 def test_a_pdf_shows_what_the_png_shows(slug, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", find())
     look = export.Look(width=800, height=560, scale=1.0)
-    png, pdf = finished(both(slug, look))
+    png, pdf = in_thread(asyncio.run, both(slug, look))
     with pypdfium2.PdfDocument(pdf) as paper:
         assert len(paper) == 1
         printed = paper[0].render(scale=96 / 72).to_pil()
@@ -126,21 +126,22 @@ async def both(slug, look):
         return await sheet.png(), await sheet.pdf()
 
 
-def finished(coroutine):
-    """Run in a separate thread, since this one may have a running event loop of the browser tests."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+def exported(slug, out, *arguments):
+    """Export in this process, which has imported everything."""
+    in_thread(app.main, ["export", slug, "--out", str(out), *arguments])
 
 
-def test_a_gif_is_small_by_default(tmp_path):
+def test_a_gif_is_small_by_default(tmp_path, monkeypatch):
     """One second of the six, of the scene whose GIF was the largest, with 10 MB."""
-    command(tmp_path, "spiral", "--out", "a.gif", "--seconds", "1")
+    monkeypatch.setenv("BROWSER_PATH", find())
+    exported("spiral", tmp_path / "a.gif", "--seconds", "1")
     assert (tmp_path / "a.gif").stat().st_size < gif.MAX_BYTES / 6
     with Image.open(tmp_path / "a.gif") as film:
         assert film.size == (gif.LOOK.width, gif.LOOK.height), "not made smaller"
 
 
-def test_films(tmp_path):
+def test_films(tmp_path, monkeypatch):
+    monkeypatch.setenv("BROWSER_PATH", find())
     small = ["--seconds", "1", "--fps", "6", "--width", "400", "--height", "301", "--scale", "1"]
     got = command(tmp_path, "stretch", "--out", "a.gif", *small)
     assert "6/6" in got.stderr and "5/6" not in got.stderr and not got.stdout
@@ -149,7 +150,7 @@ def test_films(tmp_path):
         first = np.asarray(film.convert("RGB"), float)
         film.seek(5)
         assert spread(film) > 5 and np.abs(np.asarray(film.convert("RGB"), float) - first).mean() > 0.1
-    command(tmp_path, "activation", "--out", "a.mp4", *small, "--turn", "eps=0.1:2")
+    exported("activation", tmp_path / "a.mp4", *small, "--turn", "eps=0.1:2")
     read = [get_ffmpeg_exe(), "-i", tmp_path / "a.mp4", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     film = subprocess.run(read, capture_output=True, check=True)
     pictures = np.frombuffer(film.stdout, np.uint8).reshape(-1, 300, 400, 3).astype(float)

@@ -124,8 +124,9 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
     until(page, "p.ready && p.recipe.chosen.map === 'both' && p.recipe.chosen.n !== '24'")
 
 
+# Answers come when the test says so.
 LATE = """async (...all) => {
-  await new Promise((go) => setTimeout(go, 3000)); // longer than REST
+  await new Promise((go) => { window.letGo = go; });
   return own(...all);
 }"""
 
@@ -137,11 +138,13 @@ def test_going_back_at_once_leaves_each_link_as_it_was(page):
     until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")
     rest(page)
     with fetching(page, LATE):
-        player(page, "p.seek(2)")
+        player(page, "(window.letGo = null, p.seek(2))")
         page.evaluate("history.back()")
         page.wait_for_function("() => !location.search.includes('rmsnorm')", timeout=TIMEOUT_MS)
         rest(page)  # the old state has settled, the new one is still on its way
         assert query(page) == {"d": "2", "n": "60", "points": "ring"}
+        page.wait_for_function("() => window.letGo")
+        page.evaluate("letGo()")
         until(page, "p.ready && p.recipe.chosen.variant !== 'rmsnorm'")
 
 

@@ -115,8 +115,9 @@ def opened(page, scene):
     if new := page.evaluate("window.openedForScene") != scene.slug:  # other files leave pages, too
         page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
         page.set_viewport_size(LAPTOP)
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.emulate_media(reduced_motion="reduce")
     if new:
+        page.emulate_media(color_scheme="light")
         visit(page, f"/{scene.slug}")
         page.evaluate(f"window.openedForScene = '{scene.slug}'")
     return page

@@ -195,24 +195,15 @@ def worker(process):
     return next(each for each in children if name in each.cmdline())
 
 
-@pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_CONNECTION")
-def test_a_worker_that_dies_and_then_its_server_leave_a_word_and_a_working_page(mortal, new_page):
-    base, process = mortal
-    page = new_page(known=base, **NARROW)
-    visit(page, base + LONG)
+def test_a_worker_that_dies_leaves_a_word_and_another_trains(running, page):
+    visit(page, LONG)
     order(page, steps=STEPS)
     words(page, "Step [1-9]")
-    worker(process).kill()
+    worker(running[1]).kill()
     words(page, "The training was lost")
     order(page, steps=100, seeds=1)
     words(page, "1 of 1 solve it after 100|0 of 1 solve it after 100")
     until(page, "p.choices.run && p.ready")
-    order(page, steps=STEPS)
-    words(page, "Step [1-9]")
-    process.kill()
-    words(page, "The server does not answer at the moment")
-    player(page, "p.seek(1)")
-    until(page, "p.progress === 1")
 
 
 TICKET = re.compile("/training/([0-9a-f]{32})$")
@@ -251,7 +242,7 @@ def answered(route, status):
 
 @pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
 def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
-    """And all continues when it is back."""
+    """Meanwhile the figure moves, and all continues when it is back."""
     visit(page, LONG)
     page.route(re.compile("_dash-update-component"), lambda route: route.abort())
     order(page, steps=STEPS, seeds=4)
@@ -261,6 +252,8 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
     words(page, "Step [1-9]")
     page.context.set_offline(True)
     words(page, "The server does not answer at the moment")
+    player(page, "p.seek(1)")
+    until(page, "p.progress === 1")
     page.context.set_offline(False)
     words(page, "Step [1-9]")
     page.route(TICKET, lambda route: route.fulfill(json={"ahead": 0, "worker": False}))
@@ -301,7 +294,7 @@ def test_a_training_that_was_left_ends_and_says_nothing_on_the_next_page(page, q
 
     left(page, queue, leave)
     until(page, "p.ready && p.slug === 'octants'")
-    page.wait_for_timeout(6000)  # longer than QUIET in assets/player/training.mjs
+    page.wait_for_timeout(4000)  # longer than QUIET_MS in assets/player/training.mjs
     unfold(page)
     assert page.inner_text("#train-words") == "" and page.locator("#train").is_visible()
     order(page, steps=99)

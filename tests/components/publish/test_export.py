@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -29,6 +28,7 @@ from components.publish.site import values
 from components.scenes.model.build import SHIPPED
 from components.training.recipes import state_of
 from tests.assets.engine import Node
+from tests.threads import in_thread
 
 ROOT = Path(__file__).parents[3]
 
@@ -202,12 +202,6 @@ def test_a_turn_runs_from_one_end_to_the_other():
     assert {progress for _, progress in film} == {2}
 
 
-def finished(coroutine):
-    """Run in a separate thread, since this one may have a running event loop of the browser tests."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, coroutine).result()
-
-
 async def colours(count):
     """Pictures of different colours, with odd sizes."""
     for k in range(count):
@@ -218,7 +212,7 @@ async def colours(count):
 
 @pytest.mark.parametrize("fps", [1, 20, 30, 45, 50])
 def test_a_gif_keeps_its_speed(tmp_path, fps):
-    finished(gif.write(tmp_path / "a.gif", colours(18), export.Look(fps=fps)))
+    in_thread(asyncio.run, gif.write(tmp_path / "a.gif", colours(18), export.Look(fps=fps)))
     with Image.open(tmp_path / "a.gif") as film:
         times = [(film.seek(k), film.info["duration"])[1] for k in range(film.n_frames)]
     assert len(times) == 18 and min(times) >= 20, "browsers slow down what is faster"
@@ -247,7 +241,7 @@ async def noise(count):
 def test_a_gif_is_made_smaller_until_it_fits(tmp_path, monkeypatch, capsys, limit, fixed, size, frames, said):
     monkeypatch.setattr(gif, "MAX_BYTES", limit)
     out = tmp_path / "a.gif"
-    finished(gif.write(out, noise(12), replace(gif.LOOK, fixed=frozenset(fixed))))
+    in_thread(asyncio.run, gif.write(out, noise(12), replace(gif.LOOK, fixed=frozenset(fixed))))
     with Image.open(out) as film:
         assert (film.size, film.n_frames) == (size, frames)
     assert said in capsys.readouterr().err
@@ -274,6 +268,6 @@ def test_a_film_holds_one_picture_at_a_time(tmp_path, monkeypatch):
         return image
 
     monkeypatch.setattr(export, "_opened", watched)
-    finished(export._mp4(tmp_path / "a.mp4", colours(12), export.Look(fps=6)))
+    in_thread(asyncio.run, export._mp4(tmp_path / "a.mp4", colours(12), export.Look(fps=6)))
     assert imageio_ffmpeg.count_frames_and_secs(tmp_path / "a.mp4") == (12, pytest.approx(2))
     assert len(held) == 12 and max(held) <= 2, "the first, whose size is that of all, and the present one"
