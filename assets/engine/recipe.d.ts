@@ -634,6 +634,12 @@ export interface PiecesReadout extends ReadoutFields {
   kind: "pieces";
 }
 
+/** The largest number of points of the unit circle that come to one direction, and the bound 2^norms. */
+export interface SheetsReadout extends ReadoutFields {
+  cloud: string;
+  kind: "sheets";
+}
+
 export type Readout =
   | ResidualReadout
   | NumberReadout
@@ -647,4 +653,5 @@ export type Readout =
   | ZerosReadout
   | PatternsReadout
   | RanksReadout
-  | PiecesReadout;
+  | PiecesReadout
+  | SheetsReadout;

@@ -4,6 +4,7 @@
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
+import { circleSheets, layersOf } from "../engine/sheets.mjs";
 import { table as overviewTable } from "./overview.mjs";
 import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
@@ -218,6 +219,7 @@ export function readout(r, recipe, player) {
   if (r.kind === "ranks") return byRank(fatesOf(r, name, player.moment), n);
   if (r.kind === "pieces")
     return String(pieces(layer(cloudOf(recipe, name), r.before, r.basis, player.params), r.radius));
+  if (r.kind === "sheets") return sheets(cloudOf(recipe, name), player);
   const values = measured(r.row, name, player.moment);
   if (r.kind === "accuracy")
     return `${(100 * accuracy(values, unpack(r.classes), r.threshold)).toFixed(1)} %`;
@@ -249,6 +251,14 @@ function fate({ margin, largest, weights }, keys, n, k) {
       ? "another key is in the same place"
       : `${many} other keys are in the same place`;
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
+}
+
+/** The sheets after the norms that are passed, and the bound.
+ * @param {import("../engine/engine.mjs").Cloud} cloud
+ * @param {import("./player.mjs").Player} player */
+function sheets(cloud, { progress, params }) {
+  const norms = Math.min(Math.floor(progress), cloud.steps.length) >> 1;
+  return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;
 }
 
 /** How many coordinates of n points are 0. @param {Float64Array} points @param {number} n */

@@ -228,6 +228,19 @@ class Pieces(CloudReadout):
             scope.refuse(wrong, "a circle has 2 dimensions and a radius above 0")
 
 
+@dataclass(frozen=True)
+class Sheets(CloudReadout):
+    """The largest number of points of the unit circle that come to one direction, and the bound 2^norms.
+
+    Of the norms that a cloud has passed at the present stage, for ε = 0, such as "6, at most 8". Its pipeline
+    is an Affine of the plane and a Normalize, again and again; its points do not matter.
+    """
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        scope.layers_of_plane(scope.cloud(self.cloud))
+
+
 READOUTS = (
     Residual,
     Number,
@@ -242,4 +255,5 @@ READOUTS = (
     Patterns,
     Ranks,
     Pieces,
+    Sheets,
 )

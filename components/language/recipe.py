@@ -29,6 +29,7 @@ from components.language.readouts import (
     Ranks,
     Readout,
     Residual,
+    Sheets,
     Zeros,
 )
 
@@ -52,6 +53,7 @@ __all__ = [
     "Readout",
     "Recipe",
     "Residual",
+    "Sheets",
     "Table",
     "View",
     "Wider",

@@ -10,7 +10,7 @@ import numpy as np
 
 from components.language.cloud import Angle, Cloud, LargestWeight, Measure, Row, SoftmaxWeight
 from components.language.refusal import check_finite, check_indices, check_known, check_length, refuse
-from geometry import Affine
+from geometry import Affine, Normalize
 from geometry.entries import Entries
 
 MAX_SEEN_POINTS = 512  # of a cloud used as a matrix, or with a hull, which are computed in each frame
@@ -105,6 +105,15 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "take at most 3 for a hull")
         if n > MAX_SEEN_POINTS:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
+
+    def layers_of_plane(self, cloud: Cloud) -> None:
+        """Refuse a cloud whose steps are not an Affine of the plane and a Normalize, again and again."""
+        for k, step in enumerate(cloud.pipeline.steps):
+            own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
+            flat = own and cloud.widths[k : k + 2] == [2, 2]
+            if not (isinstance(step, Normalize) if k % 2 else flat):
+                wrong = f"step {k} of {cloud.name!r} is no {'Normalize' if k % 2 else 'Affine of the plane'}"
+                self.refuse(wrong, "take an Affine with A (2, 2) and b, then a Normalize, and so on")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
         """Refuse a layer whose step is not an Affine with constant numbers, or whose basis is not

@@ -21,11 +21,12 @@ from components.language.recipe import (
     Ranks,
     Recipe,
     Residual,
+    Sheets,
     Table,
     View,
     Zeros,
 )
-from geometry import Affine, Entries, Pipeline, Pointwise, gates, hull
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, gates, hull, sheets
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node
 from tests.components.recipes import recipe
@@ -198,6 +199,23 @@ def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
     of = np.bincount(gates.ranks(W @ basis.T, np.full(5, shift), x @ basis.T), minlength=3) / 50
     assert ranks == ", ".join(f"{rank}: {100 * share:.1f} %" for rank, share in enumerate(of))
     assert int(pieces) == max(1, len(gates.breaks(W @ basis.T, np.full(5, shift), 2.0)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sheets_of_the_layers_that_are_passed(node, seed):
+    rng = np.random.default_rng(seed)
+    fold = Affine(Entries([[0, 0.05], [1.0, 0]]), Entries([0.0, -0.75], {"t": [1.0, 0]}))
+    others = [Affine(rng.normal(size=(2, 2)), rng.normal(size=2)) for _ in range(3)]
+    steps = [step for each in (fold, *others, fold) for step in (each, Normalize())]
+    cloud = Cloud("x", np.ones((1, 2)), Pipeline(steps))
+    views, slider = (View("v", "", (), ((-1, 1),) * 2, 2),), Parameter("t", "t", 0.15, 0.1, 1)
+    stages = [f"stage {k}" for k in range(11)]
+    small = Recipe(stages, (slider,), (cloud,), views, readouts=(Sheets("s", "x"),))
+    for t, progress in ((0.15, 0), (0.15, 1.9), (0.15, 2), (0.3, 5), (0.15, 8), (0.3, 10)):
+        norms = int(progress) // 2
+        asked = {"recipe": packed(small), "params": {"t": t}, "progress": progress, "followed": 0}
+        count = sheets.circle_sheets(sheets.layers_of(cloud.pipeline, {"t": t})[:norms])
+        assert node.ask("readouts", **asked) == [f"{count}, at most {2**norms}"]
 
 
 def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table(node):

@@ -8,8 +8,10 @@ import pytest
 
 from components.scenes.cone import SCENE
 from components.scenes.cone.build import HEIGHT, LONGEST, RADIUS
+from components.scenes.cone.layers import FLAT
 from components.training.recipes import recipe_of
 from geometry import Normalize
+from geometry.sheets import circle_sheets, layers_of, sphere_preimages
 from learning.shipped import film
 from tests.scenes.claims import said, stop
 
@@ -245,6 +247,102 @@ def doubled():
         assert len(roots) == 2
 
 
+def layers_state(**params):
+    recipe = recipe_of(SCENE, what="layers")
+    return recipe, recipe.defaults | params
+
+
+def sheets_after(norms=5, **params):
+    recipe, params = layers_state(**params)
+    return circle_sheets(layers_of(recipe.cloud("layers").pipeline, params)[:norms])
+
+
+def crossings(heights, level):
+    """How often a closed curve crosses a level."""
+    above = heights > level
+    return int((above != np.roll(above, 1)).sum())
+
+
+def sheet_by_sheet():
+    """The curve crosses the level of the ray as often as sheets lie over it, by preimages in closed form."""
+    for angle in (20.0, -50.0, 40.0):
+        recipe, params = layers_state(ray=angle)
+        level = recipe.cloud("level").stages(params)[0][:, 0]
+        np.testing.assert_allclose(level, np.sin(np.radians(angle)), atol=EXACT)
+        tip = recipe.cloud("tip").stages(params)[0][0]
+        np.testing.assert_allclose(np.arctan2(tip[1], tip[0]), np.radians(angle), atol=EXACT)
+        layers = layers_of(recipe.cloud("layers").pipeline, params)
+        heights = recipe.cloud("curve").stages(params)
+        for norms in range(1, 6):
+            points, exist = np.array([[np.cos(np.radians(angle)), level[0]]]), np.ones(1, bool)
+            for layer in reversed(layers[:norms]):
+                both, found = sphere_preimages(layer, points)
+                points, exist = both.reshape(-1, 2), (found & exist).ravel()
+            assert crossings(heights[2 * norms][:, 1], level[0]) == exist.sum(), (angle, norms)
+            np.testing.assert_array_equal(heights[2 * norms], heights[2 * norms - 1])
+
+
+def twice_on_an_ellipse():
+    """Each map makes an ellipse on the right of the origin, at all ends of the sliders."""
+    recipe, defaults = layers_state()
+    ends = {each.name: (each.min, each.max) for each in recipe.parameters}
+    for s, t in product(ends["s1"], ends["t1"]):
+        for k in range(1, 6):
+            image = recipe.cloud(f"ellipse {k}").stages(defaults | {f"s{k}": s, f"t{k}": t})[2 * k - 1]
+            x, y = ((image - [t, -s]) / [FLAT, 1]).T
+            np.testing.assert_allclose(x**2 + y**2, 1, atol=EXACT)
+            assert image[:, 0].min() > 0 and image[:, 0].max() < t + 1
+    doubled()
+
+
+def on_the_circle():
+    recipe, params = layers_state()
+    assert sum(each.name[0] in "st" and each.vector for each in recipe.parameters) == 10
+    stages = recipe.cloud("points").stages(params)
+    assert len(stages) == len(recipe.stages) == 11
+    for k in range(0, 11, 2):
+        np.testing.assert_allclose(np.linalg.norm(stages[k], axis=1), 1, atol=EXACT)
+
+
+def most_sheets():
+    """The number beside the picture is that of the best of 4,000 directions, for random sliders too."""
+    recipe, _ = layers_state()
+    rng = np.random.default_rng(3)
+    sliders = {each.name: (each.min, each.max) for each in recipe.parameters}
+    for _ in range(20):
+        params = {name: rng.uniform(*ends) for name, ends in sliders.items()}
+        layers = layers_of(recipe.cloud("layers").pipeline, params)
+        for norms in range(6):
+            angle = np.linspace(-np.pi / 2, np.pi / 2, 4000)
+            points = np.stack([np.cos(angle), np.sin(angle)], -1)[None]
+            exist = np.ones((1, len(angle)), bool)
+            for layer in reversed(layers[:norms]):
+                both, found = sphere_preimages(layer, points)
+                points, exist = both.reshape(-1, *both.shape[2:]), (found & exist).reshape(-1, len(angle))
+            assert exist.sum(0).max() <= circle_sheets(layers[:norms]) <= 2**norms
+
+
+def one_fold():
+    found = stop("cone", "One fold")
+    assert found.progress == 2 and sheets_after(1, **found.params) == 2
+    assert [sheets_after(norms) for norms in range(6)] == [1, 2, 4, 8, 16, 32]
+    most_sheets()
+
+
+def five_folds():
+    assert stop("cone", "Fold after fold").progress == 10
+    assert sheets_after() == 32 and sheets_after(s2=0.0) == 4
+
+
+def random_sliders():
+    recipe, _ = layers_state()
+    rng = np.random.default_rng(0)
+    ends = [(each.name, each.min, each.max) for each in recipe.parameters if each.vector]
+    assert len(ends) == 10
+    drawn = [sheets_after(**{name: rng.uniform(low, high) for name, low, high in ends}) for _ in range(1000)]
+    assert np.median(drawn) == 6
+
+
 CLAIMS = {
     "and so decides between two classes, purple and yellow.": a_cone,
     "Each point has moved along its ray until its length is 1.": length_one,
@@ -265,5 +363,13 @@ CLAIMS = {
     "Of 32 networks with two norms 31 reach 2 sheets. Of 32 with three norms 23 reach 4, two reach 3 and five reach 2.": trained,
     "The other two count more than 4. The law is for $\\varepsilon = 0$": trained,
     "Of each network 60 inputs were drawn; a number is reached if at least six of them have it.": trained,
+    "With **norms in a row on one circle** there are two dimensions and five layers, each with a norm behind it.": on_the_circle,
+    "A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
+    "The norm sends both points of a ray to one place. So behind each norm there are at most twice as many *sheets* over a direction as before.": most_sheets,
+    "wherever the curve crosses the level of the ray, one sheet lies over it.": sheet_by_sheet,
+    "The number beside the picture is that of the direction with the most sheets, and its bound.": most_sheets,
+    "? The first norm has folded the circle: two sheets. How many can five norms in a row make? - 10 - 25 - * 32 Each norm doubles the sheets at most.": one_fold,
+    "Here the bound is reached: 32 sheets. It takes well placed ellipses: set $s_2$ to 0, and 4 are left.": five_folds,
+    "Of 1,000 random settings of all ten sliders the median has 6.": random_sliders,
     "A flat sheet of two dimensions still meets the cone in a conic section.": kinds,
 }

@@ -3,6 +3,11 @@
 from components.language.scene import Choice, Scene
 from components.scenes.cone.build import build
 
-WHAT = Choice("what", "show", "cut", {"cut": "a plane behind the norm", "line": "lines before the norm"})
+SHOWN = {
+    "cut": "a plane behind the norm",
+    "line": "lines before the norm",
+    "layers": "norms in a row on one circle",
+}
+WHAT = Choice("what", "show", "cut", SHOWN)
 
 SCENE = Scene(__name__, build, order=320, choices=(WHAT,))

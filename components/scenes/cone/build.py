@@ -10,6 +10,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Disc, Drag, Field, Line, Points, Rim, Sheet, Turn
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
+from components.scenes.cone.layers import layers
 from components.scenes.scenery import Look, Part, draw, globe, space, split, square
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, Track, clouds
 from geometry.pipeline import Step
@@ -27,7 +28,7 @@ NORM = Pipeline((Normalize(),))
 
 
 def build(choices: Choices) -> Recipe:
-    return cut() if choices["what"] == "cut" else lines()
+    return {"cut": cut, "line": lines, "layers": layers}[choices["what"]]()
 
 
 def wave(turn: np.ndarray, of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:

@@ -43,6 +43,7 @@ from components.language.recipe import (
     Pieces,
     Recipe,
     Residual,
+    Sheets,
     Table,
     View,
     Zeros,
@@ -197,6 +198,7 @@ MISTAKES = {
     ),
     "pieces of a sphere": (changed(readouts=(Pieces("p", "x", 1, np.eye(3), 1.0),)), "3 dimensions.*a circle has 2"),
     "pieces of a point": (changed(readouts=(Pieces("p", "x", 1, np.eye(2, 3), 0.0),)), "radius of 0.0"),
+    "sheets in three dimensions": (changed(readouts=(Sheets("s", "x"),)), "step 0 of 'x' is no Affine of the plane"),
     "zeros at a stage": (changed(readouts=(Zeros("z", "x", 3),)), "'z'.*no stage 3; take 0 to 2"),
     "a fate of nothing": (changed(readouts=(Fate("its fate", "keys"),)), "no cloud 'keys'"),
     "numbers to choose": (

@@ -1,0 +1,77 @@
+// @ts-check
+/** The largest number of points of the unit circle that layers, each an affine map of the plane and a norm,
+ * send to one direction. Mirrors geometry/sheets.py. Pure. */
+
+import { value } from "./packed.mjs";
+
+const LEAST_ANGLE = 1e-9; // radians: directions that are closer count as the same
+
+/** @typedef {{A: ArrayLike<number>, b: ArrayLike<number>}} Layer x ↦ (Ax + b)/‖Ax + b‖, A (2 × 2) row by row
+ * @typedef {[number, number]} Point */
+
+/** The first layers of a cloud. @param {import("./engine.mjs").Cloud} cloud @param {number} count of layers
+ * @param {import("./engine.mjs").Params} params @returns {Layer[]} */
+export const layersOf = ({ steps }, count, params) =>
+  Array.from({ length: count }, (_, k) => {
+    const step = steps[2 * k];
+    if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${2 * k} is no Affine of its own`);
+    return { A: value(step.A, params), b: step.b ? value(step.b, params) : [0, 0] };
+  });
+
+/** The number of sheets, exactly; 1 without layers. @param {Layer[]} layers */
+export function circleSheets(layers) {
+  const turns = tangents(layers).sort((a, b) => a - b);
+  const ends = turns.length ? [...turns, turns[0] + 2 * Math.PI] : [0, 1];
+  let most = 0;
+  for (let i = 1; i < ends.length; i++) {
+    if (ends[i] - ends[i - 1] <= LEAST_ANGLE) continue;
+    const middle = (ends[i - 1] + ends[i]) / 2;
+    most = Math.max(most, sheetsOver([Math.cos(middle), Math.sin(middle)], layers, layers.length));
+  }
+  return most;
+}
+
+/** The number of points that the first `count` layers send to a direction. @param {Point} direction
+ * @param {Layer[]} layers @param {number} count @returns {number} */
+function sheetsOver(direction, layers, count) {
+  if (!count) return 1;
+  const { A, b } = layers[count - 1];
+  const [x, y] = solved(A, direction);
+  const [cx, cy] = solved(A, b);
+  const square = x * x + y * y;
+  const along = x * cx + y * cy;
+  const discriminant = along * along - square * (cx * cx + cy * cy - 1);
+  if (!(discriminant > 0)) return 0;
+  const root = Math.sqrt(discriminant);
+  let sum = 0;
+  for (const s of [(along - root) / square, (along + root) / square])
+    if (s > 0) sum += sheetsOver([s * x - cx, s * y - cy], layers, count - 1);
+  return sum;
+}
+
+/** The angles of the directions in which the image of the circle turns back. @param {Layer[]} layers */
+function tangents(layers) {
+  /** @type {Point[]} */ let found = [];
+  for (const { A, b } of layers) {
+    const [cx, cy] = solved(A, b);
+    const square = cx * cx + cy * cy;
+    if (square > 1) {
+      const root = Math.sqrt(square - 1);
+      for (const side of [1, -1])
+        found.push([(-side * root * cy - cx) / square, (side * root * cx - cy) / square]);
+    }
+    found = found.map(([x, y]) => {
+      const u = A[0] * x + A[1] * y + b[0];
+      const v = A[2] * x + A[3] * y + b[1];
+      const length = Math.hypot(u, v);
+      return [u / length, v / length];
+    });
+  }
+  return found.map(([x, y]) => Math.atan2(y, x));
+}
+
+/** A⁻¹y. @param {ArrayLike<number>} A @param {ArrayLike<number>} y @returns {Point} */
+function solved(A, y) {
+  const determinant = A[0] * A[3] - A[1] * A[2];
+  return [(A[3] * y[0] - A[1] * y[1]) / determinant, (A[0] * y[1] - A[2] * y[0]) / determinant];
+}

@@ -1,0 +1,127 @@
+"""Norms in a row on one circle: the recipe whose layers fold it, and the number of sheets over a direction.
+
+Layer k takes (x, y) to (tₖ + FLAT·y, x − sₖ): a flat, upright ellipse at the distance tₖ from the origin.
+Then the norm takes it to an arc of the circle. As tₖ > FLAT the ellipse is always on the right of the origin,
+so a direction is known by its height.
+"""
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Line, Points, Turn
+from components.language.recipe import Parameter, Recipe, Sheets
+from components.scenes.scenery import Axis, Look, Part, draw, graph, rest, split, square
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, clouds
+from geometry.pipeline import Step
+
+NORMS = 5
+FLAT = 0.05  # half the width of each ellipse; its half height is 1
+POINTS, BEADS = 3600, 72
+EVEN = 10.0  # weight of the angle at the start where points are placed, against the angle after each norm
+FARTHEST = 1.3  # end of the ray
+HEIGHTS, DISTANCES = (0, *[0.75] * (NORMS - 1)), (0.3, *[0.15] * (NORMS - 1))
+START: Axis = ("angle at the start, in degrees", -185, 185)
+HEIGHT: Axis = ("height of the direction now", -1.1, 1.1)
+PLANE = rows(np.eye(2))
+NUMBERS = range(1, NORMS + 1)
+
+
+def layer(k: int, d: int = 2) -> tuple[Step, ...]:
+    """Layer k on the plane; further coordinates stay as they are."""
+    A, across, up = np.eye(d), np.eye(d)[0], np.eye(d)[1]
+    A[:2, :2] = np.array([[0, FLAT], [1, 0]])
+    return Affine(A, Entries(np.zeros(d), {f"t{k}": across, f"s{k}": -up})), Normalize(groups=((0, 1),))
+
+
+def all_layers(d: int = 2) -> Pipeline:
+    return Pipeline([step for k in NUMBERS for step in layer(k, d)])
+
+
+def directions() -> Pipeline:
+    """The layers with three coordinates, in which the norm comes at once with the map before it."""
+    identity = Affine(np.eye(3))
+    return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
+
+
+def on_circle(degrees: np.ndarray) -> np.ndarray:
+    """Points (cos θ, sin θ, θ in degrees)."""
+    angle = np.radians(degrees)
+    return np.stack([np.cos(angle), np.sin(angle), degrees], -1)
+
+
+def circle_points(params: dict[str, float]) -> np.ndarray:
+    """Points of the circle as in `on_circle`, closer where the layers spread them for these parameters."""
+    degrees = np.linspace(-180, 180, 20 * POINTS + 1)[:-1]
+    after = all_layers().stages(on_circle(degrees)[:, :2], params)[::2]
+    turns = [np.linalg.norm(np.diff(each, axis=0, append=each[:1]), axis=-1) for each in after]
+    total = np.cumsum(EVEN * turns[0] + sum(turns[1:]))
+    return on_circle(np.interp((np.arange(POINTS) + 0.5) / POINTS * total[-1], total, degrees))
+
+
+def ray(step: Affine) -> tuple[Step, ...]:
+    """x ↦ (the cosines of the step's angles, x)."""
+    return (Branches((Pipeline((step, Pointwise("cos"))), Pipeline(())), "concat"),)
+
+
+def ellipses() -> list[Part]:
+    """For each layer the image of the whole circle, seen while that layer is at work."""
+    out: list[Part] = []
+    for k in NUMBERS:
+        fade = [0.0] * (2 * NORMS + 1)
+        fade[2 * k - 1] = 0.8
+        steps, circle = (*rest(2, 2 * k - 2), *layer(k)), clouds.circle(96, *np.eye(2))
+        out.append(draw(f"ellipse {k}", Line, "ellipsoid", PLANE, circle, steps=steps, fade=fade, size=2))
+    return out
+
+
+def layers() -> Recipe:
+    sliders = tuple(
+        Parameter(f"{name}{k}", f"{name}{'₁₂₃₄₅'[k - 1]}", values[k - 1], *ends, group=group, vector=True)
+        for name, values, ends, group in (
+            ("s", HEIGHTS, (-0.2, 1.2), "height s"),
+            ("t", DISTANCES, (0.1, 0.8), "distance t"),
+        )
+        for k in NUMBERS
+    )
+    points = circle_points({each.name: each.value for each in sliders})
+    beads = on_circle(360 * (np.arange(BEADS) + 0.5) / BEADS - 180)
+    dots: Look = {"color": Color("cyclic", -180, 180, beads[:, 2], title="where a point began"), "size": 6}
+    against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
+    both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
+    height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
+    along = (*ray(both), Product([(0, 2), (1, 2)]))
+    shown, marks = split(
+        draw("circle", Line, "sphere", PLANE, clouds.circle(96, *np.eye(2)), size=2, opacity=0.6),
+        *ellipses(),
+        draw("ray", Line, "query", PLANE, np.array([[0.0], [FARTHEST]]), place=along, size=3),
+        draw("points", Points, "input", PLANE, beads[:, :2], steps=all_layers().steps, **dots),
+        draw(
+            "tip",
+            Points,
+            "query",
+            PLANE,
+            np.array([[FARTHEST]]),
+            "a ray",
+            place=along,
+            size=9,
+            hand=Turn("ray"),
+            hint="drag it",
+        ),
+    )
+    level, over = split(
+        draw("curve", Line, "input", against_start, points, steps=directions().steps, size=2.5),
+        draw("beads", Points, "input", against_start, beads, steps=directions().steps, **dots),
+        draw("level", Line, "query", PLANE[::-1], np.array([[-180.0], [180]]), place=ray(height), size=2.5),
+    )
+    return Recipe(
+        stages=("circle", *[f"{name} {k}" for k in NUMBERS for name in ("map", "norm")]),
+        parameters=(*sliders, Parameter("ray", "the ray", 20, -85, 85, 1, quiet=True)),
+        clouds=(*shown, *level, Cloud("layers", np.eye(1, 2), all_layers())),
+        views=(
+            square("circle", "On the circle", marks, reaching=True),
+            graph("sheets", "Sheet by sheet", over, START, HEIGHT),
+        ),
+        formula=r"\frac{(t_k + y/20,\; x - s_k)}{\lVert (t_k + y/20,\; x - s_k) \rVert}",
+        readouts=(Sheets("Sheets", "layers"),),
+        progress=2 * NORMS,
+    )

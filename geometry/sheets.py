@@ -1,0 +1,108 @@
+"""Numbers of sheets: how many points of a sphere, or of a flat sheet, affine maps and norms send to one
+direction.
+
+A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid
+{Ax + b : ‖x‖ = 1} at most twice, so each layer at most doubles the sheets. Source: ni2024.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from geometry.entries import Entries
+from geometry.pipeline import Affine, Pipeline
+
+Array = np.ndarray
+Layer = tuple[Array, Array]
+
+LEAST_ANGLE = 1e-9  # radians: directions that are closer count as the same
+
+
+def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
+    """The layers of a pipeline that is an Affine with its own numbers and a Normalize, again and again.
+
+    Raises TypeError for another one.
+    """
+    found = []
+    for step in pipeline.steps[::2]:
+        if not (isinstance(step, Affine) and isinstance(step.A, Entries) and isinstance(step.b, Entries)):
+            raise TypeError(f"{step} is no Affine with its own A and b")
+        found.append((step.A.value(params), step.b.value(params)))
+    return found
+
+
+def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
+    """The points of the unit sphere that a layer maps to each direction: (2, *batch, d), and which of them
+    exist (2, *batch).
+
+    They solve ‖A⁻¹(s·u − b)‖ = 1 with s > 0, for the direction u, a vector of any length above 0. Points that
+    do not exist are the directions themselves.
+    """
+    A, b = layer
+    ray, centre = directions @ np.linalg.inv(A).T, np.linalg.solve(A, b)
+    square, along = (ray**2).sum(-1), ray @ centre
+    discriminant = along**2 - square * (centre @ centre - 1)
+    root = np.sqrt(np.maximum(discriminant, 0))
+    scale = np.stack([along - root, along + root]) / square
+    exist = (discriminant > 0) & (scale > 0)
+    return np.where(exist[..., None], scale[..., None] * ray - centre, directions), exist
+
+
+def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
+    """The point of the plane that a layer with A (3, 2) maps to each direction (*batch, 3): points
+    (*batch, 2), and whether they exist (*batch,).
+
+    A p + b = s·u with s > 0 has at most one solution, unless the plane {Ap + b} contains the origin.
+    """
+    A, b = layer
+    up = np.cross(A[:, 0], A[:, 1])  # normal to the plane
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = (up @ b) / (directions @ up)
+        points = (scale[..., None] * directions - b) @ np.linalg.pinv(A).T
+    exist = np.isfinite(scale) & (scale > 0)
+    return np.where(exist[..., None], points, 0), exist
+
+
+def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Array:
+    """The number of points of the square [−half, half]² that layers map to each direction (N, 3): (N,).
+
+    The first layer has A (3, 2), the others (3, 3). At most 2^(number of layers − 1).
+    """
+    points, exist = directions[None], np.ones((1, len(directions)), bool)
+    for layer in reversed(layers[1:]):
+        both, found = sphere_preimages(layer, points)
+        points = both.reshape(-1, *both.shape[2:])
+        exist = (found & exist).reshape(-1, len(directions))
+    flat, found = plane_preimages(layers[0], points)
+    return (exist & found & (np.abs(flat) <= half).all(-1)).sum(0)
+
+
+def circle_sheets(layers: Sequence[Layer]) -> int:
+    """The largest number of points of the unit circle that layers in the plane map to one direction.
+
+    Exact: the number changes only where the ray is tangent to the image of the circle, so one direction
+    between each two neighbouring tangents is enough. Without layers 1. At most 2^(number of layers).
+    """
+    turns = np.sort(_tangents(layers))
+    ends = np.append(turns, turns[:1] + 2 * np.pi) if len(turns) else np.array([0.0, 1.0])
+    wide = np.diff(ends) > LEAST_ANGLE
+    middles = (ends[:-1] + np.diff(ends) / 2)[wide]
+    points, exist = np.stack([np.cos(middles), np.sin(middles)], -1)[None], np.ones((1, len(middles)), bool)
+    for layer in reversed(layers):
+        both, found = sphere_preimages(layer, points)
+        points, exist = both.reshape(-1, *both.shape[2:]), (found & exist).reshape(-1, len(middles))
+    return int(exist.sum(0).max())
+
+
+def _tangents(layers: Sequence[Layer]) -> Array:
+    """The angles of the directions in which the image of the circle under layers turns back."""
+    found = np.empty((0, 2))
+    for A, b in layers:
+        centre = np.linalg.solve(A, b)
+        square = centre @ centre
+        if square > 1:  # the points x of the circle with ⟨x, A⁻¹b⟩ = −1
+            across = np.sqrt(square - 1) * np.array([-centre[1], centre[0]])
+            found = np.concatenate([found, (np.stack([across, -across]) - centre) / square])
+        found = found @ A.T + b
+        found = found / np.linalg.norm(found, axis=-1, keepdims=True)
+    return np.arctan2(found[:, 1], found[:, 0])
