@@ -11,7 +11,7 @@ from learning.film import from_npz, score
 from learning.shipped import FOLDER, table
 from learning.shipped import film as shipped
 from tools.films import __main__ as films
-from tools.films import ffn, majority, networks, store
+from tools.films import ffn, majority, networks, sheets, store
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
 SINGLE = 2e-3  # float32 weights and sums, in training, against the same sums in NumPy
@@ -70,6 +70,21 @@ def test_the_tables_are_whole():
     assert starts == [(*each, k) for each in networks.START_SETTINGS for k in range(networks.LABELLINGS)]
     assert all(set(row["fitted"]) <= set(range(row["networks"])) for row in table("starts"))
     assert len(table("digits")) == len({(r["middle"], r["depth"], r["last"]) for r in table("digits")}) == 40
+
+
+def test_the_table_of_sheets_keeps_the_bound():
+    rows = table("sheets")
+    assert [row["norms"] for row in rows] == list(sheets.NORM_COUNTS)
+    for row in rows:
+        assert row["bound"] == 2 ** (row["norms"] - 1)
+        assert len(row["sheets"]) == len(row["same"]) == len(row["accuracy"]) == 32
+        assert min(row["sheets"]) >= 1 and max(row["sheets"]) <= row["bound"]
+
+
+def test_sheets_counted_anew():
+    row = sheets.counted(2, shipped("spiral"))
+    assert row["bound"] == 2 and np.bincount(row["sheets"]).tolist() == [0, 1, 31]
+    assert row["accuracy"] == pytest.approx(shipped("spiral").accuracy[:, -1], abs=1e-4)
 
 
 def test_a_short_film_made_anew(tmp_path, monkeypatch, capsys):

@@ -16,6 +16,7 @@ from tools.films.language import language, norms, sliding
 from tools.films.majority import counting, falling, lengths
 from tools.films.networks import FILMS, labels, numerals, starts
 from tools.films.placement import placement
+from tools.films.sheets import sheets
 from tools.films.soft_heads import soft_heads
 from tools.films.store import write
 from tools.films.symmetrise import symmetrise
@@ -34,6 +35,7 @@ TABLES = {
     "drift": sliding,
     "depth": depth,
     "placement": placement,
+    "sheets": sheets,
     "heads": heads,
     "soft_heads": soft_heads,
     "symmetrise": symmetrise,

@@ -2,6 +2,7 @@
 
 from components.language.scene import Choice, Scene
 from components.scenes.cone.build import build
+from components.scenes.cone.networks import files
 
 SHOWN = {
     "cut": "a plane behind the norm",
@@ -10,4 +11,4 @@ SHOWN = {
 }
 WHAT = Choice("what", "show", "cut", SHOWN)
 
-SCENE = Scene(__name__, build, order=320, choices=(WHAT,))
+SCENE = Scene(__name__, build, order=320, choices=(WHAT,), files=files)

@@ -11,6 +11,7 @@ from components.language.marks import Color, Disc, Drag, Field, Line, Points, Ri
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
 from components.scenes.cone.layers import layers
+from components.scenes.cone.networks import Found
 from components.scenes.scenery import Look, Part, draw, globe, space, split, square
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, Track, clouds
 from geometry.pipeline import Step
@@ -27,8 +28,10 @@ ANGLES = np.arange(0.0, 181.0)  # at which cosines are known; linear between the
 NORM = Pipeline((Normalize(),))
 
 
-def build(choices: Choices) -> Recipe:
-    return {"cut": cut, "line": lines, "layers": layers}[choices["what"]]()
+def build(choices: Choices, found: Found = ()) -> Recipe:
+    if choices["what"] == "layers":
+        return layers(found)
+    return cut() if choices["what"] == "cut" else lines()
 
 
 def wave(turn: np.ndarray, of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:

@@ -10,6 +10,7 @@ import numpy as np
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Line, Points, Turn
 from components.language.recipe import Parameter, Recipe, Sheets
+from components.scenes.cone.networks import Found, networks_view
 from components.scenes.scenery import Axis, Look, Part, draw, graph, rest, split, square
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
@@ -74,7 +75,7 @@ def ellipses() -> list[Part]:
     return out
 
 
-def layers() -> Recipe:
+def layers(found: Found) -> Recipe:
     sliders = tuple(
         Parameter(f"{name}{k}", f"{name}{'₁₂₃₄₅'[k - 1]}", values[k - 1], *ends, group=group, vector=True)
         for name, values, ends, group in (
@@ -113,13 +114,15 @@ def layers() -> Recipe:
         draw("beads", Points, "input", against_start, beads, steps=directions().steps, **dots),
         draw("level", Line, "query", PLANE[::-1], np.array([[-180.0], [180]]), place=ray(height), size=2.5),
     )
+    trained, networks = networks_view(found)
     return Recipe(
         stages=("circle", *[f"{name} {k}" for k in NUMBERS for name in ("map", "norm")]),
         parameters=(*sliders, Parameter("ray", "the ray", 20, -85, 85, 1, quiet=True)),
-        clouds=(*shown, *level, Cloud("layers", np.eye(1, 2), all_layers())),
+        clouds=(*shown, *level, *trained, Cloud("layers", np.eye(1, 2), all_layers())),
         views=(
             square("circle", "On the circle", marks, reaching=True),
             graph("sheets", "Sheet by sheet", over, START, HEIGHT),
+            networks,
         ),
         formula=r"\frac{(t_k + y/20,\; x - s_k)}{\lVert (t_k + y/20,\; x - s_k) \rVert}",
         readouts=(Sheets("Sheets", "layers"),),

@@ -1,0 +1,52 @@
+"""The sheets that trained networks reach, beside the bound: a dot for each network, in rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Labels, Line, Points
+from components.language.recipe import View
+from components.language.scene import Choices, File
+from components.scenes.scenery import draw, graph, split
+from learning.film import rows as table
+
+Found = Sequence[Mapping[str, Any]]
+
+DATA_FILE = File("sheets.json", table)
+APART = 0.022  # between neighbouring dots of a row
+LABEL_PLACE = (-0.75, 0.4)  # of the words "at most", from their point of the bound
+PLANE = rows(np.eye(2))
+
+
+def files(choices: Choices) -> tuple[File, ...]:
+    """The table of trained networks, if it is shown."""
+    return (DATA_FILE,) if choices["what"] == "layers" else ()
+
+
+def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
+    """The clouds and the view of the counts, by the number of norms that can fold."""
+    folds = np.array([row["norms"] - 1 for row in found])
+    dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
+    medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])
+    bound = np.stack([folds, folds], -1).astype(float)
+    words = [f"at most {row['bound']}" for row in found]
+    parts, marks = split(
+        draw("bound", Line, "sphere", PLANE, bound, size=2.5),
+        draw("bounds", Labels, "sphere", PLANE, bound + LABEL_PLACE, labels=words),
+        draw("networks", Points, "trail", PLANE, dots, "networks", size=4),
+        draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
+    )
+    axes = ("norms that can fold", -0.5, 5.6), ("log₂ of the sheets", -0.4, 5.9)
+    return parts, graph("networks", "32 trained networks each", marks, *axes)
+
+
+def dot_rows(at: float, counts: Sequence[int]) -> np.ndarray:
+    """Points (N, 2) at the height log₂ of each count; equal counts make a row in the middle of `at`."""
+    out = []
+    for count in sorted(set(counts)):
+        many = counts.count(count)
+        x = at + APART * (np.arange(many) - (many - 1) / 2)
+        out.append(np.stack([x, np.full(many, np.log2(count))], -1))
+    return np.concatenate(out)

@@ -1,0 +1,57 @@
+"""How many sheets of the plane a trained network with u_ε lays over one direction of the sphere.
+
+The count is for ε = 0: then each layer is an affine map and a norm, and preimages are known in closed form
+(`geometry.sheets`). It does not depend on a grid: counts by small triangles are too large where these are
+thin.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from geometry.sheets import Layer, plane_sheets
+from learning.network import Network
+
+Array = np.ndarray
+
+HALF = 1.0  # half the side of the square of inputs
+FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # inputs drawn at first, and at most at once
+
+
+def network_layers(network: Network, flat: Array) -> list[Layer]:
+    """The layers before the last Linear, in double precision. Raises ValueError for another architecture."""
+    if (network.middle, network.inputs, set(network.hidden)) != ("u_eps", 2, {3}):
+        raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
+    return [(A.astype(float), b.astype(float)) for A, b in network.unflatten(flat)[:-1]]
+
+
+def images(layers: list[Layer], points: Array) -> Array:
+    """The directions (N, 3) to which the layers send points of the plane (N, 2), for ε = 0."""
+    x = points
+    for A, b in layers:
+        x = x @ A.T + b
+        x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return x
+
+
+def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
+    """The largest number of points of the square [−1, 1]² that the network sends to one direction.
+
+    Found over the directions of random inputs: twice as many are drawn until two draws in a row find no more
+    sheets, so directions that hardly any input reaches may be missed.
+    """
+    layers, rng = network_layers(network, flat), np.random.default_rng(seed)
+    most, count, vain = 0, FIRST_INPUTS, 0
+    while vain < 2 and count <= MAX_INPUTS:
+        points = rng.uniform(-HALF, HALF, (count, 2))
+        found = int(plane_sheets(layers, images(layers, points), HALF).max())
+        vain = 0 if found > most else vain + 1
+        most, count = max(most, found), 2 * count
+    return most
+
+
+def same_without_eps(network: Network, flat: Array, points: Array) -> float:
+    """The share of points (N, 2) that the network puts into the same class with ε = 0."""
+    parts = network.parts(flat)
+    labels = [each.logits(parts, points)[:, 0] > 0 for each in (network, replace(network, eps=0.0))]
+    return float(np.mean(labels[0] == labels[1]))

@@ -1,0 +1,39 @@
+"""Count the sheets that networks trained on a spiral lay over one direction, for the scene cone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from learning.film import Film
+from learning.sheet_counts import most_sheets, same_without_eps
+from tools.films.networks import plane
+from tools.films.store import write_table
+
+TURNS, STEPS = 1.5, 8000
+NORM_COUNTS = range(2, 7)
+
+
+def sheets() -> None:
+    """Write the table "sheets": for 2 to 6 norms what 32 networks trained on the same spiral reach."""
+    rows = []
+    for norms in NORM_COUNTS:
+        rows.append(counted(norms, plane(TURNS, norms, steps=STEPS)))
+        print(f"  sheets: {rows[-1]}", flush=True)
+    write_table("sheets", rows)
+
+
+def counted(norms: int, film: Film) -> dict[str, Any]:
+    """A row of the table, with a number for each network.
+
+    sheets    the largest number of sheets over one direction, for ε = 0
+    same      the share of the training points that ε = 0 leaves in their class
+    accuracy  at the end of training
+    """
+    ends = film.weights[:, -1]
+    return {
+        "norms": norms,
+        "bound": 2 ** (norms - 1),
+        "sheets": [most_sheets(film.network, flat) for flat in ends],
+        "same": [round(same_without_eps(film.network, flat, film.data.points), 4) for flat in ends],
+        "accuracy": [round(float(each), 4) for each in film.accuracy[:, -1]],
+    }
