@@ -22,6 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 from components.language.scene import scenes
 from tests.browser.hand import TIMEOUT_MS
 from tests.folders import cache_folder
+from tests.waiting import PATIENCE
 from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
@@ -55,7 +56,6 @@ for (const call of ["drawArrays", "drawElements", "clear"]) {
   WebGLRenderingContext.prototype[call] = function (...all) { if (!window.blind) draws.apply(this, all); };
 }"""
 SEES = "window.blind = false; unseen.disabled = true;"
-START_SECONDS = 180  # a cold start beside others on two cores, with room to spare
 expect.set_options(timeout=TIMEOUT_MS)
 
 
@@ -91,7 +91,7 @@ def serving(folder):
         yield base, process
     finally:
         process.terminate()
-        process.wait(timeout=START_SECONDS)
+        process.wait(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -126,9 +126,7 @@ def browser():
     assert executable, "no browser: run `python tools/browser.py`"
     with sync_playwright() as playwright:
         arguments = [*ARGUMENTS, *CHEAP, f"--disable-features={','.join(OFF)}"]
-        browser = playwright.chromium.launch(
-            executable_path=executable, args=arguments, timeout=1000 * START_SECONDS
-        )
+        browser = playwright.chromium.launch(executable_path=executable, args=arguments, timeout=TIMEOUT_MS)
         yield browser
         browser.close()
 
@@ -297,7 +295,7 @@ def kept(reader, window, draws, request):
 
 
 def _becomes_healthy(base, process):
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{base}/healthz", timeout=5) as answer:

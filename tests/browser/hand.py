@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from components.training import recipes
 
-TIMEOUT_MS = 180_000  # for a machine that is busy with all else: a passing test never comes near it
+TIMEOUT_MS = 300_000  # for a machine that is busy with all else: a passing test never comes near it
 HASTE = 10  # times the usual speed
 POLL_MS = 40  # between two checks of a page; a check in each frame would slow it down
 SMALL_3D = "n=60"  # query of a scene with few points, quick to draw
