@@ -51,7 +51,7 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 def sheared_shadow(
     x: Float[Array, "*batch"], y: Float[Array, "*batch"], *, s: Scalar, radius: Scalar
 ) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
-    """The shadows of the sheared sphere x² + y² + z² = r² on the plane z = 0: of the points above and below
+    """The shadows on the plane z = 0 of the two points of the sphere x² + y² + z² = r² above and below
     (x, y).
 
     They are (x ± s·√(r² − x² − y²), y), the upper hemisphere first; NaN outside the disc.

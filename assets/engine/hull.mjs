@@ -19,7 +19,8 @@ const FLATNESS_TOLERANCE = 5e-7;
 // nearby points see an inconsistent set of faces
 const VISIBILITY_TOLERANCE = 1e-13;
 
-/** The convex hull. If an affine map takes the points from those of `before`, its hull is reused.
+/** The convex hull. If the points are the image of those of `before` under an invertible affine map, the hull
+ * `before` is reused.
  * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before]
  * @returns {Hull} */
 export function hull(points, n, d, before) {

@@ -212,7 +212,10 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
-    """The camera with four decimals, or all if rounding would bring it too near; empty if links refuse it."""
+    """The camera's part of a link: four decimals, or all if rounding would bring it too near its centre.
+
+    {} if no link accepts the camera.
+    """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))
     found = next(filter(_is_camera, short), None)

@@ -82,7 +82,7 @@ def data_block(recipes: Mapping[str, Any]) -> Any:
 
 
 def inside(code: str) -> str:
-    """Escape code or JSON for a script element, so that nothing in it ends the element."""
+    """Escape JavaScript or JSON for a script element, so that its text cannot close the element."""
     return re.sub(r"<(?=/script|!--)", r"\\u003c", code, flags=re.IGNORECASE)
 
 

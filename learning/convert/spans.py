@@ -194,7 +194,7 @@ def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
 
 
 def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The spans of slices, but for those without a group; None if a slice takes a part of a group."""
+    """The spans of all slices that contain whole groups; None if a slice contains only part of a group."""
     at, gone = cut_axis(call), call.op in ("select", "unbind")
     labels, found = span.labels(value.shape), list[Part]()
     axes = [axis - (gone and axis > at) for axis in span.axes if not (gone and axis == at)]

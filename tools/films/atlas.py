@@ -38,7 +38,8 @@ ENGLISH = "the explanations of this site (MIT)"
 @dataclass(frozen=True)
 class Source:
     """A trained model in a package. model: its folder or file there; title: what it is called; text: a file
-    of films/, by lines or as a whole; tokenizer: writes the missing tokenizer into a copy of the folder.
+    of films/, which the model reads by lines or as a whole; tokenizer: writes the missing tokenizer into a
+    copy of the folder.
     """
 
     title: str

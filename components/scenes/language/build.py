@@ -123,7 +123,7 @@ def marks(n: int) -> tuple[Mark, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table of the shares of unselectable keys by layer, and of losses: means over the trained models."""
+    """Table over the trained models: mean shares of unselectable keys by layer, and the range of losses."""
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):
         models = [row for row in found if row["scaled"] == scaled]

@@ -183,7 +183,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
 
 
 def divided_law(law: Law, by: float) -> Law:
-    """The density of a random number divided by `by`."""
+    """The density of X / `by`, where X has the density `law`."""
     return lambda s: by * law(by * s)
 
 
@@ -340,7 +340,7 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """Expected number, of a million random keys, within the angle θ of q, at each stage."""
+    """A readout: how many of a million random keys are expected within the angle θ of q, at each stage."""
     cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
     count = moved("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))

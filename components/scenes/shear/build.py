@@ -62,7 +62,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
-    """Clouds of all shapes, sheared; those of the sphere then normalised again; the shadow by its formula."""
+    """Clouds of all shapes after the shear, and of the shadow by its formula.
+
+    Those on the sphere are normalised again after the shear.
+    """
     points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
     grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))
     back = Pipeline((shear, Normalize(radius=slider("r"))))
