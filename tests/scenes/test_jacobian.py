@@ -261,7 +261,7 @@ CLAIMS = {
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
     "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
-    "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided by $\\sigma$. What is left arrives at $x$.": loses_two_parts,
+    "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided as above. What is left arrives at $x$.": loses_two_parts,
     "With $\\varepsilon = 0$ its singular values are $1/\\sigma$ ($d - 2$ times) and 0 (twice: along $𝟏$ and along $z$).": singular_values,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
