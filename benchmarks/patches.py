@@ -1,10 +1,9 @@
 """Measure the gain of each patch to Plotly (docs/plotly.md): `python -m benchmarks.patches`.
 
 A page with the patch and one without it (`#without=` in its address) are measured alternately, each in a new
-browser. Three times are printed: the CPU time of the page's scripts (for a page that is being opened, of its
-whole process); the CPU time of all processes of the browser, mostly software WebGL; and the wall time, which
-includes waiting and is meaningful only on an idle machine. They are medians; for the gain the quartiles are
-printed too.
+browser. Three times are printed: the CPU time of the page's scripts; the CPU time of all processes of the
+browser, mostly software WebGL; and the wall time, which includes waiting and is meaningful only on an idle
+machine. They are medians; for the gain the quartiles are printed too.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from contextlib import ExitStack
 from playwright.sync_api import Browser, BrowserType, sync_playwright
 
 from benchmarks.bench import FRAMES, IMPORT, OPEN, ROOT, RUN, opened, serving
-from benchmarks.living import living
 from tools.browser import ARGUMENTS, find
 
 IDLE_SECONDS = 4
@@ -31,55 +29,38 @@ ACTS = {
     ),
 }
 FRAME_PATHS = ("/octants", "/layernorm?n=2000")
-LIVING_PATHS = ("/layernorm", "/spiral")
 # For each patch, the case that it was made for.
 CASES = {
     "buffers": ("a frame", FRAME_PATHS),
     "redraw": ("a frame", FRAME_PATHS),
     "uniforms": ("a frame", FRAME_PATHS),
     "layers": ("a frame", FRAME_PATHS),
-    "shaders": ("to a living figure", LIVING_PATHS),
     "pulse": ("a second at rest", ("/layernorm", "/heads")),
 }
 UNITS = ("script", "all processes", "clock")
 Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 
 
-def cost(
-    browser: Browser, act: Callable[[], object], count: int = 1, script: Callable[[], float] | None = None
-) -> Cost:
-    """The cost of an action, divided by `count`. script: returns the page's script seconds so far, if it is
-    open.
-    """
+def cost(browser: Browser, act: Callable[[], object], count: int, script: Callable[[], float]) -> Cost:
+    """The cost of an action, divided by `count`. script: returns the page's script seconds so far."""
     session = browser.new_browser_cdp_session()
 
-    def used() -> dict[int, tuple[str, float]]:
+    def used() -> dict[int, float]:
         processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-        return {each["id"]: (each["type"], each["cpuTime"]) for each in processes}
+        return {each["id"]: each["cpuTime"] for each in processes}
 
-    scripted, before, start = script() if script else 0, used(), time.perf_counter()
+    scripted, before, start = script(), used(), time.perf_counter()
     act()
     clock, after = time.perf_counter() - start, used()
-    spent = [(kind, seconds - before.get(pid, ("", 0))[1]) for pid, (kind, seconds) in after.items()]
-    page = script() - scripted if script else max(seconds for kind, seconds in spent if kind == "renderer")
-    return tuple(1000 * seconds / count for seconds in (page, sum(seconds for _, seconds in spent), clock))
+    spent = sum(seconds - before.get(process, 0) for process, seconds in after.items())
+    return tuple(1000 * seconds / count for seconds in (script() - scripted, spent, clock))
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
     """Open what a measurement needs, on the stack, and return a function that measures one round."""
 
-    def launched() -> Browser:
-        return stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
-
-    def cold() -> Cost:
-        browser = launched()
-        spent = cost(browser, lambda: living(browser, url))
-        browser.close()
-        return spent
-
-    if what not in ACTS:
-        return cold
-    browser, (script, given, count) = launched(), ACTS[what]
+    browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
+    script, given, count = ACTS[what]
     page = opened(browser, url, OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     page.evaluate(script, given)

@@ -25,8 +25,7 @@ import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
-import { declared, lazily } from "../../assets/painter/plotly/shaders.mjs";
-import { names as uniformNames, uniforms } from "../../assets/painter/plotly/uniforms.mjs";
+import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
 /** Numbers as base64, so that NaN and infinities travel too. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
@@ -402,8 +401,6 @@ const answers = {
       return [...told, tell(state)];
     });
   },
-  declared: ({ source, kind }) => declared(source, kind),
-  uniformNames: ({ types }) => uniformNames(types),
   // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one
   uniforms: ({ types, turns }) => {
     /** @type {unknown[]} */ let told = [];
@@ -413,66 +410,19 @@ const answers = {
         (/** @type {unknown[]} */ ...asked) => told.push([name, ...asked]),
       ]),
     );
-    const gl = Object.assign(Object.create(set), {
+    const gl = Object.assign(Object.create({ ...set, useProgram: () => {} }), {
       getUniformLocation: (/** @type {unknown} */ _, /** @type {string} */ name) => name,
     });
     const program = {};
     const shader = { program, types: { uniforms: types } };
-    const { mend, forget } = uniforms(gl);
-    mend(shader);
+    cacheUniforms(gl)(shader);
+    gl.useProgram(program);
     return turns.map((given) => {
       told = [];
-      if (given === null) forget(program);
+      if (given === null) gl.uniform1f("opacity", 7);
       else shader.uniforms = given;
       return told;
     });
-  },
-  lazily: ({ source }) => {
-    // what reaches WebGL until a program of this source is used, and then
-    const told = /** @type {string[]} */ ([]);
-    const warn = console.warn;
-    const names = [
-      "shaderSource",
-      "compileShader",
-      "attachShader",
-      "linkProgram",
-      "useProgram",
-      "getUniformLocation",
-      "uniform1f",
-    ];
-    const own = Object.fromEntries(
-      names.map((name) => [
-        name,
-        () => {
-          told.push(name);
-          return {};
-        },
-      ]),
-    );
-    const gl = Object.assign(
-      Object.create({
-        ...own,
-        createShader: () => ({}),
-        createProgram: () => ({}),
-        getProgramParameter: () => true,
-      }),
-      { LINK_STATUS: "linked", ACTIVE_UNIFORMS: "uniforms" },
-    );
-    const reports = /** @type {string[]} */ ([]);
-    console.warn = (message) => reports.push(message);
-    lazily(gl);
-    const shader = gl.createShader();
-    const program = gl.createProgram();
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-    gl.linkProgram(program);
-    const place = gl.getUniformLocation(program, "opacity");
-    const before = told.splice(0);
-    gl.useProgram(program);
-    gl.uniform1f(place, 1);
-    console.warn = warn;
-    return { before, after: told, reports };
   },
   crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),
   legible: ({ counts, at }) =>

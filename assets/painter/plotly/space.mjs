@@ -33,7 +33,7 @@ import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
 import { caught, pulse } from "./pulse.mjs";
-import { lazily } from "./shaders.mjs";
+import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
 
@@ -95,10 +95,7 @@ export class Space {
     /** @type {Plotly} */ let unseen = null;
     const build = () =>
       within(draw, (gl) => {
-        if (this.fast && wanted("shaders")) {
-          const mend = lazily(gl);
-          if (wanted("uniforms")) this.#mend = mend;
-        }
+        if (this.fast && wanted("uniforms")) this.#mend = cacheUniforms(gl);
         if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
         if (!this.fast) return;
         unseen = gl;

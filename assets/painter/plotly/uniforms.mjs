@@ -14,14 +14,8 @@
 
 import { guarded } from "./patches.mjs";
 
-/** The WebGL names of a tree of uniforms, with their types: b in a is `a.b`, 1 in a is `a[1]`.
- * @param {Types} types @param {string} [name] @returns {[string, string][]} */
-export function names(types, name = "") {
-  if (typeof types === "string") return [[name, types]];
-  return Object.keys(types).flatMap((key) => names(types[key], below(name, key)));
-}
-
-/** @param {string} name @param {string} key */
+/** The WebGL name of a part of a uniform: b in a is `a.b`, 1 in a is `a[1]`. @param {string} name
+ * @param {string} key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
 /** The setter for uniforms of a type. @param {WebGLRenderingContext} gl @param {string} type
@@ -37,7 +31,7 @@ function way(gl, type) {
 }
 
 /** Compare a value with the cached one, and cache it. @param {number[]} kept @param {Value} value */
-export function known(kept, value) {
+function known(kept, value) {
   if (typeof value !== "object") {
     if (kept[0] === value) return true;
     kept[0] = Number(value);
@@ -52,23 +46,20 @@ export function known(kept, value) {
   return same;
 }
 
-/** The cached uniforms of a context's shaders. @param {WebGLRenderingContext} gl */
-export function uniforms(gl) {
+/** Cache the uniforms of a context's shaders, also when others set them. @param {WebGLRenderingContext} gl
+ * @returns {(shader: Shader | undefined) => void} replaces a shader's uniform setters by cached ones */
+export function cacheUniforms(gl) {
+  const native = Object.getPrototypeOf(gl);
+  /** @type {WebGLProgram | null} */ let used = null;
   /** @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} */ const programs =
     new WeakMap();
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
-  /** @param {WebGLProgram} program */
-  function of(program) {
-    const found = programs.get(program) ?? { setters: {}, kept: [] };
-    programs.set(program, found);
-    return found;
-  }
-
   /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the setter,
    * the same for all shaders of a program */
   function setter(program, name, type) {
-    const { setters, kept } = of(program);
+    const { setters, kept } = programs.get(program) ?? { setters: {}, kept: [] };
+    programs.set(program, { setters, kept });
     const own = /** @type {number[]} */ ([]);
     const set = way(gl, type);
     /** @type {WebGLUniformLocation | null | undefined} */ let place;
@@ -96,25 +87,23 @@ export function uniforms(gl) {
     };
   }
 
-  return {
-    /** Replace a shader's uniform setters by cached ones. @param {Shader | undefined} shader */
-    mend(shader) {
-      if (!shader?.program || mended.has(shader)) return;
-      mended.add(shader);
-      guarded("uniforms", () => {
-        const { set, tree: all } = tree(shader.program, shader.types.uniforms, "");
-        Object.defineProperty(shader, "uniforms", {
-          set,
-          get: () => all,
-          configurable: true,
-          enumerable: true,
-        });
-      });
-    },
-    /** Invalidate the cache of a program whose uniforms were set elsewhere.
-     * @param {WebGLProgram | null} program */
-    forget(program) {
-      for (const kept of (program && programs.get(program)?.kept) || []) kept.length = 0;
-    },
+  gl.useProgram = (program) => native.useProgram.call(gl, (used = program));
+  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name)))
+    Object.assign(gl, {
+      [name]: (/** @type {unknown[]} */ ...given) => {
+        // set elsewhere, so the values that are cached for this program are no longer right
+        for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
+        native[name].apply(gl, given);
+      },
+    });
+
+  return (shader) => {
+    if (!shader?.program || mended.has(shader)) return;
+    mended.add(shader);
+    guarded("uniforms", () => {
+      const { set, tree: all } = tree(shader.program, shader.types.uniforms, "");
+      const own = { set, get: () => all, configurable: true, enumerable: true };
+      Object.defineProperty(shader, "uniforms", own);
+    });
   };
 }
