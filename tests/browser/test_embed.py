@@ -371,7 +371,11 @@ PLAY = """async (url) => {
     return Math.round(1000 * Math.sqrt(squares / n - (sum / n) ** 2)) / 1000;
   };
   const first = spread();
+  let later = first;
   await video.play();
-  await new Promise((later) => setTimeout(later, 700));
-  return [first, spread()];
+  while (later === first && !video.ended) {
+    await new Promise((go) => setTimeout(go, 100));
+    later = spread();
+  }
+  return [first, later];
 }"""

@@ -211,7 +211,7 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     drag(page, middle(page, ".figure"), (120, 40))
     frames(page)  # in which Plotly turns it
     assert np.abs(camera(page) - first).max() > 0.2
-    assert page.evaluate(STILL, 10_000), "what is at rest asks for no frames"
+    assert page.evaluate(STILL, TIMEOUT_MS), "what is at rest asks for no frames"
 
 
 # Whether at last nothing on the page asks for a frame for a while; waited for so many milliseconds.

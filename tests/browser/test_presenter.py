@@ -41,7 +41,7 @@ def test_the_figure_fills_the_screen(page):
     for width, height in ((1440, 900), (1024, 768)):
         page.set_viewport_size({"width": width, "height": height})
         rest(page, f"innerWidth === {width}")
-        for _ in range(4):  # a window that has just changed is sometimes refused
+        for _ in range(20):  # a window that has just changed is sometimes refused
             page.evaluate(TURNED)
             page.keyboard.press("p")
             page.wait_for_function("() => window.turned", timeout=TIMEOUT_MS)
