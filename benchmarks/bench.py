@@ -54,6 +54,8 @@ LARGE = [
     ("heads", "heads=4&overlap=1", "overlap"),
     ("drift", "window=256&layer=4", ""),
     ("model", "beside=start", ""),
+    ("cone", "", "axis"),
+    ("cone", "what=layers", "s2"),
 ]  # largest settings of costly scenes, and the slider that moves instead of the progress
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"

@@ -340,7 +340,7 @@ def twice_on_an_ellipse():
     for s, t in product(ends["s1"], ends["t1"]):
         for k in range(1, 6):
             image = recipe.cloud(f"ellipse {k}").stages(defaults | {f"s{k}": s, f"t{k}": t})[2 * k - 1]
-            x, y = ((image - [t, -s]) / [FLAT, 1]).T
+            x, y = ((image - [t / 10, -s / 10]) / [FLAT, 1]).T
             np.testing.assert_allclose(x**2 + y**2, 1, atol=EXACT)
             assert image[:, 0].min() > 0 and image[:, 0].max() < t + 1
     doubled()
@@ -420,12 +420,12 @@ CLAIMS = {
     "The third panel has the same number for networks of width 3 that were trained on a spiral, and the bound. Their first norm is left out": third_panel,
     "Training comes to 8, the median of 32 networks with as many folding norms.": as_many_folds,
     "With **norms in a row on one circle** there are two dimensions and five layers, each with a norm behind it.": on_the_circle,
-    "A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
+    "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin, both in tenths. A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
     "The norm sends both points of a ray to one place. So behind each norm there are at most twice as many *sheets* over a direction as before.": most_sheets,
     "wherever the curve crosses the level of the ray, one sheet lies over it.": sheet_by_sheet,
     "The number beside the picture is that of the direction with the most sheets, and its bound.": most_sheets,
     "? The first norm has folded the circle: two sheets. How many can five norms in a row make? - 10 - 25 - * 32 Each norm doubles the sheets at most.": one_fold,
-    "Here the bound is reached: 32 sheets. It takes well placed ellipses: set $s_2$ to 0, and 4 are left.": five_folds,
+    "Here the bound is reached: 32 sheets. Set $s_2$ to 0, and 4 are left.": five_folds,
     "Of 1,000 random settings of all ten sliders the median has 6.": random_sliders,
     "A flat sheet of two dimensions still meets the cone in a conic section.": kinds,
 }

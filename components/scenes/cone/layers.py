@@ -1,8 +1,8 @@
 """Norms in a row on one circle: the recipe whose layers fold it, and the number of sheets over a direction.
 
-Layer k takes (x, y) to (tₖ + FLAT·y, x − sₖ): a flat, upright ellipse at the distance tₖ from the origin.
-Then the norm takes it to an arc of the circle. As tₖ > FLAT the ellipse is always on the right of the origin,
-so a direction is known by its height.
+Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
+origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT the ellipse is always on the right of
+the origin, so a direction is known by its height.
 """
 
 import numpy as np
@@ -20,9 +20,12 @@ FLAT = 0.05  # half the width of each ellipse; its half height is 1
 POINTS, BEADS = 3600, 72
 EVEN = 10.0  # weight of the angle at the start where points are placed, against the angle after each norm
 FARTHEST = 1.3  # end of the ray
-HEIGHTS, DISTANCES = (0, *[0.75] * (NORMS - 1)), (0.3, *[0.15] * (NORMS - 1))
+HEIGHTS, DISTANCES = (
+    (0, *[7.5] * (NORMS - 1)),
+    (3, *[1.5] * (NORMS - 1)),
+)  # in tenths, so that fields are short
 START: Axis = ("angle at the start, in degrees", -185, 185)
-HEIGHT: Axis = ("height of the direction now", -1.1, 1.1)
+HEIGHT: Axis = ("height now", -1.1, 1.1)
 PLANE = rows(np.eye(2))
 NUMBERS = range(1, NORMS + 1)
 
@@ -31,7 +34,9 @@ def layer(k: int, d: int = 2) -> tuple[Step, ...]:
     """Layer k on the plane; further coordinates stay as they are."""
     A, across, up = np.eye(d), np.eye(d)[0], np.eye(d)[1]
     A[:2, :2] = np.array([[0, FLAT], [1, 0]])
-    return Affine(A, Entries(np.zeros(d), {f"t{k}": across, f"s{k}": -up})), Normalize(groups=((0, 1),))
+    return Affine(A, Entries(np.zeros(d), {f"t{k}": across / 10, f"s{k}": -up / 10})), Normalize(
+        groups=((0, 1),)
+    )
 
 
 def all_layers(d: int = 2) -> Pipeline:
@@ -79,8 +84,8 @@ def layers(found: Found) -> Recipe:
     sliders = tuple(
         Parameter(f"{name}{k}", f"{name}{'₁₂₃₄₅'[k - 1]}", values[k - 1], *ends, group=group, vector=True)
         for name, values, ends, group in (
-            ("s", HEIGHTS, (-0.2, 1.2), "height s"),
-            ("t", DISTANCES, (0.1, 0.8), "distance t"),
+            ("s", HEIGHTS, (-2, 12, 0.1), "height s"),
+            ("t", DISTANCES, (1, 8, 0.1), "distance t"),
         )
         for k in NUMBERS
     )
@@ -124,7 +129,7 @@ def layers(found: Found) -> Recipe:
             graph("sheets", "Sheet by sheet", over, START, HEIGHT),
             networks,
         ),
-        formula=r"\frac{(t_k + y/20,\; x - s_k)}{\lVert (t_k + y/20,\; x - s_k) \rVert}",
+        formula=r"\frac{(t_k/10 + y/20,\; x - s_k/10)}{\lVert (t_k/10 + y/20,\; x - s_k/10) \rVert}",
         readouts=(Sheets("Sheets", "layers"),),
         progress=2 * NORMS,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Cloud, rows
-from components.language.marks import Labels, Line, Points
+from components.language.marks import Line, Points
 from components.language.recipe import View
 from components.language.scene import Choices, File
 from components.scenes.scenery import draw, graph, split
@@ -16,7 +16,6 @@ Found = Sequence[Mapping[str, Any]]
 
 DATA_FILE = File("sheets.json", table)
 APART = 0.022  # between neighbouring dots of a row
-LABEL_PLACE = (-0.75, 0.4)  # of the words "at most", from their point of the bound
 PLANE = rows(np.eye(2))
 
 
@@ -31,14 +30,12 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
     dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
     medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])
     bound = np.stack([folds, folds], -1).astype(float)
-    words = [f"at most {row['bound']}" for row in found]
     parts, marks = split(
-        draw("bound", Line, "sphere", PLANE, bound, size=2.5),
-        draw("bounds", Labels, "sphere", PLANE, bound + LABEL_PLACE, labels=words),
+        draw("bound", Line, "sphere", PLANE, bound, "at most", size=2.5),
         draw("networks", Points, "trail", PLANE, dots, "networks", size=4),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
-    axes = ("norms that can fold", -0.5, 5.6), ("log₂ of the sheets", -0.4, 5.9)
+    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the sheets", -0.4, 5.9)
     return parts, graph("networks", "32 trained networks each", marks, *axes)
 
 
