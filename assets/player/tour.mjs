@@ -37,7 +37,7 @@ export function tour(part, all, player) {
   const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
     h("button", { type: "button", className, onclick }, label);
   const back = button("Back", () => step(-1));
-  const on = button("Next", () => (current < last || asking() ? step(1) : close()), "on");
+  const on = button("Next", () => (current < ends(current)[1] || asking() ? step(1) : close()), "on");
   const card = h(
     "section",
     { className: "guide", hidden: true, "aria-label": "Tour" },
@@ -51,15 +51,27 @@ export function tour(part, all, player) {
       button("Close", () => close()),
     ),
   );
-  /** The stop at which the tour starts: the first about what is shown, if the scene has a choice for that. */
+  /** What a stop is about: its value of the choice that divides the stops into tours, if there is one.
+   * @param {number} k */
+  const subject = (k) => {
+    const { by } = start.dataset;
+    return by ? (all[k].state[by] ?? player.usual[by]) : "";
+  };
+  /** The stop at which the tour starts: the first about what is shown. */
   const first = () => {
     const { by } = start.dataset;
     if (!by) return 0;
-    const { choices, usual } = player;
     return Math.max(
       0,
-      all.findIndex(({ state }) => (state[by] ?? usual[by]) === choices[by]),
+      all.findIndex((_, k) => subject(k) === player.choices[by]),
     );
+  };
+  /** The first and the last stop of the tour to which a stop belongs. @param {number} k */
+  const ends = (k) => {
+    let [from, to] = [k, k];
+    while (from > 0 && subject(from - 1) === subject(k)) from--;
+    while (to < last && subject(to + 1) === subject(k)) to++;
+    return [from, to];
   };
   const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => {
     visit(first());
@@ -84,10 +96,11 @@ export function tour(part, all, player) {
   const visit = (/** @type {number} */ k, linked = false) => {
     const before = current;
     current = k;
-    count.textContent = `${k + 1} of ${last + 1}`;
+    const [from, to] = ends(k);
+    count.textContent = `${k - from + 1} of ${to - from + 1}`;
     title.innerHTML = all[k].title;
-    back.disabled = k === 0;
-    on.textContent = asking() ? "Show me" : k < last ? "Next" : "Done";
+    back.disabled = k === from;
+    on.textContent = asking() ? "Show me" : k < to ? "Next" : "Done";
     card.hidden = false;
     start.hidden = true;
     stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
@@ -97,13 +110,19 @@ export function tour(part, all, player) {
     // the answers come next, and the same key must not skip them
     if (held) title.focus({ preventScroll: true });
     near();
-    if (k && before !== k - 1) player.go(all[k - 1].state, linked);
+    if (k > from && before !== k - 1) player.go(all[k - 1].state, linked);
   };
   const reveal = (/** @type {Node | null} */ judged, linked = false) => {
     words.innerHTML = all[current].html;
+    const to = ends(current)[1];
     if (current === last) words.append(...onwards(part));
+    else if (current === to) {
+      const next = h("button", { type: "button", onclick: () => visit(to + 1) });
+      next.innerHTML = all[to + 1].title;
+      words.append(h("p", {}, "The next tour begins with ", next));
+    }
     if (judged) words.prepend(judged);
-    on.textContent = current < last ? "Next" : "Done";
+    on.textContent = current < to ? "Next" : "Done";
     near();
     player.go(all[current].state, linked);
   };
@@ -128,6 +147,7 @@ export function tour(part, all, player) {
   };
   const step = (/** @type {number} */ by) => {
     if (by > 0 && asking()) show(null);
+    else if (current < 0 && by > 0) visit(first());
     else if (current + by >= 0 && current + by <= last) visit(current + by);
     else if (by > 0) /** @type {HTMLElement | null} */ (card.querySelector("a.onwards"))?.click();
   };

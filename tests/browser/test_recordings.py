@@ -92,3 +92,20 @@ def test_the_tour_begins_with_the_model_that_is_shown(page):
         page.get_by_role("heading", name=title).wait_for()
         rest(page)
         page.get_by_role("button", name="Close", exact=True).click()
+
+
+def test_each_recording_has_a_tour_of_its_own(page):
+    visit(page, "/model?recording=minilm")
+    rest(page)
+    page.get_by_role("link", name="Take the tour").click()
+    card, told = page.locator(".guide"), ["1 of 3", "2 of 3", "3 of 3"]
+    for words in told:
+        assert card.locator(".count").text_content() == words
+        rest(page, "p.choices.recording === 'minilm'")
+        if words != told[-1]:
+            card.get_by_role("button", name="Next", exact=True).click()
+    assert card.get_by_role("button", name="Done").is_visible()
+    card.get_by_role("button", name="A direction that is empty").click()
+    rest(page, "p.choices.recording === 'antiberty'")
+    assert card.locator(".count").text_content() == "1 of 3"
+    assert card.get_by_role("button", name="Back").is_disabled()

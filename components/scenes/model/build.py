@@ -4,6 +4,7 @@ The vectors of a norm have seven coordinates or fewer, of which three are displa
 hyperplane, and 1 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
@@ -332,9 +333,10 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
+    tokens = re.sub(r" at (?=\d)", " at position ", row["longest_at"])
     return (
-        f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest: {name}, {row['longest_at']}, "
-        f"{row['longest']:.3g} median lengths; dimension {row['top_dimension']} holds "
+        f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "
+        f"{row['longest']:.3g} median lengths. Dimension {row['top_dimension']} holds "
         f"{row['top_energy']:.1%} of all energy{writer}."
     )
 

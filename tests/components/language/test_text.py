@@ -1,3 +1,4 @@
+from itertools import groupby
 from xml.etree import ElementTree
 
 import pytest
@@ -102,7 +103,7 @@ def test_mathml_keeps_classes():
 
 
 STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
-STOPS["model"] = range(4, 13)  # a few for each of its recordings
+TOUR_OF_A_RECORDING = range(3, 9)  # where a choice divides the stops into tours
 
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
@@ -112,6 +113,13 @@ EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_every_scene_has_a_tour_of_a_few_stops(scene):
     assert scene.text.html and "$" not in scene.text.html
     count = len(scene.text.tour)
+    if by := scene.tour_choice:
+        usual = next(choice.default for choice in scene.choices if choice.name == by)
+        subjects = [stop.state.get(by, usual) for stop in scene.text.tour]
+        tours = [(subject, len(list(stops))) for subject, stops in groupby(subjects)]
+        assert len(dict(tours)) == len(tours), "the stops of a tour stand together"
+        keep("stops", scene.slug, all(n in TOUR_OF_A_RECORDING for _, n in tours), str(tours))
+        return
     keep("stops", scene.slug, count in STOPS.get(scene.slug, range(4, 9)), count)
 
 
