@@ -3,10 +3,19 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 from components.scenes.confidence.build import TOKENS
-from tests.scenes import atlas, test_confidence, test_outlier, test_rate
+from tests.scenes import (
+    atlas,
+    test_confidence,
+    test_depth,
+    test_outlier,
+    test_rate,
+    test_rmsnorm,
+    test_select,
+)
 from tests.scenes.claims import said
 
 TABLE = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
@@ -121,3 +130,17 @@ def test_scores_of_trained_models():
         ((spread > 1).sum(), "490"),
         text="The standard deviation of the divided scores is {} to {}, and above 1 in {} of the 502 heads.",
     )
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (test_rmsnorm.orthogonal_to_ones, "95 of 100 vectors are less than 4.6° away from the hyperplane"),
+        (test_rmsnorm.orthogonal_to_ones, "the median is smaller than theirs in 101 norms"),
+        (test_select.keys_of_trained_models, "with 128 to 576 dimensions, 32 of 6,960 can never win"),
+        (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
+    ],
+)
+def test_norms_of_trained_models(measure, words):
+    measure()
+    assert words in TABLE
