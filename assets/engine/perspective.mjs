@@ -79,24 +79,55 @@ export const widened = (ranges, [times, ...by]) =>
         return [middle - half, middle + half];
       });
 
-/** Where points of a 3D view are in a panel, in pixels from its top left; gaps stay.
- * @param {Float32Array} points interleaved @param {[number, number][]} ranges
- * @param {{eye: number[], center: number[]}} camera @param {number} width @param {number} height
- * @returns {Float32Array} x and y of each point */
-export function flat(points, ranges, { eye, center }, width, height) {
+/** @typedef {{eye: number[], center: number[]}} Camera */
+
+/** A camera's unit vectors forward, to the right and up. @param {Camera} camera */
+function sight({ eye, center }) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);
   const forward = way.map((w) => w / far);
   const across = Math.hypot(forward[0], forward[1]);
   const right = across > 0 ? [forward[1] / across, -forward[0] / across, 0] : [1, 0, 0];
   const up = [right[1] * forward[2], -right[0] * forward[2], right[0] * forward[1] - right[1] * forward[0]];
-  const unit = Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
+  return { forward, right, up };
+}
+
+/** The pixels that a length of 1 takes at distance 1. @param {number} width @param {number} height */
+const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
+
+/** A point from the eye, in units of the cube's side. @param {ArrayLike<number>} point @param {number} first
+ * the index of its first coordinate @param {[number, number][]} ranges @param {number[]} eye */
+const fromEye = (point, first, ranges, eye) =>
+  ranges.map(([low, high], r) => (point[first + r] - low) / (high - low) - 0.5 - eye[r]);
+
+/** Where points of a 3D view are in a panel, in pixels from its top left; gaps stay.
+ * @param {Float32Array} points interleaved @param {[number, number][]} ranges
+ * @param {Camera} camera @param {number} width @param {number} height
+ * @returns {Float32Array} x and y of each point */
+export function flat(points, ranges, camera, width, height) {
+  const { forward, right, up } = sight(camera);
+  const unit = unitOf(width, height);
   const out = new Float32Array((points.length / 3) * 2);
   for (let i = 0; i < points.length / 3; i++) {
-    const from = ranges.map(([low, high], r) => (points[3 * i + r] - low) / (high - low) - 0.5 - eye[r]);
+    const from = fromEye(points, 3 * i, ranges, camera.eye);
     const scale = unit / Math.max(dot(from, forward), MIN_EYE_DISTANCE);
     out[2 * i] = width / 2 + dot(from, right) * scale;
     out[2 * i + 1] = height / 2 - dot(from, up) * scale;
   }
   return out;
+}
+
+/** The point of a 3D view at a pixel, in the plane through `at` that faces the camera: the inverse of `flat`.
+ * @param {number[]} pixel from the panel's top left @param {ArrayLike<number>} at
+ * @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height
+ * @returns {number[]} */
+export function lifted([left, top], at, ranges, camera, width, height) {
+  const { forward, right, up } = sight(camera);
+  const depth = Math.max(dot(fromEye(at, 0, ranges, camera.eye), forward), MIN_EYE_DISTANCE);
+  const scale = unitOf(width, height) / depth;
+  const [x, y] = [(left - width / 2) / scale, (height / 2 - top) / scale];
+  return ranges.map(([low, high], r) => {
+    const place = camera.eye[r] + depth * forward[r] + x * right[r] + y * up[r];
+    return low + (high - low) * (place + 0.5);
+  });
 }

@@ -144,11 +144,12 @@ export interface Open {
   links: string[];
 }
 
-/** Dragging the first point, in a 2D view, sets two parameters to its x and y. */
+/** Dragging the first point sets parameters to its x and y, and in a 3D view to its z. */
 export interface Drag {
   kind: "drag";
   x: string;
   y: string;
+  z: string;
 }
 
 /** Dragging the first point, in a 2D view, sets a parameter to its angle around the origin, in degrees. */

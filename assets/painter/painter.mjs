@@ -18,7 +18,7 @@
 
 import { pen } from "../dom.mjs";
 import { clickable } from "../engine/hands.mjs";
-import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
+import { IDENTITY_ZOOM, flat, lifted, widened } from "../engine/perspective.mjs";
 import { Canvas } from "./canvas.mjs";
 import { NoWebGL, Space } from "./plotly/space.mjs";
 import { axesBox, figure, plotlyCamera, size } from "./traces.mjs";
@@ -51,7 +51,7 @@ export class Panel {
     this.#fast = fast;
     // called with the mark and the index of the point under the pointer; −1 if there is none
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
-    /** @type {() => void} called when Plotly has drawn, so axes may have moved */ this.plotted = () => {};
+    /** @type {() => void} called when the axes or the camera may have moved */ this.plotted = () => {};
     /** @type {() => void} called when a frame has settled */ this.rested = () => {};
     /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: IDENTITY_ZOOM });
     /** @type {Frame | null} the frame that the fast path drew last, if nothing else has drawn since
@@ -135,6 +135,7 @@ export class Panel {
         if (!("scene.camera" in event) || this.turning) return;
         this.gd.classList.add("turning");
         this.hand.turned(this.camera());
+        requestAnimationFrame(() => this.plotted()); // Plotly moves its camera in its next frame
       };
       this.gd.on("plotly_relayouting", moved);
       this.gd.on("plotly_relayout", moved);
@@ -179,14 +180,19 @@ export class Panel {
     return axesBox(this.gd);
   }
 
-  /** 2D: the pixel of a point, in the element. @param {number} x @param {number} y */
-  pixel(x, y) {
-    return /** @type {Canvas} */ (this.flat).pixel(this.ranges, x, y);
+  /** The pixel of a point, in the element. @param {number} x @param {number} y @param {number} [z] in 3D */
+  pixel(x, y, z = 0) {
+    if (this.flat) return this.flat.pixel(this.ranges, x, y);
+    const { clientWidth, clientHeight } = this.gd;
+    return [...flat(Float32Array.of(x, y, z), this.ranges, this.camera(), clientWidth, clientHeight)];
   }
 
-  /** 2D: the point at a pixel of the element. @param {number} left @param {number} top */
-  point(left, top) {
-    return /** @type {Canvas} */ (this.flat).point(this.ranges, left, top);
+  /** The point at a pixel of the element; in 3D, that in the plane through `at` that faces the camera.
+   * @param {number} left @param {number} top @param {ArrayLike<number>} [at] @returns {number[]} */
+  point(left, top, at = [0, 0, 0]) {
+    if (this.flat) return this.flat.point(this.ranges, left, top);
+    const { clientWidth, clientHeight } = this.gd;
+    return lifted([left, top], at, this.ranges, this.camera(), clientWidth, clientHeight);
   }
 
   /** Fit the figure to its element, keeping the camera; Plotly only follows the window's size. */
@@ -320,7 +326,7 @@ export class Panel {
   setCamera(camera) {
     if (!this.space || !this.opened) return;
     this.gd.classList.add("turning");
-    if (this.space.turn(camera)) return;
+    if (this.space.turn(camera)) return this.plotted();
     this.turning++;
     this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.turning--);
   }

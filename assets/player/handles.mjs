@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Handles: points of a 2D view that can be dragged. The pointer sets the parameters of the mark's `Turn` (its
- * angle around the origin, in degrees) or `Drag` (x and y); the keyboard uses their sliders. Any point of a
- * mark with `Carry` can be dragged, on the figure itself.
+ * Handles: points that can be dragged. The pointer sets the parameters of the mark's `Turn` (its angle around
+ * the origin, in degrees) or `Drag` (its coordinates; in a 3D view it stays in the plane that faces the
+ * camera); the keyboard uses their sliders. Any point of a mark with `Carry` can be dragged, on the figure
+ * itself.
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
@@ -56,14 +57,18 @@ function handle(player, panel, layer) {
     ariaHidden: "true",
     style: `color: var(--${layer.role})`,
   });
+  /** @type {Float32Array} where the drag began: in 3D it stays in the plane through it */ let start;
   element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
+    start = pointsOf(layer, player.moment).slice(0, panel.view.dims);
   });
   element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     if (!element.hasPointerCapture(event.pointerId)) return;
     const box = panel.gd.getBoundingClientRect();
-    const at = panel.point(event.clientX - box.left, event.clientY - box.top);
+    let [left, top] = [event.clientX - box.left, event.clientY - box.top];
+    if (panel.is3d) [left, top] = [within(left, box.width), within(top, box.height)]; // its axes stay
+    const at = panel.point(left, top, start);
     names(layer.hand).forEach((name, i) => {
       const parameter = parameterOf(player.recipe, name);
       player.set(
@@ -80,8 +85,8 @@ function handle(player, panel, layer) {
   panel.gd.append(element);
   return () => {
     if (!panel.opened) return;
-    const [x, y] = pointsOf(layer, player.moment);
-    const [left, top] = panel.pixel(x, y);
+    const [x, y, z] = pointsOf(layer, player.moment);
+    const [left, top] = panel.pixel(x, y, z);
     element.style.transform = `translate(${left}px, ${top}px)`;
   };
 }
@@ -151,7 +156,14 @@ function carried(player, panel, layer) {
 
 /** The parameters that a drag sets. @param {import("../engine/recipe.d.ts").Hand | null} hand */
 const names = (hand) =>
-  hand?.kind === "drag" ? [hand.x, hand.y] : hand?.kind === "turn" ? [hand.angle] : [];
+  hand?.kind === "drag"
+    ? [hand.x, hand.y, hand.z].filter(Boolean)
+    : hand?.kind === "turn"
+      ? [hand.angle]
+      : [];
+
+/** @param {number} at @param {number} size */
+const within = (at, size) => Math.max(0, Math.min(at, size));
 
 /** The same angle, plus full turns until it is at least `least`. @param {number} angle @param {number} least
  */

@@ -14,7 +14,7 @@ import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
 import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
-import { flat, zoomOf, widened } from "../../assets/engine/perspective.mjs";
+import { flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
@@ -171,6 +171,7 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  lifted: ({ pixel, at, ranges, camera, size }) => lifted(pixel, at, ranges, camera, ...size),
   widened: ({ view, progress, params }) => widened(view.ranges, zoomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
   named: ({ sizes, things, room, taken, crowd, gap }) =>

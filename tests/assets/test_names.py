@@ -34,6 +34,29 @@ def test_points_are_where_python_has_them(node, camera, size):
     np.testing.assert_allclose(np.reshape(got, (-1, 2)), want + np.array(size) / 2, rtol=1e-5, atol=SINGLE)
 
 
+@pytest.mark.parametrize("camera", CAMERAS)
+@pytest.mark.parametrize("size", [(600, 400), (300, 700)])
+def test_a_pixel_is_lifted_onto_the_plane_that_faces_the_camera(node, camera, size):
+    """The lifted point is seen at the pixel, at the depth of the point that is dragged."""
+    ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
+    low, high = np.array(ranges).T
+    sees = {"eye": camera[:3], "center": camera[3:] or (0, 0, 0)}
+    eye, center = np.array(camera[:3]), np.array(camera[3:] or (0, 0, 0))
+    forward = (center - eye) / np.linalg.norm(center - eye)
+    at = np.array([0.3, 0.8, 1.5])
+
+    def depth(point):
+        return ((np.array(point) - low) / (high - low) - 0.5 - eye) @ forward
+
+    for pixel in RNG.uniform(0, 1, size=(10, 2)) * size:
+        point = node.ask(
+            "lifted", pixel=pixel.tolist(), at=at.tolist(), ranges=ranges, camera=sees, size=size
+        )
+        assert depth(point) == pytest.approx(depth(at))
+        seen, _ = project(View("v", "", (), ranges), np.array([point]), camera, size)
+        np.testing.assert_allclose(seen[0] + np.array(size) / 2, pixel, atol=SINGLE)
+
+
 SAME = identity_zoom(3)
 STAGES = ((1.0, 0, 0, 0), (2.5, 3.0, -1.0, 0.5), (0.7, 0, 0, 2.0))
 WIDER = (

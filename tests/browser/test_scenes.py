@@ -242,6 +242,36 @@ def test_a_query_that_is_dragged_far_stays_in_the_view_and_under_the_pointer(pag
     assert player(page, "p.panels[0].gd._fullLayout.xaxis.range") == [west, east], "at rest, too"
 
 
+def test_a_point_in_space_is_dragged_in_the_plane_that_faces_the_camera(page):
+    """It is then under the pointer, as far from the camera as before; its sliders move its handle, too."""
+    names = ("x1", "x2", "x3")
+    in_space = ".view:first-child .handle"
+
+    def place():
+        return np.array(player(page, "value.map((name) => p.params[name])", names))
+
+    visit(page, "/jacobian?progress=2")
+    rest(page)
+    page.locator(in_space).scroll_into_view_if_needed()
+    before, camera = place(), player(page, "p.panels[0].camera()")
+    x, y = middle(page, in_space)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 30, y - 20)
+    page.mouse.move(x - 60, y - 40)
+    page.mouse.up()
+    rest(page)
+    np.testing.assert_allclose(middle(page, in_space), (x - 60, y - 40), atol=3)
+    moved = place() - before
+    assert np.linalg.norm(moved) > 0.3
+    assert abs(moved @ np.array(camera["eye"])) < 0.02 * np.linalg.norm(camera["eye"])  # a step is 0.01
+    assert player(page, "p.panels[0].camera().eye") == pytest.approx(camera["eye"])
+    page.locator("#parameter-x3").focus()
+    page.keyboard.press("ArrowDown")
+    rest(page)
+    assert place()[2] < before[2] + moved[2] and middle(page, in_space)[1] > y - 40
+
+
 def test_v_is_dragged_by_a_finger(new_page):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, "/fibre")

@@ -111,6 +111,15 @@ def disc_then_segment():
     assert np.linalg.matrix_rank(shown("ball", recipe, params)[1], tol=1e-9) == 2
 
 
+def factor():
+    """The colour of a dot is log₁₀ of the largest singular value of J there."""
+    for norm, d in KINDS:
+        recipe, params = state("forward", norm, d, eps=0.3)
+        for dot in recipe.cloud("crowd").stages(params)[0][:20]:
+            largest = np.linalg.svd(jacobian(dot[:d], norm == "layernorm", 0.3))[1][0]
+            assert dot[d] == pytest.approx(np.log10(largest))
+
+
 def most_near_the_line():
     recipe, params = state("forward", "layernorm", 3)
     place = recipe.cloud("crowd").stages(params)[0]
@@ -259,6 +268,7 @@ CLAIMS = {
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
+    "by how much the norm multiplies a small difference there, at most: by $1/\\sqrt{\\sigma^2 + \\varepsilon}$ (with RMSNorm, the mean square of $x$ stands for $\\sigma^2$).": factor,
     "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
     "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided as above. What is left arrives at $x$.": loses_two_parts,

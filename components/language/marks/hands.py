@@ -37,13 +37,24 @@ class Choose:
 
 @dataclass(frozen=True)
 class Drag:
-    """Dragging the first point, in a 2D view, sets two parameters to its x and y."""
+    """Dragging the first point sets parameters to its x and y, and in a 3D view to its z.
+
+    In a 3D view the point moves in the plane that faces the camera. z: "" in a 2D view.
+    """
 
     x: str
     y: str
+    z: str = ""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        check_handle((self.x, self.y), scope)
+        names = [name for name in (self.x, self.y, self.z) if name]
+        if len(names) != scope.dims:
+            scope.refuse(
+                f"a drag sets {len(names)} parameters in a view of {scope.dims} dimensions",
+                "name one parameter for each coordinate of the view",
+            )
+        for name in names:
+            scope.parameter(name)
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,9 @@ class Turn:
     angle: str
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        check_handle((self.angle,), scope)
+        if scope.dims != 2:
+            scope.refuse("points are turned in 2D views only", "put the mark into a view with dims=2")
+        scope.parameter(self.angle)
 
 
 @dataclass(frozen=True)
@@ -125,11 +138,3 @@ class Replay:
 
 
 Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
-
-
-def check_handle(names: Sequence[str], scope: Scope) -> None:
-    """Refuse dragging in a 3D view, or by a parameter that does not exist."""
-    if scope.dims != 2:
-        scope.refuse("points can be dragged in 2D views only", "put the mark into a view with dims=2")
-    for name in names:
-        scope.parameter(name)

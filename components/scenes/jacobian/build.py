@@ -213,7 +213,7 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
 
 def factor_color(d: int, centred: bool) -> Color:
     square = "σ²" if centred else "RMS²"
-    title = f"log₁₀ of 1/√({square} + ε), the largest factor of a gradient"
+    title = f"log₁₀ of 1/√({square} + ε)"
     return Color("sequential", -COLOR_DECADES, COLOR_DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
 
 
@@ -221,20 +221,18 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
     """Marks of the point x: forward, one that moves to its image z; backward, one for x and one for z."""
     place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
-    own = draw(
-        "x",
-        Points,
-        "followed",
-        show,
-        one,
-        "the point x",
-        place=(place,),
-        steps=steps if forward else (),
-        size=8,
-    )
-    if forward:
-        return [own, (Trail("x", "followed", show, only=[0], size=3),)]
-    return [own, draw("z", Points, "meeting", show, one, "its image z", place=(place, *steps), size=8)]
+    held: Look = {"hand": Drag("x1", "x2", "x3"), "hint": "drag it"}
+    if not forward:
+        return [
+            draw("x", Points, "followed", show, one, "the point x", place=(place,), size=8, **held),
+            draw("z", Points, "meeting", show, one, "its image z", place=(place, *steps), size=8),
+        ]
+    before = rows(np.eye(3, d), stage=0)
+    return [
+        draw("x", Points, "followed", show, one, place=(place,), steps=steps, size=8),
+        (Points("x", "followed", before, "the point x", size=5, **held),),
+        (Trail("x", "followed", show, only=[0], size=3),),
+    ]
 
 
 # --- what stands around

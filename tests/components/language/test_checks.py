@@ -210,7 +210,19 @@ MISTAKES = {
     "spans beyond the clock": (replaying(spans=np.tile([0.0, 1e9], (N, 1))), "its spans leave the range"),
     "a stage to play": (replaying(progress=np.full(N, 99)), "there is no stage 99"),
     "nothing that runs": (replaying(clock=""), "the recipe has none"),
-    "a drag in space": (with_mark(Points("x", "input", SHOW, hand=Turn("gain"))), "2D views only"),
+    "a turn in space": (with_mark(Points("x", "input", SHOW, hand=Turn("gain"))), "2D views only"),
+    "a drag in space": (
+        with_mark(Points("x", "input", SHOW, hand=Drag("gain", "gain"))),
+        "sets 2 parameters in a view of 3 dimensions",
+    ),
+    "a drag out of the plane": (
+        with_mark(Points("x", "input", FLAT, hand=Drag("gain", "gain", "gain")), 2),
+        "sets 3 parameters in a view of 2 dimensions",
+    ),
+    "a drag of nothing in space": (
+        with_mark(Points("x", "input", SHOW, hand=Drag("gain", "gain", "u"))),
+        "no parameter 'u'",
+    ),
     "a drag of nothing": (with_mark(Points("x", "input", FLAT, hand=Drag("gain", "u")), 2), "no parameter 'u'"),
     "a readout's cloud": (changed(readouts=(Residual("far", "x", "y"),)), "'far'.*no cloud 'y'"),
     "lengths of nothing": (changed(readouts=(Lengths("long", "y"),)), "'long'.*no cloud 'y'"),
