@@ -51,12 +51,13 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test tests notebook models check scene tools lint bench films load locks clean
+.PHONY: run test tests notebook models check scene tools servers lint bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-# What does not need one another is done side by side: lint runs while PyTorch and the browser are being installed.
+# What does not need one another is done side by side: lint runs while PyTorch and the browser are being installed,
+# and Redis and nginx are installed beside the test packages.
 test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=4 tests lint
 
@@ -75,8 +76,10 @@ check: .venv/torch.stamp lint $(if $(SCENE),tools)
 scene: .venv/test.stamp
 	@$(VENV) -m tools.new_scene "$(SLUG)"
 
-tools: .venv/test.stamp
+tools: servers .venv/test.stamp
 	@$(VENV) tools/browser.py
+
+servers: .venv/run.stamp
 	@$(VENV) tools/debian_servers.py
 
 lint: .venv/test.stamp node_modules/test.stamp
