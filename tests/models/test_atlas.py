@@ -9,6 +9,8 @@ from learning.recording.digest import from_digest
 from learning.shipped import read, table
 from tools.films.atlas import MODELS, made
 from tools.films.attention import measured
+from tools.films.trained_keys import NAMES
+from tools.films.trained_keys import measured as measured_keys
 
 ROUNDING = 0.02  # of single precision through all layers, on another machine
 COUNTS = ("path", "kind", "d", "vectors", "massive", "longest_at", "top_dimension", "folds", "keys")
@@ -43,3 +45,9 @@ def test_the_scores_of_heads_are_those_of_the_models(name):
         for column, value in new.items():
             expected = pytest.approx(old[column], rel=ROUNDING) if isinstance(value, list) else old[column]
             assert value == expected, (column, old["layer"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lost_keys_of_heads_are_those_of_the_models(name):
+    skip_without(name)
+    assert measured_keys(name) == [row for row in table("trained_keys") if row["model"] == name]

@@ -21,3 +21,13 @@ def every_row():
 def heads(name: str, column: str) -> list[np.ndarray]:
     """A column of the table "attention", for each layer of a model: an array of its heads."""
     return [np.array(row[column]) for row in table("attention") if row["model"] == name]
+
+
+def no_key_is_lost_in_a_head():
+    """Of a window of 512 tokens and of a sentence, in all heads of SmolLM2 and MiniLM."""
+    for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
+        rows = [row for row in table("trained_keys") if row["model"] == name]
+        assert sum(row["heads"] for row in rows) == heads
+        for row in rows:
+            assert (row["keys"], row["d"]) == (512, d)
+            assert row["before"] == row["after"] == 0 and row["lost_before"] == row["lost_after"] == []

@@ -18,6 +18,7 @@ from geometry.selection import certificate, largest_weights, selectable
 from learning.language import EPS, from_file, read
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
+from tests.scenes import atlas
 from tests.scenes.claims import said, stop
 from tools.films import language as films
 
@@ -295,7 +296,32 @@ def less_room():
     assert all(found[n, 4] > found[n, 8] + 0.1 for n in (50, 100, 200, 500))
 
 
+def tokens_of_the_sentence():
+    """The bold ones: copies at the first norm of SmolLM2, before and after it. None at another norm."""
+    for name, d, count in (("smollm2", 576, 15), ("minilm", 384, 17)):
+        assert atlas.digest(name).rows[0]["d"] == d
+        rows = [row for row in table("trained_keys") if row["model"] == name]
+        words = [word.strip() for word in rows[0]["words"]]
+        assert len(words) == count < rows[0]["d"]
+        own = "".join(word for word in words if not word.startswith("["))
+        assert own.lower() == SENTENCES["film"].replace(" ", "").lower()
+        for row in rows:
+            copies = [
+                k for k, word in enumerate(words) if word == "was" and name == "smollm2" and not row["layer"]
+            ]
+            assert row["copies_before"] == row["copies_after"] == copies
+        assert len(words) < min(32, 64)
+    atlas.no_key_is_lost_in_a_head()
+
+
 CLAIMS = {
+    "for models with vectors of eight numbers. Here the sentence of the tour is read by two trained models, with vectors of "
+    "576 and 384 numbers.": tokens_of_the_sentence,
+    "| SmolLM2 | The film **was** slow at first, but its end **was** a great success. | The film **was** slow at first, but "
+    "its end **was** a great success. |": tokens_of_the_sentence,
+    "But also with 512 tokens of a text, no key is lost in the 90 heads of keys of SmolLM2, with 64 coordinates each, or in "
+    "the 72 heads of MiniLM, with 32;": tokens_of_the_sentence,
+    "So in these two models the norm frees no key.": tokens_of_the_sentence,
     "With models as small as these, and five of each kind, we see no difference.": losses,
     "with weights $p_i$ that sum to 1": an_average,
     "Their model has vectors of eight numbers, words of Wikipedia and 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % where nothing scales.": the_papers_table,

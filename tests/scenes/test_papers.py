@@ -11,6 +11,7 @@ from tests.scenes import (
     atlas,
     test_confidence,
     test_depth,
+    test_language,
     test_outlier,
     test_rate,
     test_rmsnorm,
@@ -138,6 +139,14 @@ def test_scores_of_trained_models():
         (test_rmsnorm.orthogonal_to_ones, "95 of 100 vectors are less than 4.6° away from the hyperplane"),
         (test_rmsnorm.orthogonal_to_ones, "the median is smaller than theirs in 101 norms"),
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions, 32 of 6,960 can never win"),
+        (
+            test_language.tokens_of_the_sentence,
+            "Of a sentence of 13 words, both *was* are copies at the first",
+        ),
+        (
+            test_language.tokens_of_the_sentence,
+            "Of 512 tokens none is lost in their 162 heads of 32 or 64 dim",
+        ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
     ],
 )

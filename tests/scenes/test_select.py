@@ -391,6 +391,7 @@ def keys_of_trained_models():
 
 
 CLAIMS = {
+    "512 in a head of 32 or 64, none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
     "with 128 to 576 dimensions, 60 vectors were taken for keys at each of the 116 norms.": keys_of_trained_models,
     "With more dimensions than keys, practically only copies can be lost": only_copies,
     "32 of these 6,960 keys are, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are "

