@@ -21,6 +21,7 @@ from geometry.pipeline import (
     Placed,
     Pointwise,
     Product,
+    Put,
     Softmax,
     Track,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "Placed",
     "Pointwise",
     "Product",
+    "Put",
     "Softmax",
     "Track",
     "center",

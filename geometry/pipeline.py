@@ -5,16 +5,17 @@ files, `entries` (how steps depend on parameters) and `path` (how points move be
 design.md.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import hypot, inf
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from geometry.arrays import Array, Numbers, namespace, taken
+from geometry.arrays import Array, Numbers, like, namespace, numbers_of, taken
 from geometry.dual import Dual, beside, parts
 from geometry.entries import Entries, Of, Params, Track
 from geometry.path import between
@@ -34,6 +35,7 @@ __all__ = [
     "Placed",
     "Pointwise",
     "Product",
+    "Put",
     "Softmax",
     "Track",
 ]
@@ -268,13 +270,39 @@ class Orbit:
 
 
 @dataclass(frozen=True, eq=False)
+class Put:
+    """A point of a flow that is put into another direction at a time, and keeps its length.
+
+    point: its number, rounded; none if it is negative. place: any vector in that direction; for 0 nothing
+    happens. All are entries, of which point and time have no axes.
+    """
+
+    point: Entries | Numbers
+    time: Entries | Numbers
+    place: Entries | Numbers
+
+    def __post_init__(self):
+        for name in ("point", "time", "place"):
+            object.__setattr__(self, name, Entries.of(getattr(self, name)))
+
+    def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
+        """The time, the number of the point, and the place."""
+        place = tuple(float(each) for each in numbers_of(self.place.value(params)))
+        return float(self.time.value(params)), round(float(self.point.value(params))), place
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return self.point.parameters | self.time.parameters | self.place.parameters
+
+
+@dataclass(frozen=True, eq=False)
 class Flow:
     """All points moved by a differential equation dx/dt = f(x), from the time `times[0]` to `until`.
 
     f is a pipeline that keeps the number of coordinates; in it points may see one another (`Attention`).
     Classical Runge–Kutta steps of fourth order, one from each of the increasing `times` to the next; between
     two of them points move in straight lines, and after the last they rest. `until`: entries without axes.
-    Source: geshkovski2023.
+    puts: points that are put elsewhere on the way; a step ends at the time of each. Source: geshkovski2023.
 
     Raises
     ------
@@ -293,6 +321,7 @@ class Flow:
     velocity: "Pipeline"
     times: Numbers
     until: Entries | Numbers = inf
+    puts: Sequence[Put] = ()
 
     def __post_init__(self):
         object.__setattr__(self, "until", Entries.of(self.until))
@@ -310,15 +339,30 @@ class Flow:
         x, back = taken(x, axes=2)
         self.width(x.shape[-1])
         until = float(self.until.value(params))
-        after = int(np.searchsorted(self.times, until))
-        states = self._states(x, params)
-        while len(states) <= min(after, self.times.size - 1):
+        nodes = self._nodes(x.shape[-2], params)
+        times = [time for time, _, _ in nodes]
+        after = bisect_right(times, until)
+        states = self._states(x, nodes, params)
+        while len(states) <= min(after, len(nodes) - 1):
             k = len(states)
-            states.append(self._step(states[-1], float(self.times[k] - self.times[k - 1]), params))
-        if after in (0, self.times.size):
+            _, point, place = nodes[k]
+            if point is None:
+                states.append(self._step(states[-1], times[k] - times[k - 1], params))
+            else:
+                states.append(_put(states[-1], point, place))
+        if after in (0, len(nodes)):
             return back(states[max(after - 1, 0)])
-        start, end = self.times[after - 1 : after + 1]
-        return back(between(states[after - 1], states[after], float((until - start) / (end - start))))
+        start, end = times[after - 1 : after + 1]
+        return back(between(states[after - 1], states[after], (until - start) / (end - start)))
+
+    def _nodes(self, n, params):
+        """The times at which a step ends (point None), or at which a point is put to a place."""
+        first, last = self.times[[0, -1]].tolist()
+        puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]
+        puts = [each for each in puts if 0 <= each[1] < n and each[0] <= last]
+        ends = set(self.times.tolist()) | {time for time, _, _ in puts}
+        # a sort keeps the order of what is at the same time
+        return sorted([*((time, None, None) for time in ends), *puts], key=lambda node: node[0])
 
     def _step(self, x, h, params):
         def f(at):
@@ -329,11 +373,12 @@ class Flow:
         c = f(x + h / 2 * b)
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
-    def _states(self, x, params):
+    def _states(self, x, nodes, params):
         """The states computed so far. For NumPy arrays those of the last points and parameters are cached."""
         if type(x) is not np.ndarray:
             return [x]
-        key = (x.tobytes(), x.shape, *(params[name] for name in sorted(self.velocity.parameters)))
+        moving = (params[name] for name in sorted(self.velocity.parameters))
+        key = (x.tobytes(), x.shape, tuple(nodes), *moving)
         if key not in self._known:
             self._known.clear()
             self._known[key] = [x]
@@ -345,11 +390,22 @@ class Flow:
 
     @property
     def parameters(self) -> frozenset[str]:
-        return self.velocity.parameters | self.until.parameters
+        return self.velocity.parameters.union(self.until.parameters, *(put.parameters for put in self.puts))
 
     @property
     def sources(self) -> tuple[Any, ...]:
         return self.velocity.sources
+
+
+def _put(x, point, place):
+    """The points x, of which one has the direction of `place`, and its own length."""
+    far = hypot(*place)
+    if not far:
+        return x
+    own = x[..., point : point + 1, :]
+    length = (own**2).sum(-1)[..., None] ** 0.5
+    there = length * like([each / far for each in place], x)
+    return namespace(x).concat([x[..., :point, :], there, x[..., point + 1 :, :]], axis=-2)
 
 
 Mixing = Attention | Orbit | Flow  # in these a point depends on others of its cloud

@@ -19,7 +19,8 @@
  *   | {kind: "derivative", pipeline: Step[]}
  *   | {kind: "attention", keys: number, causal: boolean}
  *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}
- *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries}} Step also those within a step
+ *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries, puts: {point: Entries, time: Entries,
+ *     place: Entries}[]}} Step also those within a step
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
  * @typedef {Record<string, Float64Array[]>} Stages of each cloud

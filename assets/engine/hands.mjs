@@ -6,7 +6,7 @@
  */
 
 /** Whether a click on a mark follows the point. @param {{hand: Hand | null}} mark */
-export const follows = ({ hand }) => ["follow", "carry", "open"].includes(hand?.kind ?? "");
+export const follows = ({ hand }) => ["follow", "carry", "relocate", "open"].includes(hand?.kind ?? "");
 
 /** Whether a click on a mark does something. @param {{hand: Hand | null}} mark */
 export const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");

@@ -131,3 +131,21 @@ export function lifted([left, top], at, ranges, camera, width, height) {
     return low + (high - low) * (place + 0.5);
   });
 }
+
+/** Where the eye of a camera is, in the coordinates of the points. @param {[number, number][]} ranges
+ * @param {Camera} camera */
+export const eyeOf = (ranges, { eye }) => ranges.map(([low, high], r) => low + (eye[r] + 0.5) * (high - low));
+
+/** The direction, from the centre of a sphere of radius 1, of its point under a pixel; beside the sphere, of
+ * the nearest point. The inverse of `flat` on the near side. @param {number[]} pixel @param {number[]} centre
+ * @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height */
+export function onSphere(pixel, centre, ranges, camera, width, height) {
+  const eye = eyeOf(ranges, camera);
+  const from = eye.map((e, r) => e - centre[r]);
+  const ray = lifted(pixel, centre, ranges, camera, width, height).map((x, r) => x - eye[r]);
+  const [a, b, c] = [dot(ray, ray), dot(ray, from), dot(from, from) - 1];
+  const s = (-b - Math.sqrt(Math.max(b * b - a * c, 0))) / a;
+  const there = from.map((f, r) => f + s * ray[r]);
+  const far = Math.hypot(...there);
+  return there.map((t) => t / far);
+}

@@ -164,6 +164,12 @@ export interface Carry {
   names: string[][];
 }
 
+/** Dragging any point of a circle or sphere of radius 1 puts it there at the clock's present time. */
+export interface Relocate {
+  kind: "relocate";
+  slots: string[][];
+}
+
 /** A click plays the clock from the beginning to the end of the point's span. */
 export interface Replay {
   kind: "replay";
@@ -209,7 +215,7 @@ export interface Gated {
 
 export type Measure = Row | LargestWeight | SoftmaxWeight | Angle;
 
-export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay;
+export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay;
 
 export type Only = number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
 
@@ -226,7 +232,7 @@ export interface MarkFields {
 
 /** Points of the cloud as glyphs. */
 export interface PointsMark extends MarkFields {
-  hand: Follow | Choose | Open | Drag | Turn | Carry | Replay | null;
+  hand: Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay | null;
   color: Color | null;
   only: number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
   size: number;

@@ -9,9 +9,10 @@
  */
 
 import { derivative } from "./derivative.mjs";
+import { flow } from "./flow.mjs";
 import { FUNCTIONS, tanh } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
-import { movers, unpack, value } from "./packed.mjs";
+import { movers, value } from "./packed.mjs";
 import { desk, desks, differences, onDesk, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
@@ -233,59 +234,20 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   return out;
 }
 
-/**
- * @typedef {{inputs: unknown[], x: Float64Array, states: Float64Array[]}} Run of a differential equation:
- *   the states that were computed so far
- * @type {WeakMap<Step, Run>} */
-const runs = new WeakMap();
-
-/** Solve a differential equation for all points until a time. The run is cached, and continued while only the
- * time changes. @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "flow"}>} step
- * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
-function flow(x, n, step, params, all, first, depth) {
-  const times = unpack(step.times);
-  const until = value(step.until, params)[0];
+/** Solve a differential equation for all points until a time. @param {Float64Array} x @param {number} n
+ * @param {Extract<Step, {kind: "flow"}>} step @param {Params} params @param {Stages} all
+ * @param {number} first @param {number} depth */
+function flowing(x, n, step, params, all, first, depth) {
   const inner = every(step.velocity);
   const inputs = [
     ...parametersOf(inner).map((name) => params[name]),
     ...sourcesOf(inner).map((name) => all[name]),
   ];
-  let run = runs.get(step);
-  const same = (/** @type {unknown[] | Float64Array} */ a, /** @type {ArrayLike<unknown>} */ b) =>
-    a.length === b.length && a.every((/** @type {unknown} */ each, /** @type {number} */ i) => each === b[i]);
-  if (!run || !same(run.inputs, inputs) || !same(run.x, x)) {
-    const start = Float64Array.from(x);
-    runs.set(step, (run = { inputs, x: start, states: [start] }));
-  }
-  const velocity = (/** @type {Float64Array} */ at) => {
+  return flow(x, n, step, params, inputs, (at) => {
     /** @type {Float64Array} */ let y = Float64Array.from(at);
     for (const each of step.velocity) y = apply(y, n, each, params, all, first, depth);
     return Float64Array.from(y);
-  };
-  let after = 0;
-  while (after < times.length && times[after] < until) after++;
-  const { states } = run;
-  for (let k = states.length; k <= Math.min(after, times.length - 1); k++)
-    states.push(rungeKutta(states[k - 1], times[k] - times[k - 1], velocity));
-  const out = scratch(x.length, x);
-  out.set(states[Math.min(after, times.length - 1)]);
-  if (!after || after === times.length) return out;
-  const before = states[after - 1];
-  const f = (until - times[after - 1]) / (times[after] - times[after - 1]);
-  for (let i = 0; i < out.length; i++) out[i] = (1 - f) * before[i] + f * out[i];
-  return out;
-}
-
-/** A classical Runge–Kutta step of fourth order. @param {Float64Array} x @param {number} h
- * @param {(x: Float64Array) => Float64Array} f */
-function rungeKutta(x, h, f) {
-  const ahead = (/** @type {Float64Array} */ v, /** @type {number} */ part) =>
-    x.map((each, i) => each + part * h * v[i]);
-  const a = f(x);
-  const b = f(ahead(a, 0.5));
-  const c = f(ahead(b, 0.5));
-  const d = f(ahead(c, 1));
-  return x.map((each, i) => each + (h / 6) * (a[i] + 2 * b[i] + 2 * c[i] + d[i]));
+  });
 }
 
 /** All steps, including those within steps. @param {Step[]} steps @returns {Step[]} */
@@ -307,7 +269,13 @@ export const every = (steps) =>
 
 /** The parameters that move steps. @param {Step[]} steps also those within steps (`every`) */
 export const parametersOf = (steps) =>
-  steps.flatMap((step) => (step.kind === "placed" ? step.names.flat() : Object.values(step).flatMap(movers)));
+  steps.flatMap((step) =>
+    step.kind === "placed"
+      ? step.names.flat()
+      : [step, ...(step.kind === "flow" ? step.puts : [])].flatMap((each) =>
+          Object.values(each).flatMap(movers),
+        ),
+  );
 
 /** The clouds whose points steps use. @param {Step[]} steps also those within steps (`every`) */
 export const sourcesOf = (steps) =>
@@ -349,7 +317,7 @@ export function apply(x, n, step, params, all, first, depth = 0) {
     case "orbit":
       return orbit(x, n, step, params, all, first, depth + 1);
     case "flow":
-      return flow(x, n, step, params, all, first, depth + 1);
+      return flowing(x, n, step, params, all, first, depth + 1);
     case "derivative":
       return derivative(x, n, step.pipeline, params, all, first);
     case "branches":

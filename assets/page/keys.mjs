@@ -4,6 +4,7 @@
 import { h } from "../dom.mjs";
 import { follows } from "../engine/hands.mjs";
 import { openFollowed } from "../player/clicks.mjs";
+import { nudge } from "../player/dragging.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN_DEGREES = 10; // degrees of camera rotation per key press
@@ -15,6 +16,7 @@ const KEYS = [
   ["← →", "previous stage, next stage"],
   ["0 … 9", "go to that stage"],
   [", .", "follow the previous point, the next point"],
+  ["A D", "turn the followed point, if points can be dragged in the whole figure"],
   ["Shift + ← → ↑ ↓", "turn the scene"],
   ["Enter", "open the page of the followed point, if it has one"],
   ["R", "reset to the defaults"],
@@ -103,6 +105,8 @@ const LETTERS = (player) => ({
   "?": () => help(player),
   p: () => player.commands.present(player),
   Enter: () => openFollowed(player),
+  a: () => nudge(player, TURN_DEGREES),
+  d: () => nudge(player, -TURN_DEGREES),
   ",": () => followNext(player, -1),
   ".": () => followNext(player, 1),
 });

@@ -2,8 +2,7 @@
 /**
  * Handles: points that can be dragged. The pointer sets the parameters of the mark's `Turn` (its angle around
  * the origin, in degrees) or `Drag` (its coordinates; in a 3D view it stays in the plane that faces the
- * camera); the keyboard uses their sliders. Any point of a mark with `Carry` can be dragged, on the figure
- * itself.
+ * camera); the keyboard uses their sliders. Points that are dragged without a handle are in dragging.mjs.
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
@@ -13,15 +12,19 @@
 import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
-
-const HANDLE_RADIUS_PX = 14; // pixels around a point within which it can be picked up
+import { dragging, fitting } from "./dragging.mjs";
 
 /** @param {Player} player @returns {() => void} a function that moves every handle to its point */
 export function handles(player) {
   const places = player.panels.map((panel) => {
     const layers = panel.view.layers.filter((layer) => names(layer.hand).length);
-    for (const layer of panel.view.layers) if (layer.hand?.kind === "carry") carried(player, panel, layer);
-    const shows = layers.map((layer) => handle(player, panel, layer));
+    const life = new AbortController();
+    listening.set(panel, life);
+    const carried = panel.view.layers.filter(({ hand }) => ["carry", "relocate"].includes(hand?.kind ?? ""));
+    const shows = [
+      ...layers.map((layer) => handle(player, panel, layer)),
+      ...(carried.length ? [dragging(player, panel, carried, life.signal)] : []),
+    ];
     const place = () => {
       for (const show of shows) show();
     };
@@ -91,69 +94,6 @@ function handle(player, panel, layer) {
   };
 }
 
-/** Drag points of a mark: the nearest one is followed and moved. @param {Player} player @param {Panel} panel
- * @param {Mark} layer */
-function carried(player, panel, layer) {
-  const life = listening.get(panel) ?? new AbortController();
-  const { gd } = panel;
-  const options = { signal: life.signal, capture: true };
-  listening.set(panel, life);
-  let held = -1;
-  const place = (/** @type {PointerEvent} */ event) => {
-    const box = gd.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
-  const nearest = (/** @type {PointerEvent} */ event) => {
-    const points = pointsOf(layer, player.moment);
-    const [x, y] = place(event);
-    let best = -1;
-    let least = HANDLE_RADIUS_PX;
-    for (let i = 0; i < points.length / 2; i++) {
-      const [left, top] = panel.pixel(points[2 * i], points[2 * i + 1]);
-      const far = Math.hypot(left - x, top - y);
-      if (far < least) {
-        best = i;
-        least = far;
-      }
-    }
-    return best;
-  };
-  gd.addEventListener(
-    "pointerdown",
-    (/** @type {PointerEvent} */ event) => {
-      if (/** @type {Element} */ (event.target).closest(".handle")) return;
-      held = nearest(event);
-      if (held < 0) return;
-      event.preventDefault();
-      gd.setPointerCapture(event.pointerId);
-      player.follow(held);
-    },
-    options,
-  );
-  gd.addEventListener(
-    "pointermove",
-    (/** @type {PointerEvent} */ event) => {
-      gd.classList.toggle("carries", held >= 0 || nearest(event) >= 0);
-      if (held < 0) return;
-      const [left, top] = place(event);
-      const at = panel.point(left, top);
-      if (layer.hand?.kind === "carry")
-        layer.hand.names[held].forEach((name, i) =>
-          player.set(name, fitting(at[i], parameterOf(player.recipe, name))),
-        );
-    },
-    options,
-  );
-  for (const end of ["pointerup", "pointercancel"])
-    gd.addEventListener(
-      end,
-      () => {
-        held = -1;
-      },
-      options,
-    );
-}
-
 /** The parameters that a drag sets. @param {import("../engine/recipe.d.ts").Hand | null} hand */
 const names = (hand) =>
   hand?.kind === "drag"
@@ -168,10 +108,3 @@ const within = (at, size) => Math.max(0, Math.min(at, size));
 /** The same angle, plus full turns until it is at least `least`. @param {number} angle @param {number} least
  */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);
-
-/** The nearest value on the slider's grid. @param {number} value
- * @param {{min: number, max: number, step: number}} parameter */
-function fitting(value, { min, max, step }) {
-  const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
-  return Number(Math.min(max, near).toPrecision(12));
-}

@@ -24,6 +24,7 @@ from components.language.marks import (
     Mark,
     Open,
     Points,
+    Relocate,
     Replay,
     Stroke,
     color_of,
@@ -69,7 +70,7 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 def _hover(recipe: Recipe, mark: Mark) -> str:
     """Plotly's `hoverinfo`: texts at points that can be followed, or that set a choice and have labels."""
     match hand_of(mark):
-        case Follow() | Carry() | Open():
+        case Follow() | Carry() | Relocate() | Open():
             return "text"
         case Choose():
             return "text" if recipe.cloud(mark.cloud).labels else "none"

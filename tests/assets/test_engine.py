@@ -25,6 +25,7 @@ from geometry import (
     Placed,
     Pointwise,
     Product,
+    Put,
     Softmax,
     Track,
 )
@@ -246,14 +247,24 @@ def test_products_agree(node, data):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_points_that_see_one_another_agree(node, data):
-    """Attention alone, and points that it moves, at several times in any order, for two parameters."""
+    """Attention alone, and points that it moves and that are put elsewhere, at several times in any order,
+    for two parameters.
+    """
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, d, keys = (data.draw(st.integers(1, most)) for most in (6, 3, 3))
     attention = Attention(keys, data.draw(st.booleans()))
     sees = Affine(data.draw(entries((2 * keys + d, d), rng)))
     velocity = Pipeline((Normalize(), sees, attention, Affine(np.eye(d, d + 1))))
     times = np.cumsum(rng.uniform(0.05, 0.4, data.draw(st.integers(1, 6))))
-    flow = Flow(velocity, times, Entries(0.5, {"e": 0.7}))
+    puts = [
+        Put(
+            Entries(data.draw(st.integers(-1, n)), {"e": 0.0}),
+            Entries(data.draw(st.sampled_from([-1.0, 0.5, times[0], times[-1]])), {"p": 0.8}),
+            Entries(rng.normal(size=d), {"q": rng.normal(size=d)}),
+        )
+        for _ in range(data.draw(st.integers(0, 3)))
+    ]
+    flow = Flow(velocity, times, Entries(0.5, {"e": 0.7}), puts)
     x = rng.normal(size=(n, d)).astype(np.float32)
     recipe = recipe_of(
         Cloud("moved", x, Pipeline((Branches((Pipeline(()), Pipeline((flow,))), "concat"),))),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from geometry import Affine, Attention, Derivative, Entries, Flow, Normalize, Pipeline
+from geometry import Affine, Attention, Derivative, Entries, Flow, Normalize, Pipeline, Put
 
 EXACT = 1e-12
 TIMES = np.linspace(0, 4, 81)
@@ -57,6 +57,37 @@ def test_between_two_times_points_move_in_straight_lines():
     x = np.random.default_rng(3).normal(size=(4, 2))
     a, between, b = (Flow(TOKENS, TIMES, t).apply(x, {}) for t in (0.5, 0.5125, 0.55))
     np.testing.assert_allclose(between, 0.75 * a + 0.25 * b, atol=EXACT)
+
+
+def test_a_point_is_put_elsewhere_on_the_way():
+    """SciPy integrates to the time of each put, turns the point, and goes on."""
+    x = np.random.default_rng(4).normal(size=(5, 2))
+    puts = [
+        Put(3, Entries(0.0, {"when": 1.0}), [0.0, -7.0]),
+        Put(1, 0.52, [1.0, 1.0]),
+        Put(-1, 0.1, [1.0, 0.0]),
+    ]
+    flow = Flow(TOKENS, TIMES, Entries(0.0, {"t": 1.0}), puts)
+    want, now = x, 0.0
+    for time, point, angle in ((0.52, 1, np.pi / 4), (1.31, 3, -np.pi / 2)):
+        want, now = reference(want, time - now), time
+        before = {"t": time - 1e-9, "when": 1.31}
+        np.testing.assert_allclose(flow.apply(x, before), want, atol=1e-6)
+        want[point] = np.linalg.norm(want[point]) * np.array([np.cos(angle), np.sin(angle)])
+        np.testing.assert_allclose(flow.apply(x, before | {"t": time}), want, atol=1e-6)
+    params = {"t": 4.0, "when": 1.31}
+    np.testing.assert_allclose(flow.apply(x, params), reference(want, 4 - now), atol=1e-6)
+    np.testing.assert_allclose(flow.apply(torch.tensor(x), params), flow.apply(x, params), atol=EXACT)
+    assert flow.parameters == {"t", "when"}
+
+
+def test_puts_at_the_start_after_the_end_or_to_the_origin():
+    x = np.random.default_rng(5).normal(size=(3, 2))
+    still = Flow(TOKENS, TIMES, 0.0, [Put(0, -2.0, [0.0, 1.0])]).apply(x, {})
+    np.testing.assert_allclose(still, [[0, np.linalg.norm(x[0])], *x[1:]], atol=EXACT)
+    free = Flow(TOKENS, TIMES, 9.0).apply(x, {})
+    for put in (Put(0, 4.5, [0.0, 1.0]), Put(0, TIMES[7], [0.0, 0.0])):
+        np.testing.assert_array_equal(Flow(TOKENS, TIMES, 9.0, [put]).apply(x, {}), free)
 
 
 @pytest.mark.parametrize("times", ([], [0.0, 0.0], [1.0, 0.5], [[0.0, 1.0]]))

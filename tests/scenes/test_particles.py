@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from components.language.marks import Carry
+from components.language.marks import Carry, Relocate, hand_of
 from components.scenes.particles import SCENE, compare
 from components.scenes.particles.build import COUNT, ENERGY, MAX_CARRIED, TIME
 from components.scenes.particles.compare import LOOKS
@@ -109,6 +109,32 @@ def test_tokens_are_dragged_where_there_are_not_too_many():
     recipe = recipe_of(SCENE)
     x, _ = tokens(recipe, recipe.defaults, x3=0.0, y3=-2.0, time=-1.0)
     assert np.linalg.norm(x[3] - [0, -1]) < 0.1
+
+
+@pytest.mark.parametrize("d", ("2", "3"))
+@pytest.mark.parametrize("placement", ("post", "pre"))
+def test_a_token_is_put_elsewhere_on_its_way(d, placement):
+    """Until then nothing changes; then it is there, and attracts and is attracted from there."""
+    recipe = recipe_of(SCENE, d=d, placement=placement)
+    there = np.array([0.6, -0.8, 0.0])[: int(d)]
+    moved = {"who1": 5, "when1": 0.55} | {f"to1{axis}": x for axis, x in zip("xyz", there, strict=False)}
+    params = recipe.defaults
+    before, after = ({"time": time} for time in (0.5, 0.8))
+    np.testing.assert_array_equal(
+        tokens(recipe, params, **before)[0], tokens(recipe, params, **before, **moved)[0]
+    )
+    x, _ = tokens(recipe, params, **moved, time=0.55)
+    np.testing.assert_allclose(x[5], there, atol=EXACT)
+    free, _ = tokens(recipe, params, time=0.55)
+    np.testing.assert_allclose(np.delete(x, 5, 0), np.delete(free, 5, 0), atol=0.003)
+    if placement == "post":
+        path, start = scipy(x, 9, 10), 10**0.55
+        for time in (0.7, 0.8):
+            later, _ = tokens(recipe, params, **moved, time=time)
+            assert np.linalg.norm(later - path(10**time - start), axis=1).max() < 0.02
+    late, _ = tokens(recipe, params, **moved, **after)
+    free, _ = tokens(recipe, params, **after)
+    assert np.linalg.norm(np.delete(late - free, 5, 0), axis=1).max() > 1e-4, "others feel it"
 
 
 # --- what the text says
@@ -303,7 +329,18 @@ def ends():
     assert times()[-1] == 100
 
 
+def moves():
+    for d in ("2", "3"):
+        for n in ("8", "256"):
+            for placement in ("post", "all"):
+                recipe = recipe_of(SCENE, d=d, n=n, placement=placement)
+                hands = [hand_of(layer) for layer in recipe.views[0].layers]
+                hands = [hand for hand in hands if isinstance(hand, Relocate)]
+                assert hands and all(len(hand.slots) == 4 for hand in hands)
+
+
 CLAIMS = {
+    "The figure keeps the last 4 such moves.": moves,
     "Each dot is a token, a vector of length 1, coloured by its direction.": at_random,
     "tokens nearer than about 5 degrees count as one.": five_degrees,
     "shows one thick layer instead. First half of what attention gives is added to each token, in units of the token's length.": a_layer,
@@ -314,7 +351,7 @@ CLAIMS = {
     "between two clusters at an angle $\\theta$ the attraction is about $e^{-β (1 - \\cos \\theta)}$.": attraction,
     "With attention to all tokens, the mean of $e^{β \\langle x_i, x_j \\rangle}$ over all pairs never falls while nothing is turned.": energy,
     "“all four, side by side” the same start moves under each placement of the norm, on one clock.": side_by_side,
-    "If there are at most 64 tokens, you can drag them there, at the open dots": dragged,
+    "If there are at most 64 tokens, you can drag them there, too, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and the token's own clock shows $\\log (1 + t)$": own_clock,
     "NGPT and peri-LN also stretch $a$ to length 1": equations,
     "over 20 draws of 32 tokens on the circle with β = 9, with post-LN as the unit, the time until half of the clusters are left is 5.0 for pre-LN (median; 3.4 to 9.2), 4.9 for peri-LN (3.3 to 9.0) and 0.96 for nGPT (0.96 to 0.97).": clocks,

@@ -15,7 +15,7 @@ from components.language.marks.attention import (
     WeightLimit,
     WeightNow,
 )
-from components.language.marks.hands import Carry, Choose, Drag, Follow, Hand, Open, Replay, Turn
+from components.language.marks.hands import Carry, Choose, Drag, Follow, Hand, Open, Relocate, Replay, Turn
 from components.language.marks.mark import DASHES, GLYPHS, Color, Mark, Stroke, color_of, hand_of
 from components.language.marks.measures import Cells, Field, Histogram, Profile, Threshold
 from components.language.marks.selections import (
@@ -87,6 +87,7 @@ __all__ = [
     "Open",
     "Points",
     "Profile",
+    "Relocate",
     "Replay",
     "Rim",
     "Selectable",

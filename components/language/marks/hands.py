@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -105,6 +106,27 @@ class Carry:
 
 
 @dataclass(frozen=True)
+class Relocate:
+    """Dragging any point of a circle or sphere of radius 1 puts it there at the clock's present time.
+
+    slots: for each point that can be put somewhere at once, the names of the parameters of its number, of the
+    time, and of its coordinates, such as those of a `Put`. When all are in use, the first is used again. The
+    offsets of the mark's rows are the centre.
+    """
+
+    slots: Sequence[Sequence[str]]
+
+    def check(self, cloud: Cloud, scope: Scope) -> None:
+        if scope.clock is None:
+            refuse(scope.where, "points are put somewhere at a time, but the recipe has no clock", "set one")
+        if not self.slots or any(len(names) != 2 + scope.dims for names in self.slots):
+            wrong = "its slots do not have the names of a number, a time, and each coordinate"
+            scope.refuse(wrong, f"give {2 + scope.dims} names for each")
+        for name in chain.from_iterable(self.slots):
+            scope.parameter(name)
+
+
+@dataclass(frozen=True)
 class Replay:
     """A click plays the clock from the beginning to the end of the point's span.
 
@@ -137,4 +159,4 @@ class Replay:
             scope.refuse(f"there is no stage {self.progress.max():g}", f"take 0 to {last}, or -1")
 
 
-Hand = Follow | Choose | Open | Drag | Turn | Carry | Replay
+Hand = Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay

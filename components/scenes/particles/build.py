@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Trail, Way
+from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Relocate, Trail, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
 from components.scenes.particles.compare import side_by_side
@@ -26,7 +26,9 @@ from components.scenes.particles.motion import (
     hue,
     pull,
     push,
+    put_parameters,
     sliders,
+    slots,
     unit_start,
 )
 from components.scenes.scenery import Look, Part, Rows, draw, evenly, globe, graph, space, split, square
@@ -47,7 +49,8 @@ from geometry.pipeline import Step
 
 MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters, and not all have trails
 RING = 0.4  # how much farther out a decade of the time is drawn
-REACH, OUTERMOST = 1.55, 1 + RING * (LAST - FIRST)  # of the picture, and of the rings
+REACH, REACH_3D = 1.55, 1.2  # of the picture; in 3D the camera is farther
+OUTERMOST = 1 + RING * (LAST - FIRST)  # of the rings
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
 CAMERA = (0.75, -1.15, 0.55)
 # what is beside the direction x (d) and what a layer adds (d) of a token
@@ -69,7 +72,7 @@ def build(choices: Choices) -> Recipe:
     before = Cloud("start", start, place=Pipeline(placed))
     return Recipe(
         stages=("tokens", "+ ½ attention", "norm"),
-        parameters=(*sliders(), *positions(carried, start)),
+        parameters=(*sliders(), *positions(carried, start), *put_parameters(d, n)),
         clouds=(tokens, before, *guides),
         views=(
             picture(d, n, around),
@@ -182,12 +185,14 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
             "a token, coloured by its direction",
             color=tint(d),
             size=size,
-            hand=Follow(),
+            hand=Relocate(slots(d)),
         ),
         Points("tokens", "followed", show, "followed", only=Followed(), size=size + 6, glyph="ring"),
     )
     return (
-        square("plane", "", marks, REACH) if d == 2 else space("space", "", marks, camera=CAMERA, reach=REACH)
+        square("plane", "", marks, REACH)
+        if d == 2
+        else space("space", "", marks, camera=CAMERA, reach=REACH_3D)
     )
 
 

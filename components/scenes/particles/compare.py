@@ -10,7 +10,7 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.framing.paper import eye
-from components.language.marks import Color, Follow, Followed, Labels, Line, Mark, Mesh, Points, Trail, Way
+from components.language.marks import Color, Followed, Labels, Line, Mark, Mesh, Points, Relocate, Trail, Way
 from components.language.recipe import Number, Recipe, View
 from components.scenes.particles.motion import (
     FIRST,
@@ -24,7 +24,9 @@ from components.scenes.particles.motion import (
     hue,
     pull,
     push,
+    put_parameters,
     sliders,
+    slots,
     unit_start,
 )
 from components.scenes.scenery import Look, Part, Rows, draw, graph, space, split, square
@@ -57,7 +59,7 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
     guides, around = split(surface(d), *names(d))
     return Recipe(
         stages=("tokens", "+ ½ attention", "norm"),
-        parameters=sliders(),
+        parameters=(*sliders(), *put_parameters(d, n)),
         clouds=(*tokens, *guides),
         views=(
             picture(d, n, around),
@@ -190,7 +192,7 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
         show, tint = moved(d, kind), Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
         marks += [
             Trail(kind, "trail", show, size=1.5, opacity=0.5),
-            Points(kind, "input", show, f"a token, {name}", color=tint, size=size, hand=Follow()),
+            Points(kind, "input", show, f"a token, {name}", color=tint, size=size, hand=Relocate(slots(d))),
             Points(kind, "followed", show, only=Followed(), size=size + 6, glyph="ring"),
         ]
     if d == 2:

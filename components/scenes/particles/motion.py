@@ -3,6 +3,8 @@
 A point is the state y of a token, and x its direction. With post-LN and nGPT y keeps length 1.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from components.language.recipe import Parameter
@@ -17,6 +19,7 @@ from geometry import (
     Pipeline,
     Pointwise,
     Product,
+    Put,
     Track,
     clouds,
 )
@@ -32,6 +35,7 @@ LENGTHENING = ("pre", "peri")  # the placements that do not normalise y itself
 FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
 STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
 LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
+PUTS = 4  # tokens that can be put elsewhere
 SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
 DEGREES = np.arange(-180.0, 181.0, 3.0)
 
@@ -102,9 +106,40 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
-    """All tokens moved from the start to the time of the slider."""
-    until = Entries(0.0, tracks={"time": Track(STOPS, 10**STOPS)})
-    return Flow(velocity(d, update, placement), times(), until)
+    """All tokens moved from the start to the time of the slider; some are put elsewhere on the way."""
+    return Flow(velocity(d, update, placement), times(), moment("time"), [put(names) for names in slots(d)])
+
+
+def moment(name: str) -> Entries:
+    """The time whose logarithm is the value of a parameter."""
+    return Entries(0.0, tracks={name: Track(STOPS, 10**STOPS)})
+
+
+def slots(d: int) -> list[tuple[str, ...]]:
+    """The parameters of tokens put elsewhere: of each its number, log₁₀ of the time, and place."""
+    return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
+
+
+def put(names: Sequence[str]) -> Put:
+    """The token that the parameters of a slot name, put to their place at their time."""
+    who, when, *place = names
+    there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
+    return Put(Entries(0.0, {who: 1.0}), moment(when), there)
+
+
+def put_parameters(d: int, n: int) -> list[Parameter]:
+    """The parameters of `slots`, which readers change by dragging; at first no token is put elsewhere."""
+    found = []
+    for k, (who, when, *place) in enumerate(slots(d), start=1):
+        found += [
+            Parameter(who, f"token of move {k}", -1, -1, n - 1, 1, quiet=True),
+            Parameter(when, f"log₁₀ of the time of move {k}", FIRST, FIRST, LAST, 0.01, quiet=True),
+            *(
+                Parameter(name, f"{axis}, move {k}", float(axis == "x"), -1, 1, 0.001, quiet=True)
+                for name, axis in zip(place, "xyz", strict=False)
+            ),
+        ]
+    return found
 
 
 # --- what is measured of a token

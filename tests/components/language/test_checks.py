@@ -24,6 +24,7 @@ from components.language.marks import (
     Mesh,
     Open,
     Points,
+    Relocate,
     Replay,
     SemiAxes,
     Sheet,
@@ -106,6 +107,12 @@ def replaying(clock=PARAMETER.name, **parts):
     return lambda: replace(small, views=views, clock=clock)
 
 
+def relocating(slots):
+    """A recipe with a clock in which points can be put elsewhere."""
+    small = with_mark(Points("x", "input", SHOW, hand=Relocate(slots)))
+    return lambda: replace(small(), clock=PARAMETER.name)
+
+
 MISTAKES = {
     "a cloud that is not there": (with_mark(Points("y", "input", SHOW)), "Points of 'y'.*no cloud 'y'.*'x'"),
     "a role": (with_mark(Points("x", "inptu", SHOW)), "no role 'inptu'.*'input'"),
@@ -162,6 +169,13 @@ MISTAKES = {
         with_mark(Points("x", "input", FLAT, hand=Carry(N * [("eps", "x")])), 2),
         "no parameter 'x'",
     ),
+    "to relocate without a clock": (
+        with_mark(Points("x", "input", SHOW, hand=Relocate([("eps", "gain", *3 * ["eps"])]))),
+        "no clock",
+    ),
+    "to relocate by too little": (relocating([("eps", "gain", "eps", "eps")]), "give 5 names for each"),
+    "to relocate by no slot": (relocating([]), "give 5 names for each"),
+    "to relocate by nothing": (relocating([("eps", "gain", "eps", "x", "eps")]), "no parameter 'x'"),
     "a query too wide": (
         with_mark(Support("x", "input", SHOW, query=Row((1,) * 4), radius=1)),
         "4 weights .* 3 coordinates",

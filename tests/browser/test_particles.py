@@ -1,0 +1,110 @@
+"""Tokens are dragged while they move: on circle and sphere, under all placements; by finger and key, too."""
+
+import numpy as np
+import pytest
+
+from tests.browser.hand import camera, finger, player, rest, until, visit
+
+# Pixels on the page of the tokens that the last draggable mark shows; on a sphere, of those on the near side
+# (others NaN); and pixels of the centre.
+PLACES = """await (async () => {
+  const { eyeOf, flat } = await import("/assets/engine/perspective.mjs");
+  const [{ gd, ranges, frame, view }] = [p.panels[0]], { left, top } = gd.getBoundingClientRect();
+  const l = view.layers.findLastIndex(({ hand }) => hand?.kind === "relocate");
+  const { rows } = view.layers[l], k = rows.length, middle = rows.map(({ offset }) => offset);
+  const camera = k === 3 && p.panels[0].camera();
+  const pixel = (at) => (camera ? [...flat(Float32Array.from(at), ranges, camera, gd.clientWidth,
+    gd.clientHeight)] : p.panels[0].pixel(...at)).map((x, i) => x + [left, top][i]);
+  const near = (at) => !camera || eyeOf(ranges, camera).reduce((sum, e, r) =>
+    sum + (at[r] - middle[r]) * (e - at[r]), 0) > 0;
+  const { points } = frame[l];
+  const all = Array.from({ length: points.length / k }, (_, i) => [...points.subarray(k * i, k * i + k)]);
+  return [all.map((at) => (near(at) ? pixel(at) : [NaN, NaN])), pixel(middle)];
+})()"""
+ON = ("", "d=3&n=64", "placement=all", "placement=all&d=3&n=64")
+
+
+def places(page):
+    found, centre = player(page, PLACES)
+    return np.array(found, float), np.array(centre)
+
+
+def token_and_place(page):
+    """The place of a visible token that stands alone, and one a sixth of a turn off, nearer to the centre."""
+    at, centre = places(page)
+    seen = np.flatnonzero(~np.isnan(at[:, 0]))
+    apart = np.linalg.norm(at[seen, None] - at[seen], axis=-1) + np.where(np.eye(len(seen)), 1e9, 0)
+    out = np.linalg.norm(at[seen] - centre, axis=1)
+    token = seen[np.argmax(np.where(out > out.max() / 2, apart.min(1), 0))]
+    c, s = np.cos(np.pi / 3), np.sin(np.pi / 3)
+    way = [[c, -s], [s, c]] @ (at[token] - centre)
+    return at[token], centre + 0.8 * way
+
+
+def off(page, pixel, query):
+    """How far the followed token is from a pixel; on a circle from its direction."""
+    at, centre = places(page)
+    way, there = at[player(page, "p.followed")] - centre, pixel - centre
+    if "d=3" not in query:
+        there = there * np.linalg.norm(way) / np.linalg.norm(there)
+    return np.linalg.norm(way - there)
+
+
+@pytest.mark.parametrize("query", ON)
+def test_a_token_is_dragged_while_it_moves(page, query):
+    visit(page, f"/particles?progress=0&time=0.2&{query}")
+    page.locator(".views").scroll_into_view_if_needed()
+    rest(page)
+    view = camera(page) if "d=3" in query else None
+    start, end = token_and_place(page)
+    player(page, "(p.speed = 0.25, p.toggleClock())")
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*(start + end) / 2)
+    page.mouse.move(*end)
+    player(page, "(p.then = p.params.time)")
+    until(page, "p.params.time > p.then + 0.05 && p.followed === p.params.who0")
+    assert player(page, "p.params.time - p.params.when0") < 0.05, "held, it follows the clock"
+    assert off(page, end, query) < 12, "it is under the pointer, but for the motion of a frame"
+    page.mouse.up()
+    when = player(page, "p.params.when0")
+    until(page, "p.params.time > p.params.when0 + 0.1")
+    assert player(page, "p.params.when0") == pytest.approx(when, abs=0.05), "free, it goes on by itself"
+    player(page, "p.toggleClock()")
+    rest(page, "location.search.includes('who0=')")
+    if view is not None:
+        np.testing.assert_allclose(camera(page), view, atol=1e-9)
+
+
+def test_a_finger_drags_a_token_and_does_not_scroll(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/particles?progress=0&time=0.6&d=3&n=16")
+    rest(page)
+    scrolled, view = page.evaluate("scrollY"), camera(page)
+    start, end = token_and_place(page)
+    finger(page, [tuple(start), tuple((start + end) / 2), tuple(end)])()
+    until(page, "p.params.who0 === p.followed")
+    rest(page)
+    assert off(page, end, "d=3") < 3
+    assert page.evaluate("scrollY") == scrolled
+    np.testing.assert_allclose(camera(page), view, atol=1e-9)
+
+
+def test_keys_turn_the_followed_token(page):
+    visit(page, "/particles?progress=0&time=0.6&follow=5")
+    rest(page)
+    angle = "Math.atan2(p.drawn('tokens')[5 * W + 1], p.drawn('tokens')[5 * W]) * 180 / Math.PI"
+    angle = angle.replace("W", "(p.drawn('tokens').length / 32)")
+    before = player(page, angle)
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    rest(page)
+    assert (player(page, angle) - before + 180) % 360 - 180 == pytest.approx(20, abs=0.2)
+    assert player(page, "[p.params.who0, p.params.who1]") == [5, -1], "the same token at the same time"
+    for _ in range(4):  # at other times, more than are kept
+        player(page, "p.set('time', p.params.time + 0.1)")
+        page.keyboard.press("d")
+    rest(page)
+    assert player(page, "[0, 1, 2, 3].map((k) => p.params['when' + k])") == pytest.approx(
+        [1.0, 0.7, 0.8, 0.9]
+    )
