@@ -265,7 +265,11 @@ def layer_12():
         at = stop("model", title)
         assert at.choices["norm"] == k + 1 and at.progress == progress
     lines = " ".join(stop("model", "Four massive vectors").recipe.overview.lines)
-    assert "layer 12" in lines and "Dimension 507" in lines and "'Normal' at position 0" in lines
+    assert (
+        "layer 12" in lines
+        and "Dimension 507" in lines
+        and "'Normal', ' rightly', ' the' at position 0" in lines
+    )
 
 
 def until_layer_29():
@@ -586,7 +590,7 @@ CLAIMS = {
     "It calls one layer 12 times, so all calls share one": albert,
     "from 1.1° at the first norm of attention to 0.3° at the last": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
-    "0. The strip above shows that they jump to this length from one layer to the next, and the verdict names their dimension: 507.": layer_12,
+    "0. The uppermost strip shows that they jump to this length from one layer to the next, and the verdict names their dimension: 507.": layer_12,
     "The same norm without the four. The others spread in about 375 directions": layer_12,
     "Where do the four massive vectors lie now?": one_point,
     "Dimension 507 is nearly all of them, so they lie nearly in one point": one_point,

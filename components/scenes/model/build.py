@@ -333,7 +333,8 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
-    tokens = re.sub(r" at (?=\d)", " at position ", row["longest_at"])
+    together = re.sub(r" at (\d+)(?=, [^,]* at \1(?!\d))", "", row["longest_at"])  # a position is said once
+    tokens = re.sub(r" at (?=\d)", " at position ", together)
     return (
         f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "
         f"{row['longest']:.3g} median lengths. Dimension {row['top_dimension']} holds "
