@@ -32,7 +32,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def timm():
     """timm beside a CPU build of PyTorch, for which PyPI has no torchvision on Linux.
 
