@@ -412,7 +412,7 @@ CLAIMS = {
     "Two half-lines with a common end: two arcs, from two great circles.": kink,
     "A flat sheet that misses the origin lies over each direction at most once: the first norm cannot fold it. Each further norm at most doubles the sheets.": flat_once,
     "For 2, 3, 4, 5 and 6 norms, 32 networks each were trained on one spiral of 1½ turns. The largest numbers of sheets that they reach have the medians 2, 4, 4, 7 and 8, where at most 2, 4, 8, 16 and 32 are possible; 32, 27, 13, 3 and 0 of them reach the bound. So deeper networks leave more of it unused.": trained,
-    "all 69 networks that learn the spiral (accuracy 0.99 or more) have 4 sheets or more.": learned,
+    "Networks that learn the spiral fold: all 69 of them (accuracy 0.99 or more) have 4 sheets or more.": learned,
     "The directions are those of random inputs, at least 28,000 for each network": inputs_drawn,
     "They are for $\\varepsilon = 0$": without_eps,
     "The networks were trained with $\\varepsilon = 0.001$; without it the median network keeps the class of all 200 training points.": without_eps,

@@ -589,7 +589,7 @@ CLAIMS = {
     "The query now lies where head 1 alone sees it. All scores of head 2 are 0": for_one_head,
     "each is as wide as all four axes. How are the scores of the two heads related?": boxes,
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
-    "With two heads that is minus the sum of its own.": ties,
+    "That is minus the sum of its own.": ties,
     "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
     "It permutes eight axes of a trained model; a dot is the cost of one shuffle. The scrubber leads from shuffles within one head": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,

@@ -376,7 +376,7 @@ CLAIMS = {
     "at the start nearly all of its gradient, 99.9 % of the square, belongs to the first token": of_all_tokens,
     "no weight is larger than 0.063 (median), hardly more than 1/16, the share of each of 16 tokens.": alike,
     "A score is at most $\\sqrt d$ then, which is 8, whatever the weights are. Let the matrices of queries and keys become three times as large. Without QK-norm scores become nine times as large": bounded,
-    "in the first block the largest rises from 1.8 to 17, and the largest weight from 0.18 to 0.88. With QK-norm these are 1.8 and 0.19, as before": first_weights,
+    "in the first block the largest rises from 1.8 to 17, and the largest weight from 0.18 to 0.88. With QK-norm they are 1.8 and 0.19, whatever the factor": first_weights,
     "In the first blocks it turns fast, later slowly. It ends 77° from its start.": fast_then_slow,
     "With post-LN the length stays 1. Does": unit_lengths,
     "In this draw it turns by 1,219 degrees in all. The other norms turn it by 103 to 467.": in_all,
