@@ -14,7 +14,10 @@ export function plotly(source) {
           h("script", {
             src: source,
             onload: () => resolve(shared.Plotly),
-            onerror: () => reject(new Error("Plotly did not load")),
+            onerror: () => {
+              delete shared.normscape.plotly; // the next figure tries again
+              reject(new Error("Plotly did not load"));
+            },
           }),
         );
       });

@@ -51,6 +51,7 @@ class Panel:
         parts: list[Any] = [
             html.Summary("Train it yourself"),
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
+            # a static copy of the buttons, until Dash (loaded when the panel opens) renders them below
             element("div", {"class": "until", "inert": True}, callbacks()),
             html.Div(id="react-entry-point", hidden=True),
             html.Div(className="files", **MAX_BYTES_ATTRIBUTE),

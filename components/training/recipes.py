@@ -71,28 +71,39 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
 
 
 def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
+    """The film of the run or of the network that the choices name; otherwise the first shipped one that fits.
+
+    If none fits, it has a single checkpoint, of untrained networks. Raises WrongValue.
+    """
     if choices["run"]:
         return fitting("run", runs.load(choices["run"]), network, data)
     if choices["net"]:
-        return fitting("net", _carried(choices["net"], data), network, data)
+        return _carried(choices["net"], network, data)
     fits = (film for film in map(shipped.film, films) if _same(film, network, data))
     return next(fits, None) or at_rest(network, data, network.initial(range(SEEDS)))
 
 
-def _carried(text: str, data: DataSet) -> Film:
+def _carried(text: str, network: Model, data: DataSet) -> Film:
+    """A film with a single checkpoint, of the network in a link. Raises WrongValue."""
     try:
-        network, flat = network_of(text)
-        return at_rest(network, data, flat[None, :])
+        found, flat = network_of(text)
+        if found == network:
+            return at_rest(network, data, flat[None, :])
     except (FilmError, ValueError) as problem:
         raise WrongValue("net", f"net: {problem}", "the value in a “Link with the network”") from None
+    raise _other_choices("net")
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
     """The film, if it was trained for this network and data. Raises WrongValue."""
     if not _same(film, network, data):
-        words = f"{name} was trained for other choices than those of this link"
-        raise WrongValue(name, words, "the choices that it was trained for")
+        raise _other_choices(name)
     return film
+
+
+def _other_choices(name: str) -> WrongValue:
+    words = f"{name} was trained for other choices than those of this link"
+    return WrongValue(name, words, "the choices that it was trained for")
 
 
 def _same(film: Film, network: Model, data: DataSet) -> bool:
@@ -107,5 +118,5 @@ def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
     with np.errstate(all="ignore"):  # the film refuses numbers that are not finite
         logits = network.logits(network.parts(weights.astype(float)), points)
         loss, right = np.transpose([score(each, labels, weight) for each in logits])
-    words = ("",) * len(weights)
-    return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], words)
+    ended = ("",) * len(weights)
+    return Film(network, data, np.array([0]), weights[:, None], loss[:, None], right[:, None], ended)

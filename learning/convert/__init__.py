@@ -1,4 +1,4 @@
-"""Fold the norms of a PyTorch model into neighbouring layers, where the result is exactly the same model."""
+"""Plan which norms of a PyTorch model fold exactly into neighbouring layers; `conversion` folds them."""
 
 from __future__ import annotations
 

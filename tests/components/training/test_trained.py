@@ -64,11 +64,19 @@ def test_a_link_carries_a_network(film):
     assert seed_of(NONE | {"net": "x", "seed": 9}, found) == 0
 
 
-@pytest.mark.parametrize("text", ["nonsense", "", weights_text(WIDE, np.zeros(WIDE.size, np.float32))])
-def test_a_link_with_another_network_is_refused(text):
+@pytest.mark.parametrize("text", ["nonsense", "AAAA"])
+def test_a_link_whose_network_cannot_be_read_is_refused(text):
     with pytest.raises(WrongValue) as wrong:
-        film_for(NONE | {"net": text or "AAAA"}, NET, DATA, [])
+        film_for(NONE | {"net": text}, NET, DATA, [])
     assert wrong.value.parameter == "net" and wrong.value.error
+
+
+@pytest.mark.parametrize("other", [WIDE, replace(NET, inputs=3)])
+def test_a_link_with_another_network_says_that_it_was_trained_for_other_choices(other):
+    text = weights_text(other, np.zeros(other.size, np.float32))
+    with pytest.raises(WrongValue, match="net was trained for other choices") as wrong:
+        film_for(NONE | {"net": text}, NET, DATA, [])
+    assert wrong.value.parameter == "net"
 
 
 def test_weights_that_overflow_are_refused_with_words():
