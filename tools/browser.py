@@ -13,14 +13,15 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 MAC_APPLICATION = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
-# WebGL in software, so that machines without a GPU can draw too, but no GPU process for compositing; and no
-# background network requests
+# WebGL in software, so that machines without a GPU can draw too, but no GPU process for compositing; no
+# watchdog, which ends a GPU process that a busy machine lets wait; and no background network requests
 ARGUMENTS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
     "--disable-gpu-compositing",
+    "--disable-gpu-watchdog",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
