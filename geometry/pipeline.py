@@ -275,6 +275,16 @@ class Put:
 
     point: its number, rounded; none if it is negative. place: any vector in that direction; for 0 nothing
     happens. All are entries, of which point and time have no axes.
+
+    Examples
+    --------
+    Nothing moves, but at time 0.5 the first point is turned upwards.
+
+    >>> import numpy as np
+    >>> still = Pipeline([Affine(np.zeros((2, 2)))])
+    >>> turned = Flow(still, np.linspace(0, 1, 3), 1.0, [Put(0, 0.5, [0.0, 1.0])])
+    >>> turned.apply(np.array([[2.0, 0.0], [1.0, 0.0]]), {}).tolist()
+    [[0.0, 2.0], [1.0, 0.0]]
     """
 
     point: Entries | Numbers

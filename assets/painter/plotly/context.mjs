@@ -4,7 +4,8 @@
 
 import { report, wanted } from "./patches.mjs";
 
-/** Let Plotly build a figure, and call `change` with each WebGL context that it creates.
+/** Let Plotly build a figure, and call `change` with each WebGL context that it creates. It does so before
+ * `build` returns, so that figures which are built at the same time do not see one another's contexts.
  * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} change */
 export async function within(build, change) {
   const { prototype } = HTMLCanvasElement;
@@ -22,7 +23,7 @@ export async function within(build, change) {
     }
   );
   try {
-    await build();
+    return build();
   } finally {
     prototype.getContext = getContext;
   }
