@@ -399,9 +399,7 @@ def longer_and_longer():
     mlp = shipped("rxnmapper").rows[2::2]
     said(mlp[0]["longest"], "2.0")
     said(mlp[-1]["longest"], "3.7")
-    assert (
-        mlp[-1] is shipped("rxnmapper").rows[stop("model", "Longer after twelve calls").choices["norm"] - 1]
-    )
+    assert mlp[-1] is shipped("rxnmapper").rows[stop("model", "Longer in the end").choices["norm"] - 1]
     the_massive()
 
 

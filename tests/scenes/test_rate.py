@@ -248,7 +248,7 @@ CLAIMS = {
     "A random $\\lVert g \\rVert$ makes the length fluctuate. For a small $\\eta\\lambda$ it stays near this value": the_law,
     "There the same happens to $v$: its gradient is orthogonal to it, and gradient descent without decay never shortens it.": weight_norm,
     "raises the learning rate from near 0 during the first steps.": a_short_start,
-    "because a step of full size turns a short $w$ far.": a_short_start,
+    "A step of full size turns a short $w$ far.": a_short_start,
     "Without decay the length has grown from 1 to 1.437 in 240 steps.": grown,
     "The third step and the fourth each turn $w$ by 54 degrees and lengthen it: it ends at 1.325": a_short_start,
     "The dots gather around the best one, and the noise keeps them moving: over the last 60 steps of this draw they are 8.8 degrees away (root mean square).": gather_around_the_best,
