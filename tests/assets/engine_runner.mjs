@@ -24,6 +24,7 @@ import { pause, poll } from "../../assets/player/poll.mjs";
 import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
+import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
@@ -439,6 +440,29 @@ const answers = {
     return process.cpuUsage(start).user / 20_000;
   },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth).text),
+  /** Who has changed the WebGL contexts of two figures that are built at the same time, and of a canvas after
+   * them. */
+  async within() {
+    const Canvas = (globalThis.HTMLCanvasElement = class {
+      /** @type {{by: string[]}} */ context = { by: [] };
+      getContext() {
+        return this.context;
+      }
+    });
+    const canvases = [new Canvas(), new Canvas(), new Canvas()];
+    const built = ["first", "second"].map((name, k) =>
+      within(
+        async () => {
+          canvases[k].getContext("webgl");
+          await new Promise((go) => setTimeout(go, 5 * (k + 1)));
+        },
+        (/** @type {any} */ gl) => gl.by.push(name),
+      ),
+    );
+    await Promise.all(built);
+    canvases[2].getContext("webgl");
+    return canvases.map(({ context }) => context.by);
+  },
   /** What is searched from now on. */
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),

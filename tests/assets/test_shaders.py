@@ -1,4 +1,4 @@
-"""Uniforms of shaders, set where they change; and depth effects."""
+"""Uniforms of shaders, set where they change; depth effects; and the contexts that they change."""
 
 import re
 
@@ -76,3 +76,7 @@ def test_the_shaders_that_plotly_draws_points_with_get_depth(node):
         assert all(any(re.search(rf"\b{name}\b", each) for each in declared) for name in used)
         assert new.count("{") == new.count("}") and new.count("(") == new.count(")")
     assert node.ask("deep", sources=[SOURCE], depth=depth.TOLD) == [SOURCE]
+
+
+def test_figures_that_are_built_at_the_same_time_have_contexts_of_their_own(node):
+    assert node.ask("within") == [["first"], ["second"], []]
