@@ -297,7 +297,7 @@ def overview(first: Digest) -> Overview:
     shown = summary_columns(first.rows)
     name, *others = shown
     return Overview(
-        lines=(*summary(first), *([first.notice] if first.notice else [])),
+        lines=[line.replace("`", "") for line in (*summary(first), *filter(None, [first.notice]))],
         title=f"All norms of {named(first)}",
         columns=["norm, in the order of depth", *[column.label for column in others]],
         rows=[

@@ -47,7 +47,7 @@ class Strip:
 SETS = {
     "massive": (
         Strip("longest vector, in median lengths", "longest", log=True),
-        Strip("energy in one dimension (dotted: massive out)", "top_energy",
+        Strip("energy in one dimension (dotted: the rest)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
         Strip("effective rank (dotted: with massive ones)", "rank", ("rank_all",)),
@@ -56,12 +56,12 @@ SETS = {
         Strip("energy along 𝟏 (dotted: 95th percentile)", "share", ("share_high",), percent=True),
         Strip("turn by centring, ° (dotted: 95th percentile)", "turn", ("turn_high",)),
         Strip("the same, over that of random vectors", "turn_scaled"),
-        Strip("keys that never win (dotted: before the norm)", "lost_after", ("lost_before",)),
+        Strip("keys that never win (dotted: before it)", "lost_after", ("lost_before",)),
     ),
     "gain": (
         Strip("mean |γ|", "gain"),
         Strip("spread of |γ|: deviation over mean", "gain_spread"),
-        Strip("semi-axes: median (dotted: shortest, longest)", "axis_middle", ("axis_short", "axis_long")),
+        Strip("semi-axes, median (dotted: the extremes)", "axis_middle", ("axis_short", "axis_long")),
         Strip("flat directions", "flat"),
     ),
     "scale": (
@@ -229,7 +229,7 @@ def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
         pieces += [[[a, up - BRACKET / 2], [a, up]], [[a, up], [b, up]], [[b, up], [b, up - BRACKET / 2]]]
         if run is longest:
             name = f"dimension {run.dimension}{_span(layers(paths), run)}"
-            middle = min(max((a + b) / 2, ORIGIN[0] + 0.25), ORIGIN[0] + 0.75)
+            middle = min(max((a + b) / 2, ORIGIN[0] + 0.42), ORIGIN[0] + 0.58)
             at.append([middle, up + BRACKET])
             names.append(name)
     if not runs:
@@ -257,7 +257,7 @@ def axes(
     start, middle, end = ORIGIN[0], ORIGIN[0] + 0.5, ORIGIN[0] + 1
     for s, (strip, ends) in enumerate(zip(strips, scales, strict=True)):
         frame.append([[start, bottom(s)], [end, bottom(s)]])
-        places.append((middle, top(s) + (PITCH - HEIGHT) / 2))
+        places.append(((LEFT + end) / 2, top(s) + (PITCH - HEIGHT) / 2))
         names.append(strip.title)
         for value in ticks(*ends, log=strip.log):
             y = float(scaled(np.array([value]), strip, ends)[0]) * HEIGHT + bottom(s)
