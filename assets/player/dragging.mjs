@@ -61,7 +61,7 @@ export function dragging(player, panel, layers, signal) {
     },
     options,
   );
-  for (const other of ["mousedown", "touchstart", "touchmove"])
+  for (const other of ["mousedown", "mousemove", "touchstart", "touchmove"])
     gd.addEventListener(other, keep, { ...options, passive: false });
   for (const end of ["pointerup", "pointercancel"]) gd.addEventListener(end, () => (held = null), options);
   return () => held?.follow();
