@@ -109,13 +109,3 @@ def test_each_recording_has_a_tour_of_its_own(page):
     rest(page, "p.choices.recording === 'antiberty'")
     assert card.locator(".count").text_content() == "1 of 3"
     assert card.get_by_role("button", name="Back").is_disabled()
-
-
-def test_another_recording_begins_with_its_first_norm(page):
-    visit(page, "/model?norm=25")
-    rest(page)
-    player(page, "p.choose({ recording: 'minilm' })")
-    rest(page, "p.recipe.chosen.recording === 'minilm'")
-    field = page.locator("#choice-norm")
-    assert (field.input_value(), field.get_attribute("max")) == ("1", "13")
-    assert "norm=" not in page.url

@@ -1,6 +1,6 @@
 """The norms of a recorded model: statistics of all norms by depth, and the input vectors of one norm."""
 
-from components.language.scene import Choice, Picked, Result, Scene
+from components.language.scene import Choice, Result, Scene, Whole
 from components.scenes.model.build import BESIDE, COLOURS, MASSIVE, SHIPPED, build, files
 from components.scenes.model.strips import SET_NAMES
 from learning.recording.recording import MAX_NORMS
@@ -14,7 +14,7 @@ SCENE = Scene(
         Result("own", "Your recording", of=("recording",), longest=32),
         Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
         Result("other", "Your recording beside it", of=("beside",), longest=32),
-        Picked("norm", "norm, in the order of depth", 1, 1, MAX_NORMS, of=("recording",)),
+        Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS),
         Choice("strips", "strips", "massive", SET_NAMES),
         Choice("massive", "massive vectors", "shown", MASSIVE),
         Choice("colour", "colour", "position", COLOURS, folded=True),
