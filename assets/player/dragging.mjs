@@ -24,6 +24,7 @@ export function dragging(player, panel, layers, signal) {
   const { gd } = panel;
   const options = { signal, capture: true };
   /** @type {Held | null} */ let held = null;
+  let own = false; // whether the last press was on a point; a browser may report moves of it after its end
   let layer = layers[0];
   const place = (/** @type {PointerEvent} */ event) => {
     const box = gd.getBoundingClientRect();
@@ -34,7 +35,7 @@ export function dragging(player, panel, layers, signal) {
       .map((each) => ({ layer: each, ...near(player, panel, each, place(event)) }))
       .reduce((a, b) => (b.far < a.far ? b : a));
   const keep = (/** @type {Event} */ event) => {
-    if (!held) return;
+    if (!held && !(own && event instanceof MouseEvent && event.buttons)) return;
     event.stopPropagation(); // Plotly would turn the space
     if (event.cancelable) event.preventDefault(); // a finger would scroll the page
   };
@@ -44,7 +45,8 @@ export function dragging(player, panel, layers, signal) {
       if (/** @type {Element} */ (event.target).closest(".handle")) return;
       const found = nearest(event);
       const { point } = found;
-      if (point < 0) return;
+      own = point >= 0;
+      if (!own) return;
       layer = found.layer;
       held = hold(player, layer, point);
       keep(event);

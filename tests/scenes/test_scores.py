@@ -468,7 +468,7 @@ CLAIMS = {
     "with $d_k = 512$, the distances of 1,000 random keys span on average only about 18 % of their mean": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. A head that has 64 of 512 coordinates "
     "sees cosines 2.8 times as wide": pockets,
-    r"divided by $\sqrt{d_k}$, have the variance 1 in both cases": pockets,
+    r"divided by $\sqrt{d_k}$, have a variance of nearly 1 in both cases": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
