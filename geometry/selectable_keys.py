@@ -54,6 +54,15 @@ def _distinct(keys: Array) -> Array:
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
+    return decided(keys, found)
+
+
+def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, " n"]:
+    """For each key, whether some query selects it; `found` has the keys for which one is known.
+
+    Newton's method and linear programming decide the others. The longest key has a length of about 1.
+    """
+    found = found.copy()
     left = np.flatnonzero(~found)
     won, lost = newton(keys, left)
     found[left[won]] = True

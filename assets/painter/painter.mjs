@@ -118,9 +118,7 @@ export class Panel {
     const { space } = this;
     const { data, layout } = this.#figure(frame, camera);
     const draw = () => this.Plotly.newPlot(this.gd, data, layout, CONFIG);
-    await (space ? space.build(draw) : draw()).catch((/** @type {unknown} */ error) => {
-      if (!this.closed) throw error; // without its context, a closed figure cannot compile shaders
-    });
+    await (space ? space.build(draw) : draw());
     this.opened = true;
     if (this.closed) return this.close();
     if (space && !space.living) throw new NoWebGL();

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from geometry.selectable_keys import COPY_DISTANCE, LEAD_TOLERANCE, leads, newton, programme
+from geometry.selectable_keys import COPY_DISTANCE, LEAD_TOLERANCE, decided, leads
 from learning.recording.pretrained import loaded, windows
 from tools.films.atlas import MODELS, TOKENS
 from tools.films.store import write_table
@@ -108,9 +108,4 @@ def chosen(keys: Array) -> Array:
     found = np.zeros(len(keys), dtype=bool)
     for queries in (away @ np.linalg.pinv(away.T @ away), away, keys):
         found |= leads(queries / np.linalg.norm(queries, axis=-1).max(), keys) > LEAD_TOLERANCE
-    left = np.flatnonzero(~found)
-    won, lost = newton(keys, left)
-    found[left[won]] = True
-    for k in left[~won & ~lost]:
-        found[k] = programme(keys, int(k))
-    return found
+    return decided(keys, found)

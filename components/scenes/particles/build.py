@@ -13,7 +13,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Relocate, Trail, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
-from components.scenes.particles.compare import side_by_side
+from components.scenes.particles.compare import CAMERA, side_by_side
 from components.scenes.particles.motion import (
     FIRST,
     LAST,
@@ -47,12 +47,11 @@ from geometry import (
 )
 from geometry.pipeline import Step
 
-MAX_CARRIED = 64  # tokens; of more none can be dragged, as each has two parameters, and not all have trails
+MAX_CARRIED = 64  # tokens; of more no start can be dragged (each has two parameters), nor have all trails
 RING = 0.4  # how much farther out a decade of the time is drawn
 REACH, REACH_3D = 1.55, 1.2  # of the picture; in 3D the camera is farther
 OUTERMOST = 1 + RING * (LAST - FIRST)  # of the rings
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
-CAMERA = (0.75, -1.15, 0.55)
 # what is beside the direction x (d) and what a layer adds (d) of a token
 HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
 

@@ -154,10 +154,8 @@ def moved(d: int, kind: str) -> Rows:
     return tuple(replace(row, offset=at) for row, at in own)
 
 
-def four(
-    d: int, shape: tuple[np.ndarray, np.ndarray], *, faces: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same shape around each centre: points, and their order or triangles."""
+def four(d: int, shape: Drawn, *, faces: bool = False) -> Drawn:
+    """A copy of a shape around the centre of each placement."""
     points, order = shape
     at = list(centres(d).values())
     turns = [np.where(order < 0, -1, order + k * len(points)) for k in range(len(at))]

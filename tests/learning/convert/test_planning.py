@@ -8,6 +8,7 @@ from learning.convert import plan
 from learning.convert.confirm import confirmed, difference, outputs
 from learning.convert.planning import draft
 from learning.convert.trace import trace
+from tests.learning.convert.folds import folds_without_means
 from tests.learning.convert.zoo import IDS, small_model
 
 D = 16
@@ -109,12 +110,7 @@ def test_a_residual_of_a_norm_with_one_gain_folds_its_shift():
     model = Blocks(run)
     with torch.no_grad():
         model.norms[0].weight.fill_(2)
-    found = plan(model, IDS)
-    assert {norm.centring.verdict for norm in found.norms} == {"yes"}
-    before = outputs(model.double(), (IDS,), {})
-    found.apply(model)
-    assert difference(before, outputs(model, (IDS,), {})) <= 1e-12
-    assert all(call.mean < 1e-12 for call in trace(model, (IDS,)).norms)
+    folds_without_means(model, IDS)
 
 
 REASONS = {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from learning.convert import plan
-from learning.convert.confirm import difference, outputs
 from learning.convert.plan import Edit, Plan
 from learning.convert.spans import Span, destinations, reshaped, sources, whole
-from learning.convert.trace import Call, Value, trace
+from learning.convert.trace import Call, Value
+from tests.learning.convert.folds import folds_without_means
 
 LENGTH, WIDTH, HEADS = 5, 24, 3
 
@@ -146,12 +146,7 @@ def mixed(q, qkv):
 def test_heads_of_one_linear_fold(cut, change):
     torch.manual_seed(0)
     model = Heads(cut, change)
-    found = plan(model, IDS)
-    assert {norm.centring.verdict for norm in found.norms} == {"yes"}
-    before = outputs(model.double(), (IDS,), {})
-    found.apply(model)
-    assert difference(before, outputs(model, (IDS,), {})) <= 1e-12
-    assert all(call.mean < 1e-12 for call in trace(model, (IDS,)).norms)
+    folds_without_means(model, IDS)
 
 
 CHANGED = {

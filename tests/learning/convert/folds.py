@@ -1,0 +1,15 @@
+"""A check that all centring of a model folds."""
+
+from learning.convert import plan
+from learning.convert.confirm import difference, outputs
+from learning.convert.trace import trace
+
+
+def folds_without_means(model, ids):
+    """Fold a model, in double precision: the outputs stay, and no input of a norm has a mean any more."""
+    found = plan(model, ids)
+    assert {norm.centring.verdict for norm in found.norms} == {"yes"}
+    before = outputs(model.double(), (ids,), {})
+    found.apply(model)
+    assert difference(before, outputs(model, (ids,), {})) <= 1e-12
+    assert all(call.mean < 1e-12 for call in trace(model, (ids,)).norms)
