@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line
 from learning.convert.cost import costs
 from learning.convert.plan import Plan
 from learning.convert.samples import DEFAULT_TEXT, MEDIA, Sample, samples
-from learning.recording.known import NotKnown, known
+from learning.recording.known import Known, NotKnown, known
 
 POST_LN_REASON = "the residual is the output of"  # beginning of the planner's reason in a post-LN model
 
@@ -198,7 +199,7 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
             norm = known(each.name, module, next(model.parameters()))
         except NotKnown:
             continue
-        if norm is None or norm.norm.kind != "layer_norm" or norm.channels_first or len(norm.axes) > 1:
+        if norm is None or norm.norm.kind == "rms_norm" or norm.channels_first or not _last_axis(norm):
             continue
         own = {part: getattr(module, part, None) is not None for part in ("weight", "bias")}
         kept = each.affine.verdict != "yes"
@@ -209,6 +210,11 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
             "shift": own["bias"] and kept,
         }
     return found
+
+
+def _last_axis(norm: Known) -> bool:
+    """Whether a norm is a LayerNorm of its input's last axis alone, the second axis being that of heads."""
+    return norm.norm.groups == prod(norm.axes[:-1])
 
 
 def _text(text: str | None) -> str:

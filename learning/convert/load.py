@@ -10,22 +10,30 @@ import torch
 import transformers
 
 
-class ShiftedRMSNorm(torch.nn.RMSNorm):
-    """RMSNorm with a shift β, for a norm whose β could not be folded into the next layer."""
+class AffineRMSNorm(torch.nn.RMSNorm):
+    """RMSNorm of the last axis, then γ and β of the shape `size`: with a β, or with a γ for each head.
 
-    def __init__(self, size, eps, elementwise_affine):
-        super().__init__(size, eps, elementwise_affine)
-        self.bias = torch.nn.Parameter(torch.zeros(size))
+    size: (d,), or (heads, d) for norms of single heads.
+    """
+
+    def __init__(self, size, eps, gain, shift):
+        super().__init__(size[-1], eps, elementwise_affine=False)
+        self.weight = torch.nn.Parameter(torch.ones(size)) if gain else None
+        self.bias = torch.nn.Parameter(torch.zeros(size)) if shift else None
 
     def forward(self, x):
-        return super().forward(x) + self.bias
+        y = torch.nn.functional.rms_norm(x, self.normalized_shape, eps=self.eps)
+        y = y if self.weight is None else y * self.weight
+        return y if self.bias is None else y + self.bias
 
 
 def replace_norms(model):
     """Replace each norm that the model's configuration lists by an RMSNorm."""
     for name, norm in (getattr(model.config, "rms_norms", None) or {}).items():
-        kind = ShiftedRMSNorm if norm["shift"] else torch.nn.RMSNorm
-        model.set_submodule(name, kind(norm["size"], norm["eps"], norm["gain"]))
+        size, eps, gain, shift = norm["size"], norm["eps"], norm["gain"], norm["shift"]
+        plain = not shift and not (gain and len(size) > 1)
+        made = torch.nn.RMSNorm(size[-1], eps, gain) if plain else AffineRMSNorm(size, eps, gain, shift)
+        model.set_submodule(name, made)
 
 
 def load(folder=Path(__file__).parent, **options):
