@@ -57,11 +57,12 @@ def served(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def slow_client(base, said):
-    """A client with a tiny receive buffer that has sent these bytes."""
+def slow_client(base, said, address="127.0.0.1"):
+    """A client at an address, with a tiny receive buffer, that has sent these bytes."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.settimeout(PATIENCE)
+        line.bind((address, 0))
         line.connect(("127.0.0.1", urlsplit(base).port))
         line.sendall(said)
         yield line
