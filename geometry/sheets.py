@@ -1,5 +1,4 @@
-"""Numbers of sheets: how many points of a sphere, or of a flat sheet, affine maps and norms send to one
-direction.
+"""Numbers of sheets: how many points of a sphere or plane affine maps and norms send to one direction.
 
 A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid
 {Ax + b : ‖x‖ = 1} at most twice, so each layer at most doubles the sheets. Source: ni2024.
@@ -19,7 +18,7 @@ LEAST_ANGLE = 1e-9  # radians: directions that are closer count as the same
 
 
 def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
-    """The layers of a pipeline that is an Affine with its own numbers and a Normalize, again and again.
+    """The layers (A, b) of a pipeline that alternates an Affine of constant numbers with a Normalize.
 
     Raises TypeError for another one.
     """

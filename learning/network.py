@@ -1,4 +1,4 @@
-"""A small feed-forward network: Linear, middle step, …, Linear, middle step, Linear. Source: winsor2022."""
+"""A small feed-forward network: Linears, with a norm or activation between them. Source: winsor2022."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
-HIDDEN = {**MIDDLES, "gelu": "GELU"}  # all that a network supports; scenes offer only MIDDLES
+HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what can follow a Linear; scenes offer only MIDDLES
 MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 
 

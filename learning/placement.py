@@ -13,7 +13,7 @@ from geometry.norms import rms_norm
 from geometry.softmax import softmax
 
 PLACEMENTS = ("pre", "post", "peri", "ngpt")
-STEP = 0.05  # of nGPT towards what a branch proposes
+STEP = 0.05  # nGPT's step towards the output of a branch
 Own = Mapping[str, Array]  # the weight matrices of one block by name
 
 

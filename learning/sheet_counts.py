@@ -1,8 +1,8 @@
-"""How many sheets of the plane a trained network with u_ε lays over one direction of the sphere.
+"""Sheet counts: how many inputs of the plane a trained network with u_ε maps to the same direction.
 
 The count is for ε = 0: then each layer is an affine map and a norm, and preimages are known in closed form
-(`geometry.sheets`). It does not depend on a grid: counts by small triangles are too large where these are
-thin.
+(`geometry.sheets`). It is not estimated from a triangulation of the plane, which overcounts where triangles
+become thin.
 """
 
 from dataclasses import replace

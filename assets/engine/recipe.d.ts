@@ -419,7 +419,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed point, if no query can select it, to the points that average to it. */
+/** Lines from the followed point, if no query can select it, to the points whose weighted average it is. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -641,7 +641,7 @@ export interface PiecesReadout extends ReadoutFields {
   kind: "pieces";
 }
 
-/** The largest number of points of the unit circle that come to one direction, and the bound 2^norms. */
+/** The number of sheets into which norms fold the unit circle, and its bound, such as "6, at most 8". */
 export interface SheetsReadout extends ReadoutFields {
   cloud: string;
   kind: "sheets";

@@ -80,8 +80,9 @@ def eased(last: int) -> np.ndarray:
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The first view in several states, as large as fits: size of its paper, bounding box, shapes of each
-    state.
+    """The first view in several states, scaled to fill a card.
+
+    Returns the size of its paper, the bounding box, and the shapes of each state.
     """
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
@@ -111,7 +112,7 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     """Points (2N, 2) whose bounding box is that of a mark: its own points, moved by half a label or a cell.
 
-    Points beyond the paper count at its edge.
+    Points outside the paper are moved to its edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

@@ -17,8 +17,8 @@ Array = np.ndarray
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """(place, count, cloud) of places where points coincide in the view and in the space of their cloud.
 
-    The place with the most points is first; its coordinates are those of the topmost mark. Marks of the
-    followed point or of the highest do not count.
+    The place with the most points is first; its coordinates are those of the topmost mark. Marks that show
+    only the followed point, or only the point with the highest value, are ignored.
     """
     taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

@@ -192,7 +192,7 @@ def figure(
     theme: str = "light",
     followed: int | None = None,
 ) -> go.Figure:
-    """A Plotly figure with the views of a recipe side by side. params: others keep their defaults."""
+    """A Plotly figure with the views of a recipe side by side; parameters not given keep their defaults."""
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress
     moment = recipe.moment(params, progress, followed=recipe.follow if followed is None else followed)

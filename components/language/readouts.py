@@ -155,7 +155,7 @@ class Letters(CloudReadout):
 class Fate(Readout):
     """Whether the followed point can be selected as a key, and the margin of the best query of length 1.
 
-    If it cannot: how many other points average to it, and the largest weight that it can get.
+    If it cannot: of how many other points it is a weighted average, and the largest weight that it can get.
     """
 
     keys: str
@@ -230,10 +230,11 @@ class Pieces(CloudReadout):
 
 @dataclass(frozen=True)
 class Sheets(CloudReadout):
-    """The largest number of points of the unit circle that come to one direction, and the bound 2^norms.
+    """The number of sheets into which norms fold the unit circle, and its bound, such as "6, at most 8".
 
-    Of the norms that a cloud has passed at the present stage, for ε = 0, such as "6, at most 8". Its pipeline
-    is an Affine of the plane and a Normalize, again and again; its points do not matter.
+    That is the largest number of points of the circle that are mapped to one direction, for ε = 0; after k
+    norms it is at most 2^k. Norms up to the present stage count. The cloud's pipeline alternates an Affine of
+    the plane with a Normalize; the cloud's points do not matter.
     """
 
     def check(self, scope: Scope) -> None:

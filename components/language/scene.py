@@ -43,7 +43,7 @@ class WrongValue(ValueError):
 
 
 def whole(name: str, text: str, low: int, high: int) -> int:
-    """The whole number of a text of digits. Raises WrongValue."""
+    """Parse a whole number written in digits. Raises WrongValue."""
     allowed = {"min": low, "max": high, "whole": True}
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
@@ -53,7 +53,7 @@ def whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def short(name: str, text: str, longest: int) -> str:
-    """The text itself, if it is valid Unicode and not too long. Raises WrongValue."""
+    """Check that a text is valid Unicode and not too long, and return it. Raises WrongValue."""
     if len(text) > longest:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})

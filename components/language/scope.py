@@ -107,7 +107,7 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def layers_of_plane(self, cloud: Cloud) -> None:
-        """Refuse a cloud whose steps are not an Affine of the plane and a Normalize, again and again."""
+        """Refuse a cloud whose steps do not alternate an Affine of the plane with a Normalize."""
         for k, step in enumerate(cloud.pipeline.steps):
             own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
             flat = own and cloud.widths[k : k + 2] == [2, 2]

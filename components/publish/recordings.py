@@ -15,7 +15,7 @@ from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 LINES = "treat each line of the text as a separate example, such as a protein or a reaction"
-EFFECT_TOKENS = 2048  # tokens that a model reads once for each norm
+EFFECT_TOKENS = 2048  # tokens in each of the passes that `report` makes, one for each norm
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 

@@ -1,6 +1,6 @@
 """Training curves of all seeds; for the shown seed also its plateaus, drops, and the folds during the drops.
 
-Source: winsor2022, with both of its guesses at what makes a drop: a fold, and the gradient.
+Source: winsor2022, with both of its explanations of a drop: a fold, and the gradient.
 """
 
 from collections.abc import Sequence

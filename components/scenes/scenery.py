@@ -154,7 +154,7 @@ def globe(
     ]
 
 
-# --- the points under the hand
+# --- points that readers can follow
 
 
 def followed(

@@ -29,7 +29,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """The answers for one norm of the model.
+    """Whether the centring of one norm, and its γ and β, can be folded.
 
     centring: whether it folds into the layers that write the norm's input. affine: whether γ and β fold into
     the layers that read its output. kind: "LayerNorm", "RMSNorm" …, or the class of a module that was not
@@ -44,9 +44,11 @@ class NormPlan:
 
 @dataclass(frozen=True)
 class Edit:
-    """One step that rewrites a parameter. The edits of a parameter are applied in order.
+    """A change of one parameter of the model: an operation (`kind`) and its operands (`sources`, by name).
 
-    copy         start from the source, to which the parameter was tied
+    The edits of a parameter are applied in order.
+
+    copy         replace it by a copy of the source, the tensor to which it was tied
     scale        multiply by (source + offset), broadcast along the axis
     add_bias     add Wβ, with sources W and β, W contracted over the axis
     center       subtract the mean over the axis, or over each of its groups (`spans.Span`)

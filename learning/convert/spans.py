@@ -1,4 +1,4 @@
-"""Where centring acts in a tensor: on a whole axis, or on groups of coordinates such as attention heads.
+"""Spans: the axis of a tensor, or groups of coordinates such as attention heads, whose mean is removed.
 
 `sources` and `destinations` extend `links` and `mapped` of `linear.py` from whole axes to groups: a view may
 split an axis into heads, and a slice may take some of them.
@@ -88,7 +88,7 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 
 
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
-    """The tensors at an operator's other side, with their spans.
+    """The tensors on the other side of an operator (its operands, or its outputs), with their spans.
 
     ends: for each axis of the value's span, the tensors at the other side, each with its axis and scale.
     """
@@ -105,7 +105,7 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span of a tensor after a reshape; None if its axes are no axes there."""
+    """The span of a tensor after a reshape; None if no axes of the reshaped tensor correspond to its axes."""
     first, last = span.axes[0], span.axes[-1]
     labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
     inner = prod(before[last + 1 :])

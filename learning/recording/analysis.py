@@ -289,7 +289,7 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 
 def keys(norm: Norm) -> dict[str, Any]:
-    """How many sampled vectors, taken as attention keys, no query can select, before and after the norm."""
+    """The columns about keys: the number of vectors that, as attention keys, no query can select."""
     few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
     return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}

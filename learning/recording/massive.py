@@ -68,7 +68,7 @@ def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """COLUMNS for one norm. words: the text of tokens."""
+    """The values of COLUMNS for one norm, by name. words: the text of tokens."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size, energy = np.linalg.norm(x, axis=-1), energies(x)
     top = int(np.argmax(energy))

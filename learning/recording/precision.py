@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
-    """COLUMNS for one norm. few: which vectors are massive."""
+    """The values of COLUMNS for one norm, by name. few: which vectors are massive."""
     blocks = norm.blocks(norm.x)
     if norm.centres:
         blocks = blocks - blocks.mean(axis=-1, keepdims=True)

@@ -71,7 +71,7 @@ class Sources:
 
 
 def columns(mean: Sources | None, outlier: Sources | None) -> dict[str, Any]:
-    """COLUMNS for one norm, without those that are unknown."""
+    """The values of COLUMNS for one norm, by name, without those that are unknown."""
     found: dict[str, Any] = {}
     for name, each in (("mean", mean), ("outlier", outlier)):
         if each is not None:

@@ -53,7 +53,7 @@ def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Arr
 def columns(
     norm: Norm, special: Collection[int], *, share: Float[Array, "n"], turn: Float[Array, "n"]
 ) -> dict[str, Any]:
-    """COLUMNS for one norm; None for a kind without vectors.
+    """The values of COLUMNS for one norm, by name; None for a kind without vectors.
 
     share: for each vector, its energy along 1. turn: the angle in degrees by which centring turns it."""
     size = np.linalg.norm(norm.x.astype(float), axis=-1)

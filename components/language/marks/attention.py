@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # so that 1/low is not rounded down to the number below it
 
 @dataclass(frozen=True, kw_only=True)
 class Average(Stroke):
-    """Lines from the followed point, if no query can select it, to the points that average to it.
+    """Lines from the followed point, if no query can select it, to the points whose weighted average it is.
 
     Of all weights with this average, the most even ones are used. Lines lead only to points with weights p in
     `span`, low ≤ p < high; the array has room for 1/low lines, the largest possible number.

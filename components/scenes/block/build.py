@@ -205,7 +205,7 @@ class BlockClouds:
 
     @property
     def second(self) -> Steps:
-        """Steps from y to the feed-forward network's update."""
+        """Steps from y, the stream after attention, to the feed-forward network's update."""
         return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
 
     def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:

@@ -21,10 +21,10 @@ LONGEST = float(np.hypot(HEIGHT, RADIUS))  # from the origin to the edge of the 
 RINGS, AROUND, SIDE = 14, 65, 90  # of the sheet; points of the field along one side
 REACH = 1.23
 HANDS = 0.8  # coordinates of the handles on the sheet: even the corners (0.8, 0.8) are inside its edge
-STEEP = 0.01  # from which value on a colour is full
+STEEP = 0.01  # the value from which on a colour is fully saturated
 CAMERA = (0.65, -1.15, 0.6)
 SHOW = rows(np.eye(3))
-ANGLES = np.arange(0.0, 181.0)  # at which cosines are known; linear between them
+ANGLES = np.arange(0.0, 181.0)  # where cosines are exact; interpolated linearly between them
 NORM = Pipeline((Normalize(),))
 
 

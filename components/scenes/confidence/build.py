@@ -151,7 +151,7 @@ def guides() -> list[Part]:
 
 
 def triangle(color: Color) -> View:
-    """View of the probabilities in a triangle: a corner is a certain class, the middle is even."""
+    """View of the probabilities in a triangle: 1 for one class at each corner, equal ones in the middle."""
     outline = np.array([0, 1, 2, 0])
     flat = rows(np.eye(2))
     marks = (

@@ -155,7 +155,7 @@ def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, 
     ]
     if kind in ("rms_norm", "layer_norm"):
         layers.append(Points("reads", "followed", show, only=Followed(), size=10, glyph="square"))
-    if kind == "none":  # they run away together: seen from where they began, the frame follows them evenly
+    if kind == "none":  # tokens leave together; showing the origin makes the axes widen evenly with them
         around = (*around, Cloud("origin", np.zeros((1, D))))
         layers.append(Points("origin", "axis", show, "the origin", size=6))
     return space("space", "", layers, reaching=True, between={"gain": FRAMED_GAINS}), (*guides, *around)
@@ -168,7 +168,7 @@ def curve_view(
     what: str, title: str, runs: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
 ) -> tuple[View, tuple[Cloud, ...]]:
     """View of the medians by depth for all norms: the chosen one thick, with a mark at the current block."""
-    start = 1 if what == "turn" else 0  # a turn is a block's; sizes and gradients stand before and after it
+    start = 1 if what == "turn" else 0  # turns are those of blocks; the others are between blocks
     n = count + 1 - start
     places = Cloud(what, np.eye(n))
     ahead = [*rest(n, start), *(Affine(np.eye(n, k=-1)),) * (n - 1)]  # from one place to the next

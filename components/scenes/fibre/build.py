@@ -28,7 +28,7 @@ TICKS = np.arange(-2.25, 2.3, 0.3)  # without 0
 GRID = np.stack(np.meshgrid(TICKS, TICKS), -1).reshape(-1, 2)
 POINT_GROUP = "The followed point: c·x + b·𝟏"
 PHI = Parameter("phi", "angle of v", 12, 0, 360, 1, about="in degrees: turns v, and the plane with it")
-FRAMED_ANGLES = range(30, 360, 30)  # the frame has room for the plane at these angles, too
+FRAMED_ANGLES = range(30, 360, 30)  # the axes have room for the plane at these angles
 SCALE = Parameter("c", "scale c", 1, -1.5, 1.5, group=POINT_GROUP)
 SHIFT = Parameter("b", "shift b", 0, -0.8, 0.8, group=POINT_GROUP)
 IMAGE = r"\class{stage-2 stage-4 role-sphere}{\sqrt 3\; \mathrm{sign}(\alpha)\, v}"

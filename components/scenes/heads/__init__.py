@@ -1,4 +1,4 @@
-"""Heads as a cut along the axes: what each sees of LayerNorm's sphere, and a shuffle test."""
+"""Attention heads divide the axes: the part of LayerNorm's sphere that each head sees, and a shuffle test."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.heads.build import DATA_FILES, HEADS, LAYERS, MEASURES, PICTURES, WINDOWS, build

@@ -1,4 +1,4 @@
-"""Recipes of the heads scene: the cut of LayerNorm's sphere along the axes, and the shuffle test."""
+"""Recipes of the heads scene: the axes of LayerNorm's sphere divided among heads, and the shuffle test."""
 
 from __future__ import annotations
 

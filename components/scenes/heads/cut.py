@@ -1,4 +1,4 @@
-"""Recipe of the cut: points on LayerNorm's sphere, the part that each head sees, and the heads' scores.
+"""Recipe of the cut of axes into heads: points on LayerNorm's sphere, each head's part of them, and scores.
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
 shows that space; a head's part of a point stands beside it, and is drawn without its height along 1.
@@ -100,7 +100,7 @@ def sample() -> Array:
 
 
 def one(steps: tuple[Step, ...]) -> Step:
-    """Several steps as one."""
+    """Several steps combined into one."""
     return Branches((Pipeline(steps),))
 
 

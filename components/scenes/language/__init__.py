@@ -1,4 +1,4 @@
-"""The keys of a small language model, a letter each: which of them no query can choose."""
+"""The keys of a small language model, one for each letter, and which of them no query can select."""
 
 from components.language.scene import Choice, Scene, Sentence
 from components.scenes.language.build import ARMS, LAYERS, OWN, SENTENCES, begin, build, files

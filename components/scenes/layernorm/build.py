@@ -204,7 +204,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
         guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
         mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
         own, title = grown if guide else surface, "the sphere"
-        if d == 4 and not centered:  # a 3-sphere: the picture has its shadow, whose ellipsoid no gain of U is
+        if d == 4 and not centered:  # the 3-sphere projected onto U; γ does not act within U
             mesh, own, title = [*mesh[:-1], 0.05], grown, "the shadow of the sphere"
         parts += globe(show, radii, title, mesh=mesh, net=[3 * m for m in mesh], steps=own)
 

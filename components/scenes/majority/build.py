@@ -176,7 +176,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
     return space("directions", "", layers, camera=CAMERA, reaching=True), (*guides, arrows)
 
 
-# --- what the tokens pay
+# --- the tokens' attention weights
 
 
 def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:

@@ -293,7 +293,7 @@ def named(one: Digest) -> str:
 
 
 def overview(first: Digest) -> Overview:
-    """What kind of model this is, the verdict in three lines, and the table of `normscape report`."""
+    """The overview beside the figure: the model, the verdict in three lines, and a table of all norms."""
     shown = summary_columns(first.rows)
     name, *others = shown
     return Overview(
@@ -310,7 +310,7 @@ def overview(first: Digest) -> Overview:
 
 
 def summary(first: Digest) -> list[str]:
-    """The model in one line, then its massive vectors, its centring, and whether that folds away."""
+    """Four lines: the model, its massive vectors, its centring, and whether its centring can be folded."""
     all_rows, n = first.rows, len(first.rows)
     paths = [row["path"] for row in all_rows]
     kinds = " and ".join(sorted({f"{row['kind']}s" for row in all_rows}))
@@ -333,7 +333,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
-    together = re.sub(r" at (\d+)(?=, [^,]* at \1(?!\d))", "", row["longest_at"])  # a position is said once
+    together = re.sub(r" at (\d+)(?=, [^,]* at \1(?!\d))", "", row["longest_at"])  # name each position once
     tokens = re.sub(r" at (?=\d)", " at position ", together)
     return (
         f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "

@@ -117,7 +117,7 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
     """y ↦ the direction x, what a layer adds, and the numbers of a token."""
     position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
     time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})
-    queries, keys = np.eye(2 * d + 1, d), np.eye(2 * d + 1, d, -d)  # and values of 0, which nobody needs
+    queries, keys = np.eye(2 * d + 1, d), np.eye(2 * d + 1, d, -d)  # values 0, not used
     own = Branches(
         (
             Pipeline((Normalize(),)),

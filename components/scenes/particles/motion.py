@@ -1,4 +1,4 @@
-"""How attention moves tokens: placements of the norm, sliders, times of the integration, and velocities.
+"""The differential equation of tokens that attention moves: its velocity for each placement of the norm.
 
 A point is the state y of a token, and x its direction. With post-LN and nGPT y keeps length 1.
 """
@@ -116,12 +116,12 @@ def moment(name: str) -> Entries:
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """The parameters of tokens put elsewhere: of each its number, log₁₀ of the time, and place."""
+    """The names of parameters of tokens put elsewhere: of each its number, log₁₀ of the time, and place."""
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
 
 def put(names: Sequence[str]) -> Put:
-    """The token that the parameters of a slot name, put to their place at their time."""
+    """The `Put` of a slot: the token that its parameters name is put to their place at their time."""
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
     return Put(Entries(0.0, {who: 1.0}), moment(when), there)

@@ -1,4 +1,4 @@
-"""Where the norm stands in a block: the path of a token through 24 blocks, and its gradient."""
+"""Pre-LN, post-LN, peri-LN and nGPT compared: a token's path through 24 blocks, and its gradient."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.placement.build import BELOW, DATA_FILES, DRAWS, LABELS, SIZES, build

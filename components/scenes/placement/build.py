@@ -1,4 +1,4 @@
-"""The recipe of a token's path through blocks with their norm in four places.
+"""Recipe of the placement scene: a token's path through blocks that have their norm in one of four places.
 
 The numbers come from a table that `make films` writes. The large picture draws the path in space: the
 direction of each place has the true angle to the start and to the direction one block before, and its
@@ -28,7 +28,7 @@ Found = Mapping[str, Any]
 class Graph:
     """A graph of one column of the table: its title and its vertical axis.
 
-    loud: the upper end of the axis for queries and keys that are three times as large, if it is another.
+    loud: the upper end of the axis for queries and keys that are three times as large, if it differs.
     """
 
     column: str
@@ -283,7 +283,7 @@ def curve_view(
 
 
 def follows(values: Array, first: int = 0, each: int = 1) -> Pipeline:
-    """Steps to the row of values at the current block, between rows interpolated linearly.
+    """Steps that return the row of values at the current block, interpolated linearly between rows.
 
     values: (K, d), `each` rows for a block; the first row belongs to the block `first`.
     """

@@ -1,4 +1,4 @@
-"""A weight before a norm: its gradient is orthogonal to it, so it grows; weight decay settles its length."""
+"""A weight before a norm: its gradient is orthogonal to it, so it grows until weight decay balances this."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.rate.build import build
