@@ -1,10 +1,10 @@
 # The explorer in a container: `docker build --tag normscape .`, then `docker run --publish 8050:8050 normscape`.
-# `docker build --target proxy .` is nginx, which compose.yaml puts before it.
+# `docker build --target proxy .` builds nginx, which compose.yaml puts in front of it.
 #
 # TORCH             1: with PyTorch, which training needs; 0: without, less than half as large
-# TORCH_INDEX_ARGS  pip arguments for torch alone, say an --index-url with CPU builds: the usual Linux wheel is the
+# TORCH_INDEX_ARGS  pip options for torch alone, such as an --index-url with CPU builds: the usual Linux wheel is the
 #                   CUDA build of several GB
-# PYTHON            the image that all stages stand on; compose.yaml has it with its digest, as which it is always the same
+# PYTHON            the base image of all stages; compose.yaml pins it by its digest
 
 ARG PYTHON=python:3.11-slim
 FROM ${PYTHON} AS build
@@ -22,7 +22,7 @@ RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --req
 
 RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
  && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"
-# torch alone has no hash: each index of torch builds has its own files.
+# Only torch is installed without a hash, because each index of torch builds has its own files.
 COPY pyproject.toml ./
 COPY tools/requirements.py tools/
 RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
@@ -44,7 +44,7 @@ CMD ["nginx", "-e", "stderr", "-p", "/cache"]
 
 
 FROM ${PYTHON}
-# Compiled once, and the gallery's pictures drawn, here: the file system is read-only when it runs.
+# Bytecode and the gallery's pictures are made here, because a running container's file system is read-only.
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min
@@ -61,7 +61,7 @@ RUN /venv/bin/python -m compileall -q app.py geometry learning components normsc
  && /venv/bin/python -m components.web.stills \
  && useradd --system --uid 10001 --no-create-home --home-dir /cache normscape && install -d -o normscape /cache
 
-# The only folder that is written to: temporary files and kept results.
+# The only writable folder: temporary files and stored results.
 ENV PATH="/venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     CACHE_DIR=/cache TMPDIR=/cache HOME=/cache BIND=0.0.0.0:8050
 USER 10001

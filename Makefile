@@ -1,19 +1,19 @@
 # make run    sets up what is missing, then serves the explorer
-# make test   sets up what is missing, a browser included, then runs every check
-# make notebook  a scene in a real JupyterLab, driven by a browser (.ci/run has it after `make test`)
-# make check  what daily work asks for: lint, and the unit tests, which need no browser and start no servers
-#             SCENE=name: everything that concerns one scene instead, its claims, a browser and servers included
-# make models tries the README's commands on GPT-2's real size and on real models from packages of PyPI, and conversion on 31 architectures and timm's
+# make test   sets up what is missing, a browser included, then runs all checks except `make notebook` and `make models`
+# make notebook  tests a scene in a real JupyterLab, driven by a browser (.ci/run runs it after `make test`)
+# make check  for daily work: lint, and the unit tests, which need no browser and start no servers
+#             SCENE=name: lint, and all tests of one scene, including those that need a browser or servers
+# make models tests the README's commands on models of real size, and conversion on 31 architectures and timm's
 #             (needs what `make test` sets up; some minutes)
 # make scene  SLUG=name: writes the skeleton of a new scene, which passes all checks (docs/contributing.md)
-# make lint   the checks that run no code of ours (a part of both)
+# make lint   the static checks, which run no code of ours (a part of `make test` and `make check`)
 # make bench  measures the tables of docs/benchmarks.md (needs what `make test` sets up)
-# make films  trains the networks that are shipped in films/ anew (needs what `make test` sets up; some minutes)
-# make load   a lecture hall of 300 at the server, and at a naive Dash app (needs the same; five minutes)
-# make locks  pins what is installed, with hashes, in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer
-# make clean  removes everything that these targets have made
+# make films  trains again the networks that are shipped in films/ (needs what `make test` sets up; some minutes)
+# make load   load test: 300 visitors at once, on our server and on a plain Dash app (needs the same; five minutes)
+# make locks  writes the lock files in requirements/ (docs/deployment.md); LOCK_ARGS=--upgrade for newer versions
+# make clean  removes all files that these targets create
 #
-# WORKERS   how many tests run at the same time; many of them wait, so that three keep two cores busy
+# WORKERS   the number of test processes; many tests wait, so three keep two cores busy
 # PYTHON   the interpreter that makes .venv (3.11 or newer)
 # SCENE, SLUG   the scene to check, the name of a new one
 # HOST, PORT   where `make run` serves; app.py has the defaults
@@ -30,25 +30,25 @@ WORKERS ?= 3
 
 # Recipes use .venv/bin/python -m ..., so that nothing needs to be activated.
 VENV = .venv/bin/python
-# Python compiles what it imports, which is a small part of what is installed.
+# Installed packages are not compiled in advance: Python compiles the few modules that it imports.
 PIP = $(VENV) -m pip install --disable-pip-version-check --no-compile
-# What is locked is all that is needed.
+# Installs a lock file; it lists all dependencies.
 LOCKED = $(PIP) --quiet --no-deps --require-hashes --requirement
 # The tests bring their own node and npm from PyPI; `make run` uses an npm only if there happens to be one.
 WITH_NODE = PATH="$(CURDIR)/.venv/bin:$$PATH"
-# A worker keeps to one part of the tests, with a server and a browser of its own, and helps another when it is done.
+# Each test process runs one part of the tests, with its own server and browser; when done, it takes tests from another.
 PYTEST = $(WITH_NODE) $(VENV) -m pytest --numprocesses=$(WORKERS) --dist=worksteal
-# It needs a JupyterLab, whose packages take seconds to load.
+# Not part of `make test`: needs a JupyterLab, whose packages take seconds to load.
 NOTEBOOK = tests/browser/test_notebook.py
-# It needs models of hundreds of MB.
+# Not part of `make test`: needs models of hundreds of MB.
 MODELS = tests/models
 UNITS = tests/assets tests/components tests/geometry tests/learning tests/scenes tests/tools
-# What Python has compiled it keeps, whatever the surroundings say: a run of the tests starts it a hundred times, and to
-# compile PyTorch, SciPy and Dash takes longer than to import them.
+# Keep compiled bytecode even if the environment forbids it: a test run starts Python a hundred times, and compiling
+# PyTorch, SciPy and Dash takes longer than importing them.
 unexport PYTHONDONTWRITEBYTECODE
-# A package's install scripts never run. No retries: after a failure the page still works, with a larger bundle.
+# A package's install scripts never run.
 NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-# The drawing library as small as it gets, and the letters of the typefaces that we write: once, for all first visits.
+# Compress plotly.js as far as possible, and reduce the fonts to the characters in use; done once, before the first visit.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
 .PHONY: run test tests notebook models check scene tools servers lint bench films load locks clean
@@ -56,8 +56,8 @@ NPM_PACK = $(WITH_NODE) npm run --silent pack
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-# What does not need one another is done side by side: lint runs while PyTorch and the browser are being installed,
-# and Redis and nginx are installed beside the test packages.
+# Independent targets run in parallel: lint while PyTorch and the browser are being installed, and Redis and nginx are
+# installed beside the test packages.
 test: .venv/run.stamp
 	@$(MAKE) --no-print-directory --jobs=4 tests lint
 
@@ -119,7 +119,7 @@ clean:
 	@$(LOCKED) requirements/run.txt
 	@touch $@
 
-# First of all the node and npm of the tests, so that npm works beside pip.
+# Node and npm for the tests come first, so that npm can run beside pip.
 .venv/node.stamp: .venv/run.stamp requirements/node.txt
 	@$(LOCKED) requirements/node.txt
 	@touch $@
@@ -129,19 +129,19 @@ clean:
 	@$(LOCKED) requirements/test.txt
 	@touch $@
 
-# torch comes last, without a hash: each index of torch builds has its own files. What it needs is there by then, but for
-# the libraries of a CUDA build.
+# torch comes last, and without a hash, because each index of torch builds has its own files. Its dependencies are
+# installed by then, except the libraries of a CUDA build.
 .venv/torch.stamp: .venv/test.stamp
 	@$(PIP) --quiet $(TORCH_INDEX_ARGS) "$$($(VENV) tools/requirements.py --only train | grep ^torch)"
 	@touch $@
 
-# timm and torchvision stand apart (pyproject.toml says why).
+# timm and torchvision get a folder of their own (pyproject.toml says why).
 .venv/models.stamp: .venv/test.stamp requirements/models.txt requirements/timm.txt
 	@$(LOCKED) requirements/models.txt
 	@$(LOCKED) requirements/timm.txt --upgrade --target .venv/timm
 	@touch $@
 
-# The light Plotly bundle is a convenience: without npm, or when npm fails, the server has the full bundle.
+# The small Plotly bundle is optional: without npm, or if npm fails (it does not retry), the server uses the full bundle.
 node_modules/run.stamp: package.json package-lock.json tools/fonts.mjs
 	@if $(WITH_NODE) command -v npm >/dev/null; then \
 	  if $(NPM_CI) --omit=dev --fetch-retries=0; then $(NPM_PACK); touch $@; \

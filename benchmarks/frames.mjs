@@ -1,5 +1,7 @@
 // @ts-check
-/** Runs in a page of the explorer: the same frames by our painter, Plotly.restyle and Plotly.animate. */
+/**
+ * Draw the same frames by our painter, by Plotly.restyle and by Plotly.animate, in a page of the explorer.
+ */
 
 import { now, stages } from "/assets/engine/engine.mjs";
 import { pointsOf } from "/assets/engine/shown.mjs";
@@ -10,7 +12,7 @@ import { shared } from "/assets/globals.mjs";
 const player = shared.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
 
-/** What every layer of the first view shows at a progress. @param {number} progress */
+/** The drawn points of every layer of the first view at a progress. @param {number} progress */
 function figures(progress) {
   const { recipe, params } = player;
   const all = stages(recipe, params);
@@ -20,7 +22,10 @@ function figures(progress) {
   );
 }
 
-/** Coordinates of some layers as Plotly takes them. @param {number} progress @param {number[]} indices */
+/**
+ * The coordinates of some layers in the format of Plotly's `update`. @param {number} progress @param
+ * {number[]} indices
+ */
 function update(progress, indices) {
   const points = figures(progress);
   /** @type {Record<string, number[][]>} */ const columns = { x: [], y: [], z: [] };
@@ -53,7 +58,7 @@ export const ways = {
         player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
     const p = parameters.find((each) => each.name === clock) ?? parameters[0];
     return (progress) => {
-      // a training moves with the layers
+      // in a training, the step moves together with the progress
       if (player.last) player.seek(progress);
       if (clock || !player.last)
         player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));

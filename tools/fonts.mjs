@@ -1,5 +1,5 @@
-// The typefaces that pages load and previews are written in, cut from their packages to the letters and signs
-// that we write, and their licences: node_modules/.fonts
+// Make the fonts of pages and previews: reduce those of npm packages to the characters that we use, and write
+// them with their licences to node_modules/.fonts.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subset from "subset-font";
 
@@ -16,7 +16,7 @@ const LATIN = [
   [0x20ac],
 ];
 const GREEK = [[0x391, 0x3a9], [0x3b1, 0x3c9], [0x3d1], [0x3d5], [0x3f5]];
-const SMALL = [[0x1d40], [0x1d43], [0x1d62], [0x2070, 0x209c]]; // above and below the line
+const SMALL = [[0x1d40], [0x1d43], [0x1d62], [0x2070, 0x209c]]; // superscripts and subscripts
 const SIGNS = [
   [0x2113],
   [0x2190, 0x2199],
@@ -52,8 +52,8 @@ const OF_FORMULAS = [
   [0x2032, 0x2034],
   [0x203e],
 ];
-const INVISIBLE = [[0x2061, 0x2064]]; // times, function application
-const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // the letters of formulas
+const INVISIBLE = [[0x2061, 0x2064]]; // invisible operators: multiplication, function application
+const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // italic letters of formulas
 const BOLD = [[0x1d7ce, 0x1d7d7]];
 const LACKING = [
   [0x2034],
@@ -64,7 +64,7 @@ const LACKING = [
   [0x2223, 0x2228],
   [0x2295, 0x2299],
   [0x22a4, 0x22a5],
-  // in text: a file of their own, for of a file that two faces share Chromium knows the signs of one alone
+  // a separate file for text: if two font faces share a file, Chromium uses the characters of only one
   [0x22c5],
   [0x22ef],
   [0x27c2],
@@ -81,7 +81,7 @@ const FACES = {
     keepFeatures: [],
   },
 };
-// for the pictures that Python paints: one weight, no WOFF2
+// for link previews, which Python draws: one weight, not WOFF2
 const PREVIEW = { text: { ...FACES.text, variationAxes: { wght: 600 } }, signs: FACES.signs };
 const KEPT = {
   targetFormat: "woff2",

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Crowds: places in a view where several points coincide, as far as an eye can tell. Mirrors
+ * Crowds: places in a view where several points coincide, up to the size of a grid cell. Mirrors
  * geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
  *
  * @typedef {{place: number[], count: number, cloud: string}} Crowd

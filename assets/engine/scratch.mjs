@@ -10,7 +10,7 @@
  * No stage keeps one of them: engine.mjs copies longer-lived results into arrays of their own.
  */
 
-/** Two benches between which a cloud alternates. */
+/** The two buffers between which the steps of a cloud alternate. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
 /** A scratch array of `length` numbers, on the bench where x is not. @param {number} length

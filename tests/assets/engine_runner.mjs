@@ -1,4 +1,7 @@
-/** Runs the pure modules of assets/ for the tests: a JSON line in, a JSON line out. */
+/**
+ * Run the pure modules of assets/ for the tests: reads a question per line in JSON, and writes an answer per
+ * line.
+ */
 
 import { recorded } from "../../assets/page/film.mjs";
 import { find } from "../../assets/page/search.mjs";
@@ -28,15 +31,11 @@ import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
-/** Numbers as base64, so that NaN and infinities travel too. */
+/** Encode numbers as base64, because JSON has no NaN and no infinities. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
-/**
- * A server that answers as it is told, one after the other; "error" is no answer, "hang" one that never
- * comes.
- */
-/** Run timers on a virtual clock, to the last. */
+/** Run a function and all timers that it starts on a virtual clock. */
 function virtually(act) {
   const { setTimeout } = globalThis;
   const { now } = performance;
@@ -55,6 +54,10 @@ function virtually(act) {
   performance.now = now;
 }
 
+/**
+ * Replace `fetch` by a server that sends these replies in order: "error" fails, "hang" never answers. Returns
+ * a list to which the requests are added.
+ */
 function script(replies) {
   const asked = [];
   globalThis.fetch = async (url, { body: sent, signal }) => {
@@ -73,8 +76,8 @@ function script(replies) {
 
 const answers = {
   /**
-   * Stages, positions and what marks show at each of many (params, progress, followed); stages once while
-   * params stay.
+   * The stages, the positions and the drawn points of marks for each case (params, progress, followed).
+   * Stages are null if `params` are those of the case before.
    */
   run({ recipe, cases, marks: shown }) {
     const memory = new WeakMap();
@@ -97,7 +100,7 @@ const answers = {
       };
     });
   },
-  /** What is loose, and where its points are on a leg, the last of them behind. */
+  /** The loose clouds, and the progress and positions of all points on a leg during which they lag. */
   scattered({ recipe, leg, lag }) {
     const params = link.defaults(recipe);
     const own = motion.apart(leg, lag);
@@ -111,7 +114,7 @@ const answers = {
   edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(MARKS),
   hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
-  /** Of each set of points, from the second on with the one before for a start. */
+  /** The convex hull of each set of points; each computation may reuse the hull before it. */
   hulls({ sets, n, d }) {
     let before;
     return sets.map((points) => {
@@ -119,7 +122,7 @@ const answers = {
       return { rank, corners: corners.flatMap((is, i) => (is ? [i] : [])), order, triangles };
     });
   },
-  /** Milliseconds of the processor for a hull. */
+  /** The CPU time of a hull in milliseconds. */
   hullTime({ points, n, d }) {
     for (let k = 0; k < 20; k++) hull(points, n, d);
     const start = process.cpuUsage();
@@ -128,8 +131,8 @@ const answers = {
     return (user + system) / 1000 / 20;
   },
   /**
-   * Of each set of keys the largest weights, those that can be selected, and certificates; from the second on
-   * with a start.
+   * For each set of keys: the largest weights, which keys can be selected, and certificates. Each computation
+   * starts from the results before it.
    */
   selections({ sets, n, d }) {
     let before;
@@ -148,8 +151,8 @@ const answers = {
     });
   },
   /**
-   * Who can be selected of each set of keys, and the largest weights: from what was found before, and from
-   * nothing.
+   * For each set of keys: which of them can be selected, and the largest weights, computed from the results
+   * before, and from scratch.
    */
   warm({ sets, n, d }) {
     let before;
@@ -189,17 +192,20 @@ const answers = {
     ),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
-  /** The progress of points at some places in the row, on each of some legs. */
+  /** For each leg: the progress of points at the places `parts` of their cloud. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
   plain: ({ labels }) => labels.map(plain),
-  /** What the page says of a file of some bytes, whose server takes `most`, and how often that was asked. */
+  /**
+   * The page's message about a file of `size` bytes on a server with the limit `most`; and the number of
+   * requests.
+   */
   async upload({ size, most, reply }) {
     const asked = script([reply]);
     const found = await upload("/recording", { size }, most);
     return { ...found, asked: asked.length };
   },
-  /** The words of every readout of a recipe. */
+  /** The text of every readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);
@@ -229,11 +235,7 @@ const answers = {
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
-  /** What is asked of such a server, with what it has been heard to say so far, and what is heard. */
-  /**
-   * What a binding says to properties that come (`props`) and to a figure that moves (`state`), one after the
-   * other.
-   */
+  /** The binding's answer to each step: new properties (`props`), or a new state of the figure (`state`). */
   bind({ steps }) {
     const binding = new Binding();
     return steps.map(({ props, state, fresh }) => {
@@ -243,9 +245,10 @@ const answers = {
   },
   asked: ({ state }) => query(state),
   /**
-   * What a figure hears that asks a widget for a recipe, and whom it asked. news: what the kernel says by
-   * itself while the
-   * widget's own is being unpacked, and what it answers; "gone": the figure goes. */
+   * The recipe that a figure gets from a notebook widget, and its messages to the kernel. meanwhile: news
+   * from the kernel while the widget's own recipe is being unpacked. answer: the kernel's answer; "gone": the
+   * figure is removed before it comes.
+   */
   async made({ has, query, meanwhile, answer }) {
     const ears = {};
     const sent = [];
@@ -289,6 +292,10 @@ const answers = {
     });
     return calls;
   },
+  /**
+   * Poll a server that sends `replies`, until the step `end`; the step `wrong` cannot be drawn. Returns the
+   * requests, the answers, and the pauses.
+   */
   async poll({ replies, end, wrong }) {
     const asked = script(replies);
     const heard = [];
@@ -326,9 +333,9 @@ const answers = {
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
   /**
-   * What a state says after each of some acts, [name, arguments …]; "write" tries to write a field from
-   * outside, "moves" sets several
-   * parameters before anything is drawn. */
+   * The state after each command [name, arguments …]. "write" tries to write a field from outside; "moves"
+   * sets several parameters before a frame is drawn.
+   */
   state({ recipe, usual, acts }) {
     const state = new State(usual);
     const told = [];
@@ -363,10 +370,9 @@ const answers = {
     return told;
   },
   /**
-   * What a state says just after the reader's acts at some moments, and at the end. Acts are [milliseconds,
-   * name, arguments …], of which
-   * "take" has the number of a recipe and a link, or null for what is kept; there is a frame every 50 ms. As
-   * on the page, any act of the reader's stops a first run.
+   * For each moment at which the reader acts (`hand`): the state just after that, and at the end. Commands
+   * are [milliseconds, name, arguments …]; "take" has the index of a recipe, and a link, or null to keep the
+   * state. There is a frame every 50 ms. As on the page, any action of the reader stops a first run.
    */
   courses({ recipes, usual, acts, hand, moments, end }) {
     const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({
@@ -403,7 +409,7 @@ const answers = {
       return [...told, tell(state)];
     });
   },
-  // what reaches WebGL of what a shader is given, turn by turn; null: somebody else sets one
+  // the calls to WebGL for the uniforms that a shader is given, turn by turn; null: other code sets a uniform
   uniforms: ({ types, turns }) => {
     /** @type {unknown[]} */ let told = [];
     const set = Object.fromEntries(
@@ -440,8 +446,10 @@ const answers = {
     return process.cpuUsage(start).user / 20_000;
   },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth).text),
-  /** Who has changed the WebGL contexts of two figures that are built at the same time, and of a canvas after
-   * them. */
+  /**
+   * Which figure has patched each WebGL context, for two figures that are built at the same time, and for a
+   * canvas that is created after them.
+   */
   async within() {
     const Canvas = (globalThis.HTMLCanvasElement = class {
       /** @type {{by: string[]}} */ context = { by: [] };
@@ -463,11 +471,11 @@ const answers = {
     canvases[2].getContext("webgl");
     return canvases.map(({ context }) => context.by);
   },
-  /** What is searched from now on. */
+  /** Set the search index for later questions. */
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),
   "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
-  /** The film's format in a browser that records some types; null: in one without a recorder. */
+  /** The format of a film in a browser that can record `types`; null: a browser without a recorder. */
   recorded({ types }) {
     globalThis.MediaRecorder = types && {
       isTypeSupported: (/** @type {string} */ type) => types.includes(type),

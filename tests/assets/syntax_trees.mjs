@@ -1,9 +1,9 @@
-// Reads pairs of scripts, [[name, text, text], ...]; writes the names of those that are not the same program.
+// Read pairs of scripts, [[name, text, text], ...], and write the names of those with different syntax trees.
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "espree";
 
-/** The syntax tree of a script, without where its parts stand. @param {string} text */
+/** The syntax tree of a script, without positions. @param {string} text */
 const tree = (text) =>
   JSON.parse(
     JSON.stringify(parse(text, { ecmaVersion: "latest", sourceType: "module" }), (key, value) =>

@@ -1,4 +1,4 @@
-// What each typeface has: JSON of name → {tables, signs}
+// The tables and characters of each font file, as JSON: name → {tables, signs}.
 import { readFileSync, readdirSync } from "node:fs";
 import fontverter from "fontverter";
 import { Blob, Face } from "harfbuzzjs";
