@@ -33,10 +33,10 @@ from geometry.pipeline import (
 from tests.waiting import PATIENCE
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
-ONE_ROUNDING = 2.0**-22  # of a stage to float32 and of what is computed from it: four times half a unit
+ONE_ROUNDING = 2.0**-22  # rounding a stage to float32, and what is computed from it: four times half a unit
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
-PAST = 1e100  # a bound that says nothing any more, and can still be squared
+PAST = 1e100  # a bound that large is no bound, but its square is finite
 JUMPING = ("round", "reciprocal")
 RISING = ("log10", "sqrt")  # without a largest slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
@@ -102,7 +102,8 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and for each the error (n,) that rounding to `unit` may have caused.
+    """The cloud's stages in float64, and for each of its points a bound (n,) of the rounding errors to
+    `unit`.
 
     Cached, since many clouds may read this one.
     """
@@ -177,7 +178,7 @@ def _differentiated(step: Derivative, x, error, params):
 
 
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
-    """The error of a point that reads others: its movement when all of them move by their errors."""
+    """The error of points that depend on one another: how far they move if all move by their errors."""
     rng = np.random.default_rng(0)
     ways = step.apply(x + error[:, None] * rng.choice([-1, 1], (4, *x.shape)), params)
     return 4 * np.max(length(ways - y), axis=0)
@@ -193,7 +194,7 @@ def _steep(x, error):
 
 
 def _risen(step: Pointwise, x, error):
-    """The error of an increasing function: the difference to its values at the ends of x's error interval."""
+    """The error of an increasing function of x: its largest change within x's error interval."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
@@ -276,7 +277,7 @@ def assert_agrees(recipe, params, progress, answer):
     at = recipe.positions(params, progress)
     for c in recipe.clouds:
         known = stages_and_bounds(c, params, unit=DOUBLE)
-        if answer["stages"]:  # else those of the case before
+        if answer["stages"]:  # None means those of the case before
             assert len(known) == len(answer["stages"][c.name])
             for k, (got, (x, error)) in enumerate(zip(answer["stages"][c.name], known, strict=True)):
                 assert farthest(got, x, error + ONE_ROUNDING * length(x)) <= 1, (c.name, f"stage {k}")

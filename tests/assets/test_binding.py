@@ -1,4 +1,4 @@
-"""The synchronisation of code's properties with a figure that readers change, without echoes; and recipes."""
+"""A figure's state and properties set by code are synchronised without echoes; and recipes in notebooks."""
 
 import pytest
 from hypothesis import given

@@ -45,10 +45,10 @@ from tests.assets.engine import (
     unpack,
 )
 
-FLOAT32 = 1e-5  # what the design promises between the runtimes, of the size of the point
-EXACT = 1e-12  # the same formula in float64 in another order
-SMOOTH = sorted(set(FUNCTIONS) - {"round", "reciprocal"})  # without those that make any rounding large
-EXAMPLES = 120  # some thousands have been run once; more at every check would only cost time
+FLOAT32 = 1e-5  # allowed difference between the runtimes, relative to the size of the point
+EXACT = 1e-12  # the same formula in float64, evaluated in another order
+SMOOTH = sorted(set(FUNCTIONS) - {"round", "reciprocal"})  # functions that amplify errors boundedly
+EXAMPLES = 120  # some thousands were run once; running more each time would only cost time
 PARAMETERS = (
     Parameter("p", "p", 0.5, -2, 2),
     Parameter("q", "q", 1.0, -2, 2),
@@ -86,7 +86,7 @@ def entries(draw, shape, rng, *, positive=False):
     base = draw(st.sampled_from([some(), some(), np.zeros(shape)]))
     linear, tracked = ("e",) if positive else ("p", "q"), draw(st.sampled_from(["p", "e"]))
     terms = {name: some() for name in linear if draw(st.booleans())}
-    at = np.cumsum(rng.uniform(0.1, 1, draw(st.integers(1, 4)))) - 1  # parameters lie on both sides of it
+    at = np.cumsum(rng.uniform(0.1, 1, draw(st.integers(1, 4)))) - 1  # parameters can be outside
     tracks = {tracked: Track(at, some(len(at)).astype(np.float32))} if draw(st.booleans()) else {}
     return Entries(base, terms, tracks)
 
@@ -183,7 +183,7 @@ def moments(last):
     return st.tuples(st.fixed_dictionaries(params), st.integers(0, last) | st.floats(0, last))
 
 
-# --- the law
+# --- all three runtimes agree
 
 
 def torch_run(cloud, params, progress):
@@ -289,8 +289,8 @@ def test_an_iteration_follows_its_count(node):
 
 
 def test_the_law_can_fail(node):
-    """The tolerance is far below the effect of a wrong formula: here ε changed by 0.2 % in an ordinary
-    cloud.
+    """A wrong formula is detected: with ε changed by 0.2 %, an ordinary cloud differs by more than the
+    tolerance.
     """
     x = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
     right, wrong = (recipe_of(Cloud("x", x, Pipeline((Normalize(eps=e),)))) for e in (1e-3, 1.002e-3))
@@ -301,8 +301,8 @@ def test_the_law_can_fail(node):
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_draws_are_mostly_well_conditioned(convention):
-    """LayerNorm of an ordinary cloud must agree to the promised 1e-5 in float32; the computed bound is not
-    looser.
+    """For LayerNorm of an ordinary cloud in float32, the computed error bound is below 1e-5, as the design
+    promises.
     """
     x = np.random.default_rng(1).normal(size=(200, 4)).astype(np.float32)
     steps = (Affine(np.eye(4) - 0.25), Normalize(2.0, 1e-5, convention=convention))
@@ -312,7 +312,7 @@ def test_draws_are_mostly_well_conditioned(convention):
     assert np.max(bound / length(y)) < ONE_ROUNDING
 
 
-# --- the corners
+# --- special cases
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -373,7 +373,7 @@ def test_measures(node):
         assert got["components"] == x.tolist()
         for name, want in (("mean", x.mean()), ("std", x.std()), ("norm", length(x))):
             assert abs(got[name] - want) <= EXACT * length(x)
-        # atan2 has no trouble near 0° and 180°, where acos knows an angle to 1e-8 only
+        # atan2 is accurate near 0° and 180°, where acos has errors of 1e-8
         off = np.degrees(np.arctan2(length(x - (x @ one) * one), x @ one)) - got["angle"]
         assert abs(off) < 2e-6
 
@@ -402,7 +402,7 @@ def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, driv
 
 
 def test_relu_keeps_what_is_no_number(node):
-    """As in Python: ReLU keeps NaN, so that a missing point is not drawn at 0."""
+    """ReLU returns NaN for NaN, as in Python, so that a missing point is not drawn at 0."""
     x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
     through = Pipeline((Pointwise("relu"),))
     sent = packed(recipe_of(Cloud("x", 0 * np.nan_to_num(x), through)))

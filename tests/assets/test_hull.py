@@ -60,7 +60,8 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
-    """In general position everything is equal, faces too; on a sphere every point is a corner.
+    """For points in general position corners, outline and faces equal Qhull's; on a sphere every point is a
+    corner.
 
     Points on a circle nearer to each other than this protrude by less than float32 resolves.
     """
@@ -129,7 +130,7 @@ def test_a_line_has_two_ends_and_no_faces(node):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
-    """A reflection reverses the faces; a singular map is not used."""
+    """The hull of an affine image reuses the hull of the points; a reflection reverses its faces."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     assume(np.linalg.cond(A) < 100)
@@ -148,7 +149,7 @@ def test_more_than_three_dimensions_are_refused(node):
 
 
 def test_two_hundred_on_a_sphere_take_no_time(node):
-    """A frame has 5 ms; this bound, of processor time, only detects a bad algorithm."""
+    """The CPU time of a hull; a frame has 5 ms for it, and this looser bound detects only a bad algorithm."""
     points = np.random.default_rng(0).normal(size=(200, 3))
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     assert node.ask("hullTime", points=points.ravel().tolist(), n=200, d=3) < 60

@@ -23,7 +23,7 @@ SHORT = 0.5e-4  # a link carries five digits
 CAMERA = 0.5e-4 + 1e-9  # and four decimals of the camera
 THIRD = 2 / 3
 AWKWARD = (
-    Parameter("a", "a", 0, -THIRD, THIRD),  # five digits of its bounds are beyond them
+    Parameter("a", "a", 0, -THIRD, THIRD),  # rounded to five digits, its bounds are outside the range
     Parameter("b", "b", 12344.5, -1e6, 1e6),  # halves, which round up in one language and to even in another
     Parameter("c", "c", 1.00000001, 0, 1e25),  # a default of more than five digits, numbers with exponents
     Parameter("tiny", "tiny", 1e-5, 1e-12, 10, scale="log"),
@@ -99,7 +99,7 @@ def encoded(pairs):
     return "?" + "&".join(f"{quote_plus(name)}={quote_plus(text)}" for name, text in pairs)
 
 
-# --- both accept the same, refuse the same, and write the same
+# --- both accept, refuse and write the same links
 
 
 def attempt(call):
@@ -119,7 +119,7 @@ def compare(node, scene, search):
         attempt(lambda: state_of(scene, query(search))),
         attempt(lambda: state_of(scene, choices)),
     )
-    if isinstance(server, WrongValue):  # it says so to the browser too
+    if isinstance(server, WrongValue):  # the browser gets the same message
         assert isinstance(whole, WrongValue)
         return {server.parameter}
     known = dict(server.choices)
@@ -128,11 +128,11 @@ def compare(node, scene, search):
     twice = {name for name, count in Counter(name for name, _ in pairs).items() if count > 1}
     rest = {name: text for name, text in pairs if name not in choices}
     wrong = {name for name, text in rest.items() if both_refuse(node, scene, known, name, text)}
-    assert len(got["wrong"]) == len(twice) + len(wrong)  # the browser tells all, Python the first
+    assert len(got["wrong"]) == len(twice) + len(wrong)  # the browser reports all errors, Python the first
     if twice | wrong:
         assert whole.parameter in twice | wrong
     else:
-        # JSON has 1e17 as a whole number
+        # JSON writes 1e17 as a whole number
         params = {name: float(x) for name, x in got["state"]["params"].items()}
         assert as_told(whole) == got["state"] | {"choices": known, "params": params}
         assert link.write(whole) == written_in_browser(node, whole)
@@ -221,7 +221,7 @@ def test_a_stop_is_the_same_whole_state_in_both(node, scene):
         assert compare(node, scene, encoded(stop.state.items())) == set(), stop.title
 
 
-# --- any state is written by both the same, and can be read
+# --- both write any state identically, and can read it
 
 
 def cameras():
@@ -314,7 +314,7 @@ def test_a_camera_is_written_so_that_it_can_be_read(node):
     assert state_of(LAYERNORM, query(link.write(there)))
 
 
-# --- what is right, and what is wrong, of one scene
+# --- valid and invalid values of one scene
 
 NUMBER = [*HOSTILE[:14], "one", "1,5"]
 WRONG = [

@@ -67,8 +67,8 @@ def node():
 # --- a strategy for every field that any mark has
 
 
-# Made once for each number of points and the widths of their stages: to make a strategy takes longer than to
-# draw from it.
+# Made once for each number of points and the widths of their stages, because making a strategy takes longer
+# than to draw from it.
 
 
 @cache

@@ -74,7 +74,9 @@ def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_neve
 
 @pytest.mark.parametrize("last", [1, 2, 5, 12])
 def test_a_first_run_takes_six_seconds_at_most(node, last):
-    """Including all pauses, and the way back to where the scene opens."""
+    """The first run of a scene takes six seconds at most, with all pauses and the way back to its first
+    state.
+    """
     for home in (0, last / 2, last):
         [hurry] = calls(node, "hurry", [[last, home]])
         legs = [leg(k, k + 1, LONG_MS) for k in range(last)]

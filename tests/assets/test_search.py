@@ -59,7 +59,8 @@ def test_symbols_words_and_questions_are_found(node, query, url):
     assert url in [each for _, each in found(node, query)[:4]]
 
 
-ASKED = {  # what the sources raise, as a reader types it: where the answer is among the first three
+# Questions as a reader types them; the page with the answer is among the first three results.
+ASKED = {
     "what is layer normalization": "/layernorm",
     "why subtract the mean": "/layernorm",
     "normalize twice": "/fibre",
@@ -125,7 +126,7 @@ def test_a_term_leads_to_its_answer(node, query, url):
     assert url in {*urls, *(each.split("#")[0] for each in urls)}
 
 
-ROWS = {  # numbers that stand in a table only, with the row that is told
+ROWS = {  # numbers that occur only in a table, with the row that the search shows
     "23 of 32": ("/labels#numbers", "8 points · 1: 23 of 32; 2: 31 of 32; 3: 32 of 32;"),
     "1842": ("/spiral#numbers", "steps to solve it, median · 1,842"),
     "26.6°": ("/rmsnorm#why-it-is-so", "quotient q angle α · 0: 90°; 1: 45°; 2: 26.6°; 3: 18.4°"),
@@ -164,7 +165,7 @@ def test_what_the_sources_raise_is_found_in_a_readers_words(node, query, url):
     assert url in [each.split("#")[0] for _, each in found(node, query)[:3]]
 
 
-FIRST = {  # … and before all else: words with other endings, and some after which nothing is called
+FIRST = {  # … and is first: words with other endings, and words that occur in no title
     "why sqrt(d_k)": "/scores",
     "what is u_epsilon": "/words",
     "is the mean direction special": "/layernorm",

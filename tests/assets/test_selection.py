@@ -50,7 +50,7 @@ def test_keys_of_whole_numbers(node, d, n, seed, wide):
 
 
 @settings(max_examples=20)
-@example(2, 25, 76174842)  # where a step is so long that its third order says nothing
+@example(2, 25, 76174842)  # where Newton's step is so long that its third-order correction is useless
 @given(st.integers(1, 8), st.integers(1, 30), st.integers(0, 2**32 - 1))
 def test_a_cloud_that_moves(node, d, n, seed):
     rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """With a singular map all keys are in a hyperplane, or in one place, and nothing is reused."""
+    """An affine map of the keys keeps what can be selected; after a singular map nothing is reused."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

@@ -12,7 +12,7 @@ from components.training.recipes import recipe_of
 from geometry.selection import selectable
 from tests.assets.engine import Node
 
-LIVE = 1e-5  # of a weight, as in test_selection.py: each of two may be off by so much
+LIVE = 1e-5  # tolerance of a weight, as in test_selection.py, for each of the two results that are compared
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """Each key moves by itself; some meet, all come into one plane, and all rest for a frame."""
+    """Keys that move independently; some coincide, all are in one plane once, and all rest for one frame."""
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []
     for _ in range(12):
@@ -48,7 +48,7 @@ def test_a_cloud_that_wanders(node, d, n, seed, speed):
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_the_way_of_the_scene(node, d, norm):
-    """Forward, and back in longer steps; the last frame of a leg is the stage itself."""
+    """The scene's own motion, forward, then back in longer steps; each leg ends exactly at a stage."""
     recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
     stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})
     there = [(1 - t) * a + t * b for a, b in pairwise(stages) for t in np.arange(20) / 20]

@@ -224,7 +224,7 @@ def test_news_of_a_training_keep_what_the_hand_has_set(node):
     assert told[3]["drawn"] == told[2]["drawn"]
 
 
-# What is asked of a state while it opens, with the milliseconds; a frame is drawn every 50.
+# Commands that a state gets while it opens, with their times in milliseconds; there is a frame every 50 ms.
 OPENED = [[0, "begin"], [0, "take", 0, {"gain": "1.5", "follow": "3", "progress": "1"}]]
 STOP = {"gain": "0.5", "eps": "0.1", "progress": "2", "camera": "1,1,1", "follow": "4"}
 COURSES = {
@@ -250,7 +250,7 @@ COURSES = {
     "a stop for those who asked for no motion": [*OPENED, [0, "call", STOP], [1500, "arrive", True]],
 }
 EYE = {"eye": [0.5, -1, 0.25], "center": [0, 0, 0]}
-# What the reader does, what of the state is then the reader's, and how the link says it.
+# An action of the reader, the part of the state that it sets, and its form in a link.
 HANDS = {
     "a slider": ([["set", "gain", 0.9], ["set", "gain", 1.01]], {"gain": 1.01}, "gain=1.01"),
     "a slider, at its default": ([["set", "gain", 1]], {"gain": 1}, ""),
@@ -292,12 +292,12 @@ def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, ha
         assert not end["playing"] or way == "a run"
         others = {name: x for name, x in values(end).items() if name not in own}
         if way == "a first run":
-            others.pop("progress", None)  # which any touch stops
+            others.pop("progress", None)  # any action stops the first run
         assert others == {name: values(alone)[name] for name in others} or hand == "the defaults", moment
 
 
 def unsaid(query, words):
-    """The names in a query that do not occur in some words."""
+    """The names in a query that are not in a text."""
     said = {each.split("=")[0] for each in words.split("&")}
     return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
 

@@ -27,15 +27,15 @@ from tools.browser import ARGUMENTS, find
 from tools.ports import free
 
 ROOT = Path(__file__).resolve().parents[2]
-# Chromium loads two pages behind the address bar of each window, at a second of processor time: off, with
-# what Playwright turns off, as the last such list is the one that counts.
+# Chromium's address bar preloads two pages in each window, which takes a second of CPU time. This turns it
+# off, together with Playwright's own list, because only the last `--disable-features` counts.
 OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
 OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
 OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
-# The pages of one reader share a process, which compiles the scripts once, and not with all its might, as no
-# page lives long enough for that to pay; edges in space are not smoothed.
+# All pages of a browser context share one process, so scripts are compiled once; optimising compilation is
+# off, because no page lives long enough to gain from it; and antialiasing is off.
 CHEAP = ("--process-per-site", "--js-flags=--no-opt", "--webgl-antialiasing-mode=none")
-# Options that a page takes also when it is open.
+# Options that can be changed for a page that is already open.
 EASY = {"viewport", "color_scheme", "reduced_motion", "java_script_enabled", "has_touch"}
 VIEWPORT = {"width": 1280, "height": 800}
 FAILED = pytest.StashKey[bool]()
@@ -43,10 +43,10 @@ AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].re
   && Object.keys(localStorage).every((key) => key === "visited") && !sessionStorage.length
   && !document.fullscreenElement
   && !document.querySelector("dialog, .presenting")"""
-# A reader who has been everywhere: no scene shows itself first.
+# Mark every scene as visited, so that none plays by itself.
 KNOWN = f"try {{ localStorage.visited ??= '{','.join(scenes())}'; }} catch {{}}"
-# Who looks at no pixels has no use for a WebGL in software, which takes more than all else, nor for paint:
-# what cannot be seen is laid out, found by the pointer and focused as ever.
+# For tests that examine no pixels: turn off WebGL in software, which takes most of the time, and painting.
+# Invisible elements still get their layout, pointer events and focus.
 BLIND = """window.blind = true;
 window.unseen = new CSSStyleSheet();
 unseen.replaceSync("html { opacity: 0 }");
@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("browser")
-    items.sort(key=lambda item: item.path.name != "test_site.py")  # first what takes longest to prepare
+    items.sort(key=lambda item: item.path.name != "test_site.py")  # run first what takes longest to prepare
 
 
 @pytest.hookimpl(wrapper=True)
@@ -276,7 +276,7 @@ def kept(reader, window, draws, request):
     """
     page = reader.kept.pop(draws, None)
     if page:
-        page.bring_to_front()  # else it is refused the whole screen
+        page.bring_to_front()  # otherwise full screen is refused
     else:
         page = reader.open(draws)
         page.add_init_script("window.kept = true")

@@ -10,14 +10,14 @@ from playwright.sync_api import expect
 
 from components.training import recipes
 
-TIMEOUT_MS = 300_000  # for a machine that is busy with all else: a passing test never comes near it
-HASTE = 10  # times the usual speed
+TIMEOUT_MS = 300_000  # generous, for a busy machine; a passing test never takes nearly as long
+HASTE = 10  # factor by which motion is sped up
 POLL_MS = 40  # between two checks of a page; a check in each frame would slow it down
 SMALL_3D = "n=60"  # query of a scene with few points, quick to draw
-SMALL_2D = f"d=2&{SMALL_3D}"  # for all that is not about space, whose drawing takes half of the time
+SMALL_2D = f"d=2&{SMALL_3D}"  # for tests that need no 3D view, since drawing one takes half of the time
 
 
-# Into a kept page that shows the scene of a link a new player, which reads the link.
+# Put a new player, which reads the link, into a kept page that shows the scene of this link.
 AGAIN = """async (link) => {
   const [player] = (window.kept && window.normscape?.players) || [];
   if (!player?.ready || player.apart || new URL(link, location).pathname !== location.pathname) return false;

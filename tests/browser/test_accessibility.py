@@ -14,7 +14,7 @@ STANDARDS = {
     "type": "tag",
     "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 }
-# Colours, and pictures, of which the dark has its own: all else is as in the light.
+# Axe's rules that the dark theme can break: those about colours and pictures.
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block", "image-alt"]}
 LOOK = """async (runOnly) => {
   const asked = { runOnly, resultTypes: ["violations"], preload: false };
@@ -31,7 +31,8 @@ SEEN = """(controls) => [...document.querySelectorAll(controls)].filter((e) => {
   const { outlineStyle, outlineWidth } = getComputedStyle(e);
   return [e.outerHTML.slice(0, 80), outlineStyle !== "none" && parseFloat(outlineWidth) >= 2];
 })"""
-# The scenes' own are seen to in test_scenes; here what is unknown, refused, a stop, and two embeds.
+# tests/browser/test_scenes.py tests the pages of scenes; here are an unknown page, a refused link, a stop,
+# two embeds.
 PAGES = ("/", "/words", "/story", "/nowhere", "/language?progress=99", "/language?tour=3")
 PAGES += ("/embed/language", "/embed/language?controls=0")
 
@@ -51,7 +52,7 @@ def barriers(page):
     for scheme, rules in (("light", STANDARDS), ("dark", COLOURS)):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(f"() => document.documentElement.dataset.scheme === '{scheme}'")
-        with painted(page):  # what cannot be seen has no contrast
+        with painted(page):  # axe measures contrast only of painted elements
             found += page.evaluate(LOOK, rules)
     return found
 
@@ -61,7 +62,7 @@ def unseen(page):
     return [element for element, is_seen in page.evaluate(SEEN, CONTROLS) if not is_seen]
 
 
-@pytest.mark.allow_errors("Failed to load resource")  # the pages that say what is wrong
+@pytest.mark.allow_errors("Failed to load resource")  # two of these pages are error pages
 def test_axe_finds_nothing(new_page):
     page = new_page(reduced_motion="reduce")
     for link in PAGES:
@@ -114,7 +115,7 @@ def test_the_figure_is_told_in_words_at_rest(page):
     player(page, "p.seek(2.5)")
     before = tells(page, "between the stages unit sphere and × √3 (2.5 of 5)")
     assert words.get_attribute("aria-live") == "polite"
-    player(page, "(p.loop = true, p.play())")  # it does not come to rest
+    player(page, "(p.loop = true, p.play())")  # it never comes to rest
     until(page, "p.progress >= 3")
     assert words.inner_text() == before, "nothing is said while it moves"
 

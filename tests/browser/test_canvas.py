@@ -8,7 +8,8 @@ from tests.browser.test_painter import BLURRED, SAME_BLURRED, let_go
 
 PAGE, FIELD = "/spiral?n=60", 1  # the view with a field
 EDGE = 1.5  # px: a canvas ends between two pixels
-# The box of what is painted on a canvas, and the box of the axes that Plotly has drawn; pixels of the page.
+# The bounding boxes, in pixels of the page, of what is painted on the canvas and of the axes that Plotly has
+# drawn.
 BOXES = """(() => {
   const { gd } = p.panels[value], canvas = gd.querySelector("canvas.ground");
   const { width, height } = canvas, at = canvas.getBoundingClientRect();
@@ -99,10 +100,12 @@ def test_the_field_follows_the_resolution(new_page):
 
 @pytest.mark.pixels
 def test_what_is_held_in_motion_follows_the_window(page):
-    """In 3D too, where Plotly itself would draw the last settled state."""
+    """While a figure is held in motion, resizing keeps its state; in 3D Plotly alone would draw the settled
+    one.
+    """
     resize(page, 1300, 800)
     visit(page, "/spiral?progress=0")
-    rest(page)  # its legend has its room
+    rest(page)  # until room for the legend is reserved
     hold(page)
     player(page, "(p.seek(value), p.set('step', 2000))", 1.5)
     until(page, "!p.scheduled")
@@ -111,7 +114,7 @@ def test_what_is_held_in_motion_follows_the_window(page):
     moving = look(page, BLURRED)
     assert player(page, "p.panels.map((panel) => panel.moving)") == [True, True, True]
     let_go(page, 1.5)
-    half = len(moving) // 2  # above the curves, whose dashes Plotly measures in its own way
+    half = len(moving) // 2  # the half above the curves, because Plotly places dashes differently
     assert difference(moving[:half], look(page, BLURRED)[:half]) < SAME_BLURRED
 
 

@@ -16,7 +16,8 @@ from tests.browser.hand import TIMEOUT_MS, drag, middle
 from tests.waiting import PATIENCE, answers, until
 from tools.ports import free
 
-# What a page may do to all of its elements, and a policy that lets Dash's own pages live.
+# Styles that a page may apply to all its elements, and a Content-Security-Policy that Dash's own pages
+# tolerate.
 THEIRS = """* { letter-spacing: 3px; font-family: serif } html { font-size: 10px; color-scheme: dark }
 .figure, .stage, .view { display: none } input { width: 1px; height: 1px } div { text-align: right }
 :root { --accent: red; --paper: red; --input: red }"""

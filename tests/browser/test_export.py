@@ -96,8 +96,9 @@ def test_pictures(tmp_path):
     assert max(picture.convert("RGB").getpixel((399, 150))) < 60, "dark"
 
 
-# Compared at a quarter of the size, where it does not matter how lines are smoothed: the share of pixels that
-# differ by so much (of 255). It was 9 to 24 % with the figure at two thirds and its 3D layers drawn twice.
+# Pictures are compared at a quarter of their size, where antialiasing does not matter: at most this share of
+# pixels may differ by this much (of 255). A figure at two thirds of its size, with 3D layers drawn twice,
+# gave 9 to 24 %.
 DIFFERENT, MOST = 24, 0.01
 
 

@@ -2,9 +2,10 @@
 
 from tests.browser.hand import TIMEOUT_MS, rest
 
-OURS = {"SourceSans3VF", "STIX Two Math"}  # as they call themselves
+OURS = {"SourceSans3VF", "STIX Two Math"}  # the names inside the font files
 LOADED = "() => document.fonts.status === 'loaded' && [...document.fonts].some((f) => f.status === 'loaded')"
-# Marks those elements whose own text has a letter that none before has in the same style, and counts them.
+# Mark each element whose text has a character that no earlier element has in the same style; return their
+# number.
 MARK = """(root) => {
   const known = new Set();
   const marked = [...document.querySelectorAll(`${root} *`)].filter((e) => {
@@ -37,7 +38,7 @@ def drawn(page, root):
     return found, count
 
 
-# How far what stands under a root reaches out of it, in pixels.
+# By how many pixels the radicand of each root extends beyond the root sign.
 BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.checkVisibility()).map((e) =>
   e.lastElementChild.getBoundingClientRect().right - e.getBoundingClientRect().right)"""
 

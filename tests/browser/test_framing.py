@@ -10,8 +10,8 @@ from components.language.scene import scenes
 from components.training.recipes import state_of
 from tests.browser.hand import frames, player, rest, shot, visit
 
-INK = 10  # of 255: what differs from the paper by more is drawn; the net of the sphere is faint
-ALIKE = 0.02  # of the panel's smaller side: between what is drawn and what is computed
+INK = 10  # of 255: pixels that differ more from the background count as drawn; the sphere's net is faint
+ALIKE = 0.02  # tolerance between drawn and computed sizes, relative to the panel's smaller side
 ALONE = "body * { visibility: hidden } .view .figure, .view .figure * { visibility: visible }"
 SIZES = ((390, 844), (1024, 768), (1440, 900))
 NAMES = """[...document.querySelectorAll(".view")].map((view) => {
@@ -25,7 +25,7 @@ NAMES = """[...document.querySelectorAll(".view")].map((view) => {
 })"""
 
 
-# Of the hero only some layers, painted as while things move: without Plotly's axes, which a plane has in SVG.
+# Draw only some layers of the main figure, by the fast path, so without Plotly's axes.
 ONLY = """((kept) => {
   const [{ view }] = p.panels;
   view.layers.forEach((layer, l) => {

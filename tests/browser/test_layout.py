@@ -7,7 +7,7 @@ from components.language.scene import scenes
 from tests.browser.hand import SMALL_3D, frames, player, rest, until, visit
 
 DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
-FRAMES = [(640, 420), (720, 720)]  # what hosts give; the second is that of our own snippet
+FRAMES = [(640, 420), (720, 720)]  # sizes that hosts give to frames; the second is that of our own snippet
 LEAST = 220  # pixels of a picture that can be read
 FINGER = 40  # pixels
 
@@ -46,7 +46,7 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter(
 }).map((e) => e.outerHTML.slice(0, 90))"""
 
 
-# How near each label comes to the middle of each large point of a 3D view, in sizes of that point
+# The distance of each label from the centre of each large point of a 3D view, in sizes of that point.
 NEAREST_LABELS = """async () => {
   const { flat } = await import("/assets/engine/perspective.mjs");
   const panel = normscape.players[0].panels[0];
@@ -117,7 +117,8 @@ SHARE = """() => {
 }"""
 
 
-# Of other embeds, laid out in an embed's own page: what stands around their bodies, and their share.
+# Other embeds, put into the page of an embed: the space around their bodies, and the share of the main
+# figure.
 SERVED = f"""async (slugs) => {{
   const found = [];
   for (const slug of slugs) {{
@@ -167,7 +168,7 @@ DROP_HOVERED = """(() => {
 })()"""
 
 
-# The step at which a replay begins; null if none begins within two seconds
+# The training step at which a replay begins; null if none begins within two seconds.
 DROP_STARTS = """await (async () => {
   for (let i = 0; i < 40 && !p.running; i++) await new Promise((go) => setTimeout(go, 50));
   return p.running ? p.params.step : null;
@@ -175,7 +176,7 @@ DROP_STARTS = """await (async () => {
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """By click and by keyboard: from before the drop to after it, following a point that it concerns."""
+    """A click or a key plays the training from before the drop to after it, and follows a point that turns."""
     page = kept
     visit(page, "/spiral?progress=1")
     code = """(() => {
@@ -186,10 +187,10 @@ def test_a_click_on_a_drop_plays_it(kept):
     rest(page)
     before = player(page, "[p.params.step, p.followed, p.progress]")
     x, y = player(page, code)
-    for _ in range(5):  # Plotly forgets what is under the pointer when it draws; then one clicks again
+    for _ in range(5):  # again if Plotly has just drawn: it then forgets the pointer
         page.mouse.move(x - 3, y)
         page.mouse.move(x, y, steps=3)
-        until(page, DROP_HOVERED)  # Plotly looks at what is under the pointer now and then
+        until(page, DROP_HOVERED)  # Plotly checks the pointer's position only at intervals
         page.mouse.down()
         page.mouse.up()
         start = player(page, DROP_STARTS)

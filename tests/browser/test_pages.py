@@ -145,7 +145,7 @@ def is_in_its_place(page, width, height):
         assert box["y"] + box["height"] <= height, "picture, scrubber and buttons at one glance"
 
 
-# Scroll to each picture of the light, and wait for it.
+# Scroll to each picture of the light theme, and wait until it is loaded.
 ALL_SEEN = """async () => {
   for (const picture of document.querySelectorAll(".card img.only-light")) {
     picture.scrollIntoView();
@@ -199,7 +199,7 @@ def test_the_picture_of_a_point_covers_nothing_of_the_figure(page, link):
         assert picture["x"] >= page.locator(f"{shown} > .legend").bounding_box()["x"]
 
 
-# The controls whose middle cannot be reached by a hand.
+# The controls whose centre cannot be clicked because something covers it.
 HIDDEN = """(controls) => [...document.querySelectorAll(controls)].filter((control) => {
   control.scrollIntoView({ block: "center" });
   const box = control.getBoundingClientRect();

@@ -26,13 +26,13 @@ from tests.browser.hand import (
 
 pytestmark = pytest.mark.pixels
 
-# Mean absolute difference of 255 over the figures. The same state differs by the rounding of float32 and by
-# the order in which transparent things are drawn: measured 0.001 to 0.07 where spheres fill their panel.
-# Another state, a tenth of a stage further: 0.3 to 1.4.
+# Largest mean absolute difference, of 255, between pictures of one state by the two paths. Rounding to
+# float32 and the drawing order of transparent objects give 0.001 to 0.07; a state a tenth of a stage further
+# differs by 0.3 to 1.4.
 SAME_PICTURE = 0.1
 ANOTHER_PICTURE = 0.25
-# Plotly draws 2D as SVG, we as a canvas: their edges are smoothed differently, so blurred pictures are
-# compared: measured 0.05 for the same state; two tenths of a stage further 0.3 at least.
+# The same for 2D, which Plotly draws as SVG and we on a canvas: antialiasing differs, so blurred pictures are
+# compared. The same state gives 0.05, a state two tenths of a stage further at least 0.3.
 SAME_BLURRED = 0.09
 ANOTHER_BLURRED = 0.15
 BLURRED = 160  # px wide
@@ -48,7 +48,7 @@ STATES = {
     "rmsnorm": ("/rmsnorm", SMALL_3D, {"q": 2.5}, 2.8),
     "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
-OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # beside what the public way opens with, too
+OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # also compared as the public path first draws them
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_every_patch_fits_this_plotly(page, library):
     assert not reports()
 
 
-# Names that are private to plotly.js, by the patch that needs them: here they are others.
+# Private names of plotly.js, by the patch that needs them; the test renames them.
 PRIVATE = {
     "pulse": "_stopped",
     "redraw": "autoResize",

@@ -5,8 +5,8 @@ import pytest
 
 from tests.browser.hand import camera, finger, player, rest, until, visit
 
-# Pixels on the page of the tokens that the last draggable mark shows; on a sphere, of those on the near side
-# (others NaN); and pixels of the centre.
+# The pixels of the tokens of the last draggable mark (NaN for tokens on the far side of a sphere), and of the
+# centre.
 PLACES = """await (async () => {
   const { eyeOf, flat } = await import("/assets/engine/perspective.mjs");
   const [{ gd, ranges, frame, view }] = [p.panels[0]], { left, top } = gd.getBoundingClientRect();
@@ -21,8 +21,8 @@ PLACES = """await (async () => {
   const all = Array.from({ length: points.length / k }, (_, i) => [...points.subarray(k * i, k * i + k)]);
   return [all.map((at) => (near(at) ? pixel(at) : [NaN, NaN])), pixel(middle)];
 })()"""
-# A pressed pointer that moves over the canvas, without the capture of the element around it, as a browser may
-# report it when the page changes under the pointer, also just after its release
+# A mousemove with a pressed button that reaches the canvas without pointer capture; browsers may send one
+# when the page changes under the pointer, or just after release.
 STRAY = """p.panels[0].space.canvas.dispatchEvent(new MouseEvent("mousemove",
   { bubbles: true, buttons: 1, clientX: value[0], clientY: value[1] }))"""
 ON = ("", "d=3&n=64", "placement=all", "placement=all&d=3&n=64")
@@ -61,7 +61,7 @@ def test_a_token_is_dragged_while_it_moves(page, query):
     rest(page)
     view = camera(page) if "d=3" in query else None
     start, end = token_and_place(page)
-    player(page, "(p.speed = 0.05, p.toggleClock())")  # so slow that tokens hardly move in a long frame
+    player(page, "(p.speed = 0.05, p.toggleClock())")  # slow, so that tokens hardly move even in a long frame
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*(start + end) / 2)

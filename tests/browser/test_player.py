@@ -35,11 +35,11 @@ from tests.browser.hand import (
 )
 
 SMALL = {"width": 900, "height": 640}
-SAME_CAMERA = 2e-3  # of the eye's coordinates: the link carries three digits
+SAME_CAMERA = 2e-3  # tolerance of the eye's coordinates, of which a link has three digits
 SAME_IMAGE = 0.1  # mean absolute difference of 255, as in test_painter
-FRAME = 250  # ms of a motion that one frame can take at most: LONGEST in assets/player/motion.mjs
+FRAME = 250  # milliseconds of motion that one frame advances at most, as in assets/player/motion.mjs
 
-# The layer to be picked as the engine has it now, next to what Plotly holds of it.
+# The positions of the pickable layer: in the engine, and in Plotly's data.
 HELD = """await (async () => {
   const { pointsOf } = await import("/assets/engine/shown.mjs");
   const { positions, stages } = await import("/assets/engine/engine.mjs");
@@ -50,7 +50,7 @@ HELD = """await (async () => {
   return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
 })()"""
 
-# Where point i of the layer to be picked stands on the screen.
+# The position on the screen of point i of the pickable layer.
 PROJECTED = """(() => {
   const panel = p.panels[0], scene = panel.scene, { view, projection, model } = scene.glplot.cameraParams;
   const l = p.recipe.views[0].layers.findIndex((layer) => layer.hand?.kind === 'follow');
@@ -64,7 +64,7 @@ PROJECTED = """(() => {
   });
 })()"""
 
-# The recipe of a stop comes when the test says so.
+# Hold back the recipe of a stop until the test releases it.
 HELD_UP = """async (url, ...all) => {
   const another = String(url).includes("/recipe/") && !String(url).includes("d=2");
   if (another) await new Promise((go) => { window.letGo = go; });
@@ -214,7 +214,7 @@ def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     assert page.evaluate(STILL, TIMEOUT_MS), "what is at rest asks for no frames"
 
 
-# Whether at last nothing on the page asks for a frame for a while; waited for so many milliseconds.
+# Whether the page stops requesting animation frames within `patience` milliseconds.
 STILL = """async (patience) => {
   const own = window.requestAnimationFrame, end = performance.now() + patience;
   let asked = 1;
@@ -228,7 +228,7 @@ STILL = """async (patience) => {
 }"""
 
 
-# How far the camera goes within some milliseconds, in which nobody touches it.
+# The distance that the camera drifts in `time` milliseconds without input.
 SWAY = """async (time) => {
   const { view } = normscape.players[0].panels[0].scene.camera;
   const first = [...view.computedMatrix], end = performance.now() + time;

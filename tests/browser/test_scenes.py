@@ -21,15 +21,15 @@ STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e)
 LAPTOP, DESK, TELEPHONE = [
     {"width": width, "height": height} for width, height in ((1440, 900), (1024, 768), (390, 844))
 ]
-# Whose hero is measured as it is drawn: spaces and planes, alone and beside others. That of each scene is
-# computed in tests/components/language/test_framing.py.
-# The least share of the panel's smaller side: of a sphere beside a cloud, and of any other.
+# Scenes whose main figure is measured in pixels: 3D and 2D views, alone and beside others. For all scenes it
+# is computed in tests/components/language/test_framing.py. The least share of the panel's smaller side: for a
+# sphere with a cloud around it, and for anything else.
 DRAWN = {"layernorm": 0.4, "fold": 0.6, "shear": 0.6, "norms": 0.6, "heads": 0.6}
-MOST = 5  # controls that are open at the start: they stand in nothing that folds
+MOST = 5  # controls that are visible at the start, outside of folded parts
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
   .filter((e) => e.checkVisibility() && !e.closest("details"))
   .map((e) => e.closest(".vector") ?? e))].length"""
-WORDS = """() => { // of the overview and the text, in formulas too, that stand wholly in the window
+WORDS = """() => { // words of the overview and the text, also in formulas, that are wholly in the window
   const walker = document.createTreeWalker(document.querySelector(".spread"), NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   let count = 0;
@@ -48,16 +48,16 @@ WORDS = """() => { // of the overview and the text, in formulas too, that stand 
 FEWEST = 60  # words of explanation on the first screen
 RECIPE = """performance.getEntriesByType("resource").filter(({ name }) => name.includes("/recipe/"))
   .map(({ encodedBodySize }) => encodedBodySize)"""
-HEAVIEST = 180_000  # bytes, compressed: with all else that a scene fetches (test_documents) within 950 kB
-# Whether the number stands over the figure, though that is nearly a square.
+HEAVIEST = 180_000  # bytes, compressed; all that a scene loads has at most 950 kB (test_documents)
+# Whether the first readout overlaps the figure although the view is nearly square.
 COVERED = """(() => {
   const box = (name) => document.querySelector(`.view ${name}`).getBoundingClientRect();
   const [number, figure] = [box(".headline"), box(".figure")];
   return number.bottom > figure.top + 1 && figure.width / figure.height < 1.25;
 })()"""
 CUT = "[...document.querySelectorAll('.formula, html')].filter((e) => e.scrollWidth > e.clientWidth).length"
-# The shares of the hero and of the tour's card that are seen, and what is hidden in the card, in pixels.
-# On a narrow page the scrubber covers what is under it.
+# The visible shares of the main figure and of the tour's card, and the hidden pixels of the card's text. On a
+# narrow page the scrubber covers the page below it.
 SEEN = """(() => {
   const { card } = p.tour, over = innerWidth <= 700 ? p.part("scrubber").getBoundingClientRect().bottom : 0;
   const share = (e, above) => {
@@ -67,7 +67,7 @@ SEEN = """(() => {
   const hero = p.root.querySelector(".views > .view");
   return [share(hero, 0), share(card, over), card.scrollHeight - card.clientHeight];
 })()"""
-# The same of every stop, as soon as its words stand there: no picture is waited for.
+# The same for every stop, as soon as its text is shown, without waiting for pictures.
 STOPS = f"""(() => {{
   const found = [];
   for (let k = 0; k <= p.tour.last; k++) {{
@@ -86,7 +86,7 @@ def together(hero, card, hidden):
 
 
 def apart(seen):
-    """The numbers of the tour's pictures, from 1, in which they are not."""
+    """The numbers, from 1, of the stops at which `together` fails."""
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
     return "; ".join(told.format(*each) for each in cut)
@@ -112,8 +112,8 @@ def page(kept):
 @pytest.fixture
 def opened(page, scene):
     """The page of a scene as the previous test has left it, without automatic motion."""
-    if new := page.evaluate("window.openedForScene") != scene.slug:  # other files leave pages, too
-        page.evaluate("document.body.replaceChildren()")  # of another scene: nobody looks at it any more
+    if new := page.evaluate("window.openedForScene") != scene.slug:  # left by tests of other files
+        page.evaluate("document.body.replaceChildren()")  # remove the previous scene
         page.set_viewport_size(LAPTOP)
     page.emulate_media(reduced_motion="reduce")
     if new:

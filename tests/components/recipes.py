@@ -123,4 +123,4 @@ def fresh(d):
     return finished(Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x")))
 
 
-recipe = cache(fresh)  # which remembers where its points were last
+recipe = cache(fresh)  # cached, with the stages of its clouds

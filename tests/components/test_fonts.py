@@ -20,7 +20,7 @@ from components.web.server import sheet
 from normscape.app import create_app
 
 HERE = Path(__file__).parent
-# Signs of buttons and keys, a sign for a space, and small letters that no typeface of text has
+# Characters that no text font has: symbols on buttons and keys, a visible space, small letters
 STRANGE = set("◐☀☾⌘␣■━ₖₒᵢ")
 SPANS = [span.strip().removeprefix("U+").split("-") for span in fonts.SIGNS.split(",")]
 TAKEN = {chr(sign) for span in SPANS for sign in range(int(span[0], 16), int(span[-1], 16) + 1)}

@@ -41,9 +41,9 @@ from tools.colours import (
 STYLE = (Path(__file__).parents[2] / "assets/page/style.css").read_text("utf-8")
 SEEN, READ = 3.0, 4.5  # WCAG 2.2, 1.4.11 for graphics and 1.4.3 for text
 TEXT = ("ink", "soft", "accent", "warning")
-GROUND = ("paper", "panel", "rule")  # surfaces, and lines that carry nothing
-HUED = 0.05  # OKLab chroma above which a colour has a hue that anyone names
-DIFFERENT = 0.035  # no two roles are nearer: what is 0.02 apart can just be told side by side
+GROUND = ("paper", "panel", "rule")  # surfaces, and lines without information
+HUED = 0.05  # OKLab chroma above which a colour has a recognisable hue
+DIFFERENT = 0.035  # the least distance of two roles; colours side by side can just be distinguished at 0.02
 
 
 def test_contrast_is_that_of_wcag():
@@ -75,7 +75,7 @@ def test_text_is_read_on_panels(theme, role):
 def test_every_role_has_a_colour_to_be_written_in(theme, role):
     found = colors(theme)
     assert all(contrast(found[word(role)], found[ground]) >= READ for ground in ("paper", "panel"))
-    if role in WRITTEN and WRITTEN[role] != ROLES[role]:  # it is the same colour, only darker
+    if role in WRITTEN and WRITTEN[role] != ROLES[role]:  # a darker version of the same colour
         assert lch(found[word(role)])[1] < HUED or turn(found[word(role)], found[role]) < 10
 
 
@@ -131,7 +131,7 @@ def test_no_two_roles_share_a_colour(theme):
 def test_red_is_the_followed_point_and_green_the_interface(theme):
     found = colors(theme)
     hued = [role for role in DRAWN if lch(found[role])[1] > HUED]
-    assert len(hued) == len(DRAWN) - 2  # all but axes and trails
+    assert len(hued) == len(DRAWN) - 2  # all roles except axes and trails
     assert not [role for role in hued if turn(found[role], found["accent"]) < 40]
     assert [role for role in hued if turn(found[role], "#ff0000") < 20] == ["followed"]
     assert turn(found["laser"], found["accent"]) < 20
@@ -184,7 +184,7 @@ def test_roles_of_one_view_and_form_are_told_apart(theme, company):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_classes_are_told_apart_by_all(theme):
-    """Their points also differ in form; the field behind them does not."""
+    """The classes' colours differ in every kind of colour blindness; their points also differ in form."""
     ends = SCALES["diverging"][THEMES.index(theme)]
     assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
     for vision in VISIONS:
@@ -214,7 +214,7 @@ def test_resolve_goes_everywhere_and_leaves_the_rest():
 
 
 def test_css_has_a_block_for_each_theme():
-    """For the system's setting, for light and dark, and for pages that choose one."""
+    """The style sheet has both themes twice: for the system's setting, and for pages that choose one."""
     blocks, asked = (
         css().strip().splitlines(),
         (":root {", "(prefers-color-scheme: dark)", '"light"', '"dark"'),
@@ -228,7 +228,7 @@ def test_css_has_a_block_for_each_theme():
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_scenes_name_roles_of_the_theme(scene):
     layers = [layer for view in recipe_of(scene).views for layer in view.layers]
-    on_paper = [layer for layer in layers if layer.draws != "labels"]  # a word may stand on what is dark
+    on_paper = [layer for layer in layers if layer.draws != "labels"]  # text can be on a dark background
     assert {layer.role for layer in layers} <= ROLES.keys()
     assert {layer.role for layer in on_paper} <= ROLES.keys() - set(GROUND)
     assert {color_of(layer).scale for layer in layers if color_of(layer)} <= SCALES.keys()

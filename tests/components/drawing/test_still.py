@@ -55,7 +55,7 @@ def test_valid_small_and_finite(d, progress, theme):
     state = state_of(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
     inside = 20 - len(hull.vertices(state.recipe.cloud("x").at(state.params, float(progress))))
-    keys = 20 + (d == "2")  # by whether they can be selected; and one weight
+    keys = 20 + (d == "2")  # marks that show which keys can be selected, and one with a weight
     # of a layer along the axes, where all but one are off: circles around that one meet, where there are any
     x = state.recipe.cloud("x").stages(state.params)[1]
     shared = int(((x > 0).sum(-1) == 1).sum()) * (d == "3")
@@ -133,7 +133,7 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip, wide):
     assert count == 1 or not strip or wide or sizes[-1] < min(sizes[:-1])
 
 
-# --- nothing false in it
+# --- the picture is correct
 
 
 def panels(scene, **query):

@@ -1,4 +1,4 @@
-"""Every possible mistake in a recipe gives one helpful line; valid recipes are accepted."""
+"""Each mistake in a recipe raises an error with one helpful line; valid recipes are accepted."""
 
 import re
 from dataclasses import fields, replace

@@ -18,7 +18,7 @@ from components.language.scene import scenes
 from components.training.recipes import state_of
 from geometry import Affine, Entries, Pipeline, clouds
 
-CLOSE = 0.01  # of half a picture: where its extents are found by approximation
+CLOSE = 0.01  # tolerance, relative to half a picture, because extents are approximated
 LARGE, FILLED, CENTRED = 0.6, 0.7, 0.08  # of the panel's smaller side
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 3)) + np.array([3.0, -1.0, 0.5])
@@ -135,7 +135,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
 
 @pytest.mark.parametrize("away", [0.0, 20.0])
 def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
-    """However far from the sphere the contents are."""
+    """The axes zoom to a stage with more content, however far from the sphere that is."""
     far = Affine(3 * np.eye(3), np.array([away, 0, -away]))
     made = recipe(
         (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")
@@ -147,7 +147,7 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
-    """A distant point enlarges the first frame; before it moved away, the sphere has its share."""
+    """If a scene opens with points far out, the axes are narrower at the stage before they move."""
     ring = clouds.circle(64, *np.eye(3)[:2])
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
     grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
@@ -223,7 +223,7 @@ def test_views_in_space_have_one_scale_and_own_middles():
 
 
 def test_what_is_memoised_of_an_object_is_never_taken_for_that_of_another():
-    """Python reuses the identity (`id`) of an object that was deleted."""
+    """A memoised value belongs to one object, although Python reuses the identity (`id`) of a deleted one."""
     memory = ShownPoints(Recipe(("one",), (), (cloud(X),), ()))
     for k in range(50):
         array = np.full(3, float(k))
@@ -242,7 +242,9 @@ def test_one_point_and_tiny_and_huge_clouds_have_a_picture(points):
 
 @pytest.mark.parametrize("slug", [slug for slug in scenes() if slug != "activation"])  # that is a graph
 def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
-    """A sphere or circle has its share, unless the rest is so much larger that it fills the panel."""
+    """A sphere or circle has its least share of the panel, unless other content is so large that it fills the
+    panel.
+    """
     state = state_of(scenes()[slug], {})
     view, progress = state.recipe.views[0].at(state.progress), state.progress
     at = state.recipe.moment(state.params, progress, followed=state.follow)

@@ -106,7 +106,7 @@ def test_rows_are_the_projection():
 
 
 def test_a_row_may_rest_at_a_stage_and_have_an_offset():
-    """Two stages against each other make an activation's curve; a stage beyond the last means the last."""
+    """Rows at two different stages draw an activation curve; a stage beyond the last one means the last."""
     small = recipe(3)
     first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))
@@ -178,7 +178,7 @@ def test_readouts_travel():
 
 
 def test_a_figure_runs_each_pipeline_once(monkeypatch):
-    """Even if ten layers show the same cloud; other parameters run it again, as a new recipe would."""
+    """A pipeline runs once, even if ten layers show its cloud; it runs again for other parameters."""
     runs, stages = [], Pipeline.stages
 
     def counted(self, x, params=None):

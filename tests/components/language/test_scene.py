@@ -25,7 +25,7 @@ from tests.components.recipes import recipe
 from tests.scenes.rules import keep
 
 SCENE = Scene(
-    "tests.stretch",  # whose title and lead it has
+    "tests.stretch",  # the made-up scene has the title and the lead of this one
     lambda choices: recipe(int(choices["d"])),
     choices=(
         Choice("d", "Dimension", "3", {"2": "two", "3": "three"}),

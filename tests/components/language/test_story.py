@@ -21,7 +21,7 @@ from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
 TEXT = " ".join(re.sub(r"^@.*$", "", STORY_FILE.read_text("utf-8"), flags=re.M).split())
-# A fragment of the story that has numbers: a scene whose text has them too, and the claim that computes them.
+# For each fragment of the story with numbers: a scene whose text has the same numbers, and its claim.
 SAME = {
     "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, "
     "and the quotient is $(0, 1.225, -1.225)$.": ("layernorm", "3 / 2.449"),
@@ -63,7 +63,7 @@ def test_it_is_a_long_read_with_a_dozen_figures():
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
 def test_what_stands_beside_a_paragraph_can_be_shown(slug, k, block):
-    """Without another recipe, because a story in a folder has only one recipe of each scene."""
+    """The states beside paragraphs need no further recipe: a static story has only one for each scene."""
     scene = scenes()[slug]
     state_of(scene, block.state)
     assert len(plain(block.html)) > 20 and "$" not in block.html
@@ -126,7 +126,7 @@ def test_a_gradient_loses_two_parts_and_is_divided():
 
 
 def test_a_line_from_left_to_right_gives_the_sigmoid():
-    """And no other curve: across it, the first coordinate rises and falls again."""
+    """A horizontal line on the activation surface gives a sigmoid; a vertical one rises and falls again."""
     assert (
         "A straight line from left to right gives the sigmoid, and the nearer it passes the middle, the"
         in TEXT

@@ -103,7 +103,7 @@ def test_mathml_keeps_classes():
 
 
 STOPS = {"layernorm": range(5, 9), "rmsnorm": range(5, 9)}
-TOUR_OF_A_RECORDING = range(3, 9)  # where a choice divides the stops into tours
+TOUR_OF_A_RECORDING = range(3, 9)  # if a choice divides the stops into several tours
 
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
@@ -134,7 +134,7 @@ def test_every_scene_has_three_questions_at_least(scene):
 def test_a_stop_is_a_state_of_the_figure(scene):
     for stop in scene.text.tour:
         assert stop.title and stop.html
-        state_of(scene, stop.state)  # raises for a name or value that the scene has not
+        state_of(scene, stop.state)  # raises for an unknown name or value
         own = {"theme", "controls", "tour"} & stop.state.keys()
         keep("stop states", scene.slug, not own, f"{', '.join(sorted(own))} in the stop {stop.title!r}")
 
@@ -183,7 +183,7 @@ def test_several_scenes_ask():
     }.items(),
 )
 def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
-    """Otherwise browsers treat them as prefix or postfix signs, without spacing."""
+    """An operator at the edge of a piece keeps its infix spacing; browsers would treat it as a sign."""
     found = ElementTree.fromstring(mathml(latex))
     assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges
 

@@ -37,7 +37,7 @@ def test_a_text_links_a_word_where_it_uses_it_first(scene):
 
 
 def tabled(text):
-    """The symbols that only tables have."""
+    """The symbols that occur only in tables."""
     outside = re.sub(r"<table>.*?</table>", "", text, flags=re.S)
     return {word.id for word in WORDS if not any(each in outside for each in word.found)}
 

@@ -59,8 +59,8 @@ def test_a_page_is_no_embed(client):
 
 
 def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
-    """So that nothing moves when the player starts; where one seed is shipped, there is no choice of
-    seeds.
+    """The page has letters and the seed control before the player starts, so that nothing moves; with a
+    single shipped seed there is no control.
     """
     page, recipe = client.get("/language").text, recipe_of(scenes()["language"])
     letters = next(c.labels for c in recipe.clouds if c.name == "keys")
@@ -70,7 +70,7 @@ def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
 
 
 def test_a_worker_starts_when_the_panel_of_a_training_is_opened(client, monkeypatch):
-    """Not for each page that has one, because a worker imports torch."""
+    """Opening the panel starts a worker; loading the page does not, because a worker imports torch."""
     started = []
     monkeypatch.setattr(ChildWorker, "ready", lambda worker: started.append(worker))
     assert client.get("/spiral").status_code == 200 and not started

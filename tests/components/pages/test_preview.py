@@ -79,7 +79,7 @@ def test_a_page_has_a_preview_that_every_network_shows(server, path):
 def test_robots_may_read_them(server):
     answer = crawl(server, "/robots.txt")
     rules = RobotFileParser()
-    rules.parse(answer.text.splitlines() if answer.status_code == 200 else [])  # without it all is allowed
+    rules.parse(answer.text.splitlines() if answer.status_code == 200 else [])  # no file: all is allowed
     for crawler in CRAWLERS:
         assert all(rules.can_fetch(crawler, f"/{path}") for path in ("", "fold", "preview/fold.png"))
     for path in ("/", "/fold", "/preview/fold.png"):
@@ -120,7 +120,7 @@ def test_addresses_are_those_of_the_proxy(monkeypatch):
 
 def test_a_picture_is_drawn_once_a_version(server, monkeypatch):
     first = crawl(server, "/preview/fold.png")
-    monkeypatch.setattr(preview, "png", None)  # which would fail if it were called again
+    monkeypatch.setattr(preview, "png", None)  # drawing again would fail
     assert crawl(server, "/preview/fold.png").data == first.data
     known = crawl(server, "/preview/fold.png", **{"If-None-Match": first.headers["ETag"]})
     assert known.status_code == 304 and not known.data
@@ -167,7 +167,7 @@ def test_a_title_stands_in_its_column_and_can_be_read_at_half_the_size(words, ti
 
 
 def test_letters_are_drawn_where_the_system_has_no_typefaces(words, monkeypatch):
-    """The typeface comes with the app; the system's typefaces are not used."""
+    """Previews use the app's own font: letters are drawn on a system without fonts too."""
     assert words("Words")[200:].any() and words("𝟏")[200:].any()
     monkeypatch.setattr(preview, "FONT_FAMILY", "Arial")
     assert not words("Words").any()

@@ -40,7 +40,9 @@ def opened(client, data=DATA):
 
 
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
-    """The largest file takes ten seconds, and a waiting request would hold one of the two places for work."""
+    """A second upload is refused at once: the first may take ten seconds, and waiting would block a worker
+    thread.
+    """
     with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
         answer = pool.submit(opened, client).result(timeout=PATIENCE)
     assert answer.status_code == 503 and "analysed" in answer.json["error"] and answer.headers["Retry-After"]
@@ -117,7 +119,7 @@ def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype
 
 
 def test_two_uploads_of_one_file_are_two_recordings(client):
-    """The same file, such as a public model's, does not give access to another reader's recording."""
+    """Each upload gets its own key, so that who has the same file cannot find another reader's recording."""
     mine, yours = (opened(client).json["choices"]["own"] for _ in range(2))
     assert mine != yours and len(mine) == 32
     assert client.post(f"/recording/{yours}/delete", **BYTES).status_code == 200
@@ -135,7 +137,9 @@ OTHER_SITES = {"a form": {"content_type": "text/plain"}, "no content type": {}}
 
 @pytest.mark.parametrize("asked", OTHER_SITES.values(), ids=OTHER_SITES)
 def test_no_other_site_deletes_or_uploads(client, asked):
-    """Uploads are raw bytes, which need a preflight request, and that is denied (tests/test_security.py)."""
+    """Requests of other sites are refused: raw bytes need a preflight request, which is denied
+    (test_security.py).
+    """
     key = opened(client).json["choices"]["own"]
     assert client.post(f"/recording/{key}/delete", **asked).status_code == 400
     assert client.post("/recording", data=DATA, **asked).status_code == 400
@@ -209,7 +213,7 @@ def changed_digest(arrays=None, **about):
 
 
 def rows_with(name, value):
-    """The rows of the digest with another value of one column in the first."""
+    """The digest's rows, with another value in one column of the first row."""
     about = json.loads(from_safetensors(DIGEST)[1]["about"])
     values = about["values"]
     values[0][about["columns"].index(name)] = value

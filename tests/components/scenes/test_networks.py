@@ -18,7 +18,7 @@ from learning.network import MIDDLES, Network, initial
 from learning.shipped import film as shipped
 from learning.swings import SIDE_CHANGE_DEGREES, turns
 
-SINGLE = 1e-4  # films hold their weights in single or half precision; logits are of size 10
+SINGLE = 1e-4  # tolerance of logits of size 10, computed from weights in single or half precision
 TRAINED = ("spiral", "octants")
 
 
@@ -40,7 +40,7 @@ def test_the_plane_is_where_the_logit_vanishes(film, k):
     disc = recipe.layer_points(layer, at(film, k), 0)
     last = network(film, 1).steps[-1]
     values = last.apply(disc, at(film, k))
-    seen = np.linalg.norm(disc[0]) < layer.radius - SINGLE  # else the plane misses the ball
+    seen = np.linalg.norm(disc[0]) < layer.radius - SINGLE  # otherwise the plane misses the ball
     assert not seen or abs(values).max() < SINGLE
     assert seen or k == 0
 
@@ -49,7 +49,7 @@ def test_the_data_end_on_the_unit_sphere_and_the_sign_of_the_plane_is_the_answer
     _, (data, *_) = folding(film, 0)
     points = data.stages(at(film, -1))[-1]
     norms = np.linalg.norm(points, axis=-1)
-    assert norms.max() <= 1 and np.median(norms) > 0.99  # ε keeps inside what came near the origin
+    assert norms.max() <= 1 and np.median(norms) > 0.99  # ε keeps some inside
     answer = network(film, 0).steps[-1].apply(points, at(film, -1))[:, 0] > 0
     assert (answer == film.data.labels).mean() == pytest.approx(film.accuracy[0, -1], abs=0.011)
 
@@ -63,7 +63,7 @@ def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_
     *found, last = places.stages(at(film, k))
     for here, want in zip(found, net.stages(places.points, at(film, k)), strict=False):
         np.testing.assert_allclose(here, want, atol=1e-12)
-    np.testing.assert_array_equal(last[:, :-1], found[-1])  # it waits while the plane appears
+    np.testing.assert_array_equal(last[:, :-1], found[-1])  # the network rests while the plane appears
     values = sheet.values(recipe.moment(at(film, k), 1.5))
     np.testing.assert_allclose(values, net.stages(places.points, at(film, k))[-1][:, 0], atol=1e-9)
 
@@ -73,7 +73,7 @@ def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_
 )
 @pytest.mark.parametrize("slug", TRAINED)
 def test_networks_of_every_kind_have_their_sheet(slug, choices):
-    """For any width, with the size of the data."""
+    """Networks of any width have a sheet, as large as the data."""
     recipe = recipe_of(scenes()[slug], depth=2, **choices)
     [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
     moment = recipe.moment(recipe.defaults, len(recipe.stages) - 1)
@@ -129,7 +129,7 @@ def shown(film, seed, what):
 
 
 def test_loss_and_accuracy_together(film):
-    """On one scale that holds both: the loss with its events, and the accuracy."""
+    """The curve "both" shows the loss with its events, and the accuracy, on one scale."""
     view, named, layers = shown(film, 2, "both")
     np.testing.assert_allclose(named["own"].points[:, 1], film.loss[2])
     np.testing.assert_allclose(named["fellow"].points[:, 1], film.accuracy[2])
@@ -188,7 +188,7 @@ def test_a_drop_without_a_sphere_names_no_fold():
 
 
 def test_events_of_the_loss_differ_without_colour():
-    """From each other, and from the solid curve under them."""
+    """Plateaus and drops differ in form from each other, and from the solid curve under them."""
     film = shipped("spiral")
     layers = [layer for seed in range(film.seeds) for layer in curves(film, seed, "loss")[0].layers]
     looks = {
@@ -245,7 +245,9 @@ def test_points_of_ones_own_fill_the_unit_disc():
 
 @pytest.mark.parametrize("seed", range(0, 32, 5))
 def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
-    """From before it to after it, following a point that changes sides on the visible sphere."""
+    """A click on a drop plays it from before to after, and follows a point that changes sides on the shown
+    sphere.
+    """
     view, _ = curves(film, seed, "loss")
     hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]
     found = drops(film.steps, film.loss[seed])

@@ -83,7 +83,7 @@ def test_a_space_has_room_and_its_camera_a_distance_of_its_own():
     view = scenery.space("s", "", (), camera=(3, 0, 4), reach=2.0)
     assert view.ranges == ((-2 * BOX_TO_PICTURE, 2 * BOX_TO_PICTURE),) * 3
     assert view.camera == pytest.approx(np.array([0.6, 0, 0.8]) * EYE_DISTANCE / 2 / BOX_TO_PICTURE)
-    assert scenery.space("s", "", ()).ranges == ()  # until the recipe is made
+    assert scenery.space("s", "", ()).ranges == ()  # ranges are computed when the recipe is finished
 
 
 def test_the_same_layers_from_another_side_keep_their_stages():

@@ -52,11 +52,11 @@ def ended(trainings, ticket):
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """A busy machine delays heartbeats."""
+    """Make heartbeats time out later, because a busy machine delays them."""
     monkeypatch.setattr(queue, "WORKER_TIMEOUT", 60.0)
 
 
-# --- what may be asked
+# --- valid and invalid orders
 
 
 @pytest.mark.parametrize("number", jobs.NUMBERS, ids=lambda n: n.name)
@@ -89,7 +89,7 @@ def test_what_the_scene_refuses_is_refused_before_anything_runs():
 
 
 def test_what_is_not_trained_does_not_travel(trainings):
-    """A network in the link can be long, and does not matter for a new training."""
+    """An order does not contain the network in the page's link, which can be long and is not needed."""
     ticket = join(trainings, SMALL | {"choices": {"n": "40", "net": "x" * 10**6, "run": "y" * 10**6}})
     assert len(trainings.TRAININGS.get(ticket)) < 1000
     assert jobs.Order(**trainings.start(ticket)["order"]).chosen["net"] == ""
@@ -147,7 +147,9 @@ def test_nobody_trains_for_a_page_that_has_gone(trainings, monkeypatch):
 
 
 def test_what_was_trained_for_a_page_that_fell_silent_is_kept(trainings, monkeypatch):
-    """For example because its machine sleeps: when it is back, the run is there."""
+    """A page may stop polling, for example because its machine sleeps; its training ends, and the run is
+    kept.
+    """
     ticket = join(trainings, LONG_ORDER)
     monkeypatch.setattr(queue, "PAGE_TIMEOUT", 1.0)
     jobs.work(ticket)
@@ -211,7 +213,7 @@ def test_what_is_lost_on_the_way_is_told_again(trainings):
 
 
 def test_a_page_says_with_each_question_what_it_wants(trainings):
-    """Values that a poll does not name stay the same."""
+    """A poll says what the page wants; values that it does not name keep their last state."""
     ticket = join(trainings)
     trainings.start(ticket)
     assert trainings.page(ticket)["look"] == {}
@@ -222,7 +224,7 @@ def test_a_page_says_with_each_question_what_it_wants(trainings):
 
 
 def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch):
-    """If the store did not accept the news, the page lacks it, so the next picture is complete."""
+    """If the store refused an update, the next one is complete, because the page lacks the differences."""
     ticket, real, away = join(trainings, LONG_ORDER), queue.tell, iter([True])
     whole, told = [], []
 
@@ -264,7 +266,9 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypat
 
 
 def test_a_training_whose_end_could_not_be_stored_does_not_seem_to_go_on(trainings, monkeypatch):
-    """The worker's heartbeat would keep it running for its page."""
+    """If the outcome cannot be stored, the heartbeat must stop, or the page would believe that training goes
+    on.
+    """
     ticket, real, away = join(trainings), queue.finish, iter([True])
 
     def finish(*told):
@@ -294,7 +298,7 @@ def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, 
     """A page polls sixteen times a second. At first a worker is expected, so the page is not told of its
     absence.
     """
-    monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual one: the clock is the test's
+    monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual limit: the test controls the clock
     trainings.SIGNS.delete("worker")
     child, started, now, wall, real = ChildWorker(), [], [1000.0], time.time(), subprocess.Popen
     said = []
@@ -372,7 +376,7 @@ def ends_with_its_server(child):
 
 @pytest.mark.servers
 def test_a_worker_that_is_told_to_end_says_so_itself(trainings, child, monkeypatch):
-    """The page need not notice its silence."""
+    """A worker that gets SIGTERM reports its training as lost, so the page need not wait for a timeout."""
     monkeypatch.setattr(queue, "silence", lambda key, value: 0.0)
     ticket = join(trainings, LONG_ORDER)
     child.ready()
@@ -383,7 +387,7 @@ def test_a_worker_that_is_told_to_end_says_so_itself(trainings, child, monkeypat
 
 @pytest.mark.servers
 def test_the_web_server_never_imports_torch_and_serves_without_it(tmp_path):
-    """Modules that it does not import at its start are not needed there."""
+    """The web server does not import torch, and runs without it."""
     late = {"torch", "sklearn"}
     code = (
         "import app, sys; client = app.create_app().server.test_client()\n"

@@ -175,7 +175,7 @@ def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings
 
 
 def test_a_late_poll_does_not_revive_a_training_for_its_worker(trainings, monkeypatch):
-    """A poll that was under way while the training ended stores the page's key once more."""
+    """A poll that was under way when the training ended stores its key again; the training stays ended."""
     ticket, poll = join(trainings), queue._poll
     take()
     with monkeypatch.context() as patch:
@@ -196,7 +196,7 @@ def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(tr
 
 
 def test_a_worker_that_nobody_needs_is_not_missed(trainings):
-    """The web server starts its child when a training needs it."""
+    """No worker is reported as missing while no training waits: the web server starts one when needed."""
     trainings.SIGNS.delete("worker")
     assert queue.degraded() == []
     trainings.close(join(trainings))
@@ -250,7 +250,7 @@ def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypa
 
 
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
-    """For longer than a heartbeat, neither page nor worker could write."""
+    """After a failure of the store nobody counts as silent, because nobody could write."""
     ticket = join(trainings)
     take()
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
@@ -269,7 +269,9 @@ def away(_):
 
 
 def test_what_is_kept_does_not_grow(trainings, monkeypatch):
-    """However many trainings are replaced, refused or abandoned while no worker takes any."""
+    """The stored data does not grow when trainings are replaced, refused or abandoned and no worker takes
+    any.
+    """
     for k in range(100):
         with suppress(Refused):
             join(trainings, str(k % 3), str(k % 3))

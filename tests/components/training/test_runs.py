@@ -101,13 +101,13 @@ def test_another_process_finds_a_run(small):
 
 
 def full(storage, _):
-    storage.sql("PRAGMA max_page_count = 1")  # no larger than it is
+    storage.sql("PRAGMA max_page_count = 1")  # at most its size
 
 
 def locked(storage, monkeypatch):
     other = sqlite3.connect(storage.filename, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(storage, "other", other, raising=False)  # as long as the test
+    monkeypatch.setattr(storage, "other", other, raising=False)  # for the duration of the test
 
 
 def unwritable(storage, monkeypatch):
@@ -145,7 +145,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
             runs.load(name)
 
 
-# --- what they take together
+# --- the total size of runs
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def save(small, word, **who):
 
 
 def size(small):
-    return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # compressed: more or less
+    return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # films are compressed
 
 
 def test_opened_files_go_before_trained_runs(small, kept, monkeypatch):
@@ -351,7 +351,7 @@ def test_a_recipe_that_cannot_be_built_is_not_kept(client, small, monkeypatch):
 
 
 def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
-    """Pictures and other data in the file are not used."""
+    """An uploaded run is stored with the scene's own data; pictures and other data in it are ignored."""
     data = dataclasses.replace(small.data, images=np.zeros((40, 9, 9), np.uint8), name="other")
     film = dataclasses.replace(small, data=data)
     answer = client.post("/run/spiral", data=to_npz(film), content_type=BYTES)
@@ -393,7 +393,7 @@ def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
 
 
 def test_files_are_unpacked_one_after_another(small, monkeypatch):
-    """So that their memory does not add up."""
+    """Uploaded files are unpacked one after the other, so that their memory does not add up."""
     inside, most = [], []
 
     def slow(data):

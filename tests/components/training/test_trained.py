@@ -102,7 +102,7 @@ def test_a_result_is_no_control_and_is_given_up_with_what_it_is_of():
 
 @pytest.mark.parametrize("scene", [s for s in scenes().values() if s.training], ids=lambda s: s.slug)
 def test_every_choice_that_changes_the_task_gives_results_up(scene):
-    """Otherwise a link could name a run of another task."""
+    """Choices that change the task remove results; otherwise a link could name a run of another task."""
     of = {name for c in scene.choices if c.name in ("run", "net") for name in c.of}
     usual = scene.training.task(scene.choose({}))
     for choice in scene.choices:
@@ -132,7 +132,7 @@ def test_a_scene_is_built_of_the_film_of_its_choices_and_of_its_files():
     assert isinstance(film, Film) and film.network == NET and table[0]["m"] == 8 and size > 1000
 
 
-# --- points of one's own
+# --- the reader's own points
 
 
 @pytest.mark.parametrize(("slug", "d"), [("spiral", 2), ("octants", 3)])
@@ -187,7 +187,7 @@ def test_the_painted_sphere_lets_points_inside_be_seen_and_says_what_it_shows():
     assert opaque.layers[0].opacity == 1 > glass.layers[0].opacity and "unit sphere" in glass.title
 
 
-# --- any labels at all
+# --- random labels
 
 
 @pytest.mark.parametrize("data", ["8", "16", "32", "xor"])

@@ -71,7 +71,7 @@ def test_work_is_charged_by_the_time_it_computes(clients):
 
 
 def test_a_class_behind_one_address_opens_its_links(clients, clock):
-    """As components/web/budget.py assumes."""
+    """Forty students behind one address can open a link each at once, as components/web/budget.py says."""
     for _ in range(40):
         with clients.turn("school", price=0.2):
             pass
@@ -104,7 +104,7 @@ def test_a_full_queue_refuses_whoever_owes_most(clock):
 
 
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
-    """Many new addresses that ask for expensive pictures do not shut out a new client."""
+    """The client that owes least is next: many addresses with costly requests do not block a new client."""
     done, order, lost = threading.Semaphore(0), [], []
     for k in range(QUEUE_LENGTH):
         clients.charge(f"crowd {k}", 2 + k)
@@ -139,7 +139,7 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
 
 
 def test_who_has_many_places_gives_one_to_who_has_none(clients):
-    """Two addresses without debts hold all places: a third gets the next free one."""
+    """If two addresses without debts hold all places, a third gets the next free one."""
     done, order, lost = threading.Semaphore(0), [], []
 
     def work(who):
@@ -187,7 +187,7 @@ def test_so_many_work_at_once_and_threads_are_left_for_the_rest(clients):
     assert serve.WAITRESS["threads"] - QUEUE_LENGTH >= 2
 
 
-# --- as it is asked
+# --- over HTTP
 
 DEAR = [
     f"/recipe/norms?{DEAREST}", f"/still/norms.svg?{DEAREST}", f"/embed/norms?{DEAREST}", f"/norms?{DEAREST}",
@@ -213,7 +213,7 @@ def test_an_upload_and_an_order_are_charged(server):
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
     with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
-        panel._ticket({}, {})  # nothing to train
+        panel._ticket({}, {})  # an empty order
         assert debts["192.0.2.9"][0] >= budget.TRAINING_PRICE
         server.extensions["budget"].charge("192.0.2.9", BURST)
         words, _ = panel._ticket({}, {})
@@ -313,7 +313,7 @@ def test_nobody_waits_while_nobody_works():
         assert not clients.waiting
 
 
-# --- what is cached
+# --- cached responses
 
 
 def test_answers_are_cached_within_some_bytes_and_the_oldest_goes_first():

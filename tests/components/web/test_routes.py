@@ -31,7 +31,7 @@ def test_a_route_without_facts_is_an_error(server):
 
 @pytest.mark.parametrize("facts", [PLAIN, OPEN])
 def test_a_new_route_needs_one_call(server, facts):
-    """The call declares its facts."""
+    """A new route needs only the call of `route`, which declares its facts."""
     route(server, "/new/<name>", "new", lambda name: f"text of {name}", facts)
     check(server)
     answer = server.test_client().get("/new/one")
@@ -64,7 +64,7 @@ def test_a_route_that_works_is_declared_costly(costly):
 
 
 def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
-    """As the route declares, for each kind of answer: nginx only looks at the header."""
+    """Cacheable responses have X-Accel-Expires, the header by which nginx decides."""
     route(server, "/shared", "shared", lambda: "text", OPEN)
     route(server, "/own", "own", lambda: "text", PLAIN)
     route(server, "/broken", "broken", lambda: ("text", 400), OPEN)
@@ -86,7 +86,7 @@ def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
 
 
 def test_no_log_of_nginx_shows_a_key(server):
-    """Wherever a route has one in its path."""
+    """nginx masks keys in its log, for every route that has one in its path."""
     (mask,) = re.findall(r'"~(\S+)" \$before-\$after', CONFIGURATION.read_text())
     for rule in server.url_map.iter_rules():
         path = re.sub("<[^>]*>", KEY, rule.rule, count=1)

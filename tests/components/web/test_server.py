@@ -30,7 +30,7 @@ def test_the_files_of_pages_are_there(client, name):
 
 
 def test_a_version_of_them_is_kept_for_good(client):
-    """A page from before an update has another version: it gets the present file, and must revalidate."""
+    """Versioned files are immutable; for an older version the present file is sent, to be revalidated."""
     for known, lasting in ((modules.version(), True), ("0123456789ab", False)):
         with client.get(f"/assets/{known}/player/player.mjs") as answer:
             assert answer.text == modules.asset("player/player.mjs")
@@ -154,7 +154,7 @@ def test_a_page_is_html_whatever_its_status(client, path, status):
 
 
 def test_a_page_asks_no_other_host(client):
-    """Citations are links, which only readers follow."""
+    """Pages load nothing from other hosts; citations are links, which only readers follow."""
     text = re.sub(r'<a href="(https://[^"]+)">\1</a>', "", client.get("/layernorm").text)
     text = text.replace("http://www.w3.org", "").replace("http://localhost/", "")
     assert "https://" not in text and "http://" not in text
@@ -238,7 +238,7 @@ def test_a_bad_argument_is_one_line(capsys, arguments):
     assert len(complaint.strip().splitlines()) == 1 and arguments[-1] in complaint
 
 
-# --- how answers travel
+# --- compression
 
 FORBIDDEN = ["*;q=0", "identity", "nothing", ""]
 PACKED = ["/", "/theme.css", "/card/fold.svg", "/still/fold.svg", "/lib", "/recipe/fold"]
@@ -251,7 +251,7 @@ def packed_path(client, path):
 @pytest.mark.parametrize("path", [*PACKED, "/assets/page/style.css"])
 def test_whoever_forbids_it_gets_no_compressed_answer(client, path):
     path = packed_path(client, path)
-    with client.get(path) as answer:  # a file of ours is open until then
+    with client.get(path) as answer:  # until then the file is open
         plain = answer.data
     for said in FORBIDDEN:
         with client.get(path, headers={"Accept-Encoding": said}) as answer:
@@ -267,7 +267,7 @@ def test_whoever_takes_it_gets_a_compressed_answer(client, path):
     assert len(gzip.decompress(answer.data)) > len(answer.data)
 
 
-# --- what a shared cache may keep
+# --- shared caches
 
 
 def test_what_somebody_is_refused_the_next_one_is_given():

@@ -76,7 +76,9 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
 
 
 def test_two_servers_that_share_a_folder_write_a_picture_to_files_of_their_own(monkeypatch):
-    """In containers their process numbers are equal."""
+    """Two servers with a common folder use different temporary files, although in containers their process
+    ids are equal.
+    """
     written = []
     monkeypatch.setattr(Path, "replace", lambda part, path: written.append(part))
     for _ in range(2):
@@ -134,7 +136,7 @@ def test_cards_of_another_version_are_drawn_anew(cards, monkeypatch):
 
 
 def test_a_card_that_could_not_be_written_whole_is_drawn_again(cards, monkeypatch):
-    """After a full disk: a broken card, once served, would stay in every browser."""
+    """A card that was cut off by a full disk is drawn again; served, it would stay in browsers' caches."""
 
     def full(path, body):
         with path.open("wb") as file:
