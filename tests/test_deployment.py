@@ -133,7 +133,7 @@ def guarded_redis():
     class Guard(socketserver.StreamRequestHandler):
         def handle(self):
             while line := self.rfile.readline():
-                if line.strip().isalpha():  # the name of a command; each is refused in the same words
+                if line.strip().isalpha():  # the name of a command; all are refused
                     self.wfile.write(b"-NOAUTH Authentication required.\r\n")
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Guard) as running:
@@ -216,7 +216,7 @@ def test_every_link_stays_below_the_prefix():
         assert any(link.startswith(PREFIX + kind) for link in found), kind
     assert all(link.startswith(PREFIX) for link in found), found
     assert {link.replace(PREFIX, "/", 1) for link in found} == root
-    dear = [link for link in sorted(found) if "moving=1" in link][1:]  # one of the pictures that move will do
+    dear = [link for link in sorted(found) if "moving=1" in link][1:]  # one moving picture is enough
     followed = found - {f"{PREFIX}run", *dear}  # to which the player adds a name
     for link in {link.partition("#")[0].replace("{slug}", "fold") for link in followed}:  # which it puts in
         with client.get(link) as answer:

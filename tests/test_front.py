@@ -32,9 +32,7 @@ from tests.waiting import PATIENCE, soon, until
 pytestmark = pytest.mark.servers
 
 SLOW_CLIENTS = 200  # of each kind
-SLOW_CLIENT_SECONDS = (
-    10  # until nginx gives up a slow client, and Waitress later: who waits for one waits longer
-)
+SLOW_CLIENT_SECONDS = 10  # nginx's timeout for slow clients; Waitress's is longer
 VIEWERS = 300
 OCTETS = {"Content-Type": "application/octet-stream"}
 HEAD = b"Host: here\r\nContent-Type: application/octet-stream\r\n"
@@ -97,7 +95,7 @@ def test_slow_clients_keep_nobody_waiting(served, kinds):
                 said = SLOW[kind].replace(b"%b", large)
                 lines = [stack.enter_context(slow_client(base, said)) for _ in range(SLOW_CLIENTS)]
                 if "reads" in kind:
-                    assert all(line.recv(1) for line in lines)  # and not a byte more
+                    assert all(line.recv(1) for line in lines)  # no further byte follows
             return healthz_seconds(base)
 
     assert soon(seconds, SLOW_CLIENT_SECONDS)

@@ -29,7 +29,7 @@ from learning.weights import weights_text
 pytestmark = pytest.mark.usefixtures("idle")
 SLOWEST = 2.0  # seconds of processor time for one answer
 BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-HERE = "http://localhost"  # else a client takes what follows two slashes for a host
+HERE = "http://localhost"  # otherwise the test client would take the text after two slashes for a host
 NUMBERED = itertools.count()
 APP = app.create_app()
 APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
@@ -138,7 +138,7 @@ def test_the_largest_scene_comes_soon(scene):
         query = urlencode(most | ({name: option} if name else {}))
         for path in ("recipe/{}", "still/{}.svg"):
             answer("GET", f"/{path.format(scene.slug)}?{query}")
-    answer("GET", f"/{scene.slug}?{urlencode(most)}")  # whose page has that picture
+    answer("GET", f"/{scene.slug}?{urlencode(most)}")  # the scene with this picture
 
 
 SIZES = ["0", "1", "1e-308", "1e-20", "1e39", "1e308", "-1e308"]
@@ -147,7 +147,7 @@ SIZES = ["0", "1", "1e-308", "1e-20", "1e39", "1e308", "-1e308"]
 @pytest.mark.parametrize("slug, d", [("spiral", 2), ("octants", 3)])
 @pytest.mark.parametrize("a, b", [*itertools.combinations_with_replacement(SIZES, 2)])
 def test_points_of_ones_own_are_shown_or_refused(slug, d, a, b):
-    """Also if all points coincide, or are tiny or huge."""
+    """A reader's own points are shown, or refused in words, also if all coincide, or are tiny or huge."""
     lines = "; ".join(", ".join([x] * d + [label]) for x in (a, b) for label in "rb")
     for path in ("recipe/{}", "still/{}.svg"):
         query = urlencode({"data": "own", "points": lines, "depth": 1})
@@ -162,7 +162,7 @@ def test_any_bytes_as_an_address(raw):
     answer("GET", "/recipe/layernorm?" + quote(raw, safe="&="))
 
 
-# --- what Dash is sent
+# --- Dash's callbacks
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | VALUES,
@@ -190,7 +190,7 @@ def test_no_body_is_too_much(rule, data):
     answer("POST", data.draw(addresses(rule)), data=body, content_type=data.draw(KINDS))
 
 
-# --- runs, their files, and what a page asks of its training
+# --- files of runs, and polls
 
 
 def opened(body):
@@ -394,7 +394,7 @@ HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
 @pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
 @pytest.mark.parametrize("output", CALLBACKS)
 def test_a_handle_is_any_text(output, name, text):
-    """Also beside a valid one."""
+    """An invented job handle is harmless, also beside a valid one."""
     for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
         answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
 

@@ -28,7 +28,7 @@ WITHOUT = "no nginx here: tools/debian_servers.py installs it where it may"
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)]
 
 KEY = "0a9f" * 8
-LOCK_SECONDS = 5  # by default, nginx holds requests for the same back for so long
+LOCK_SECONDS = 5  # nginx's default time for which it holds back requests for the same response
 
 
 class Upstream(ThreadingHTTPServer):

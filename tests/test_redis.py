@@ -37,7 +37,7 @@ SMALL = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "se
 LONG_ORDER = SMALL | {"choices": {"n": "400", "depth": "6"}, "steps": 20_000, "seeds": 32}
 SERVER = shutil.which("redis-server")
 WITHOUT = "no redis-server here: tools/debian_servers.py installs it where it may"
-SEEN = {}  # by ticket, the step that its page has
+SEEN = {}  # for each ticket, the step that its page has seen
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(SERVER is None, reason=WITHOUT)]
 
 

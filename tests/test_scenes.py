@@ -22,7 +22,7 @@ from tests.scenes.rules import keep
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
 UNREADABLE = re.compile(r"\bnan\b|infin|undefined|\bnull\b|[-−]0(\.0*)?(?![\d.])|\de[-+]?\d", re.IGNORECASE)
-INSTRUCTION = re.compile(r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE)  # is a mark's hint
+INSTRUCTION = re.compile(r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE)  # for a hint
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 

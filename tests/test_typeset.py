@@ -12,7 +12,7 @@ from components.language.text import plain
 from components.training.recipes import built
 
 RAW = re.compile(r"u_")
-UNSEEN = {"name", "cloud", "keys", "a", "b", "role", "mark", "kind", "function", "default"}  # for the parts
+UNSEEN = {"name", "cloud", "keys", "a", "b", "role", "mark", "kind", "function", "default"}  # of the parts
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import time
 import urllib.request
 
-PATIENCE = 600  # seconds, for a machine that is busy with all else: a passing test never comes near it
+PATIENCE = 600  # seconds; generous, for a busy machine
 
 
 def until(condition, seconds=PATIENCE):

@@ -176,7 +176,7 @@ DROP_STARTS = """await (async () => {
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click or a key plays the training from before the drop to after it, and follows a point that turns."""
+    """A click or a key plays the training from before the drop to after it, following a point that turns."""
     page = kept
     visit(page, "/spiral?progress=1")
     code = """(() => {

@@ -1,4 +1,4 @@
-"""What a ReLU layer, max(Wx + b, 0), keeps of a circle or a sphere: laws, and comparison with the images."""
+"""Which points of a circle or sphere a ReLU layer keeps apart: properties, and comparison with the images."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from geometry.clouds import golden
 N = 360
 ANGLES = 2 * np.pi * (np.arange(N) + 0.5) / N
 CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], -1)
-NEAR = 1e-9  # of the size of the images: what rounding makes of equal ones
+NEAR = 1e-9  # tolerance for equal images, relative to their size
 
 
 def drawn(seed, m=None, n=2):
@@ -145,5 +145,5 @@ def test_no_points_and_no_neurons():
     assert (gates.fates(np.zeros((0, 2)), np.zeros(0), CIRCLE) == gates.COLLAPSED).all()
     assert (
         gates.fates(np.zeros((1, 2)), np.ones(1), CIRCLE) == gates.COLLAPSED
-    ).all()  # on, and sees nothing
+    ).all()  # active, with weights 0
     np.testing.assert_allclose(gates.shares(np.zeros((1, 2)), np.ones(1), 1.0), [0, 0, 1])

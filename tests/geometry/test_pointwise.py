@@ -68,7 +68,7 @@ def test_infinity_and_tails_as_in_pytorch(name, dtype):
     x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if "gelu" in name else x
     want, eps = REFERENCE[name](x.double()).numpy(), torch.finfo(x.dtype).eps
     got = [apply(name, x)] + ([] if dtype == "bfloat16" else [torch.asarray(apply(name, x.numpy()))])
-    # a sum 1 + erf near 0 keeps what its type has near 1
+    # a sum 1 + erf near 0 has the absolute precision of its dtype near 1
     near_one = name in ("gelu", "gelu_tanh", "sin", "cos")
     lost = 40 * (np.finfo(np.float32).eps if eps > 1e-9 else eps) * near_one
     lost += torch.finfo(x.dtype).tiny * eps  # the smallest number

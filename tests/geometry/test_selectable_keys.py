@@ -72,7 +72,7 @@ def test_newton_proves_what_it_says():
     won, lost = selectable_keys.newton(keys, np.arange(200))
     corners = np.isin(np.arange(200), hull.vertices(keys))
     assert corners[won].all() and not corners[lost].any() and not (won & lost).any()
-    assert (won | lost).mean() > 0.9  # else the programmes would do the work
+    assert (won | lost).mean() > 0.9  # otherwise linear programming would decide
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.full((2, 2), np.nan), np.zeros((1, 2, 3))])

@@ -77,5 +77,5 @@ def test_each_step_is_needed(shape, weights, tokens):
     del (
         tied["head.weight"],
         tied["head.bias"],
-    )  # the embedding is the last Linear too: what it writes it also reads
+    )  # the embedding is also the output matrix: it writes to the stream and reads it
     assert np.abs(read(shape, tied, tokens, norm=absorb.rms).logits - want).max() > 1e-3

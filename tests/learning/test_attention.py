@@ -67,7 +67,7 @@ def test_counts_are_the_same_model_as_tokens(norm):
     layer, embedding = torch_layer(model, flat)
     tokens = np.array([rng.permutation(np.repeat(np.arange(20), row.astype(int))) for row in COUNTS])
     assert tokens.shape == (8, 50)
-    layer.train()  # in evaluation PyTorch takes a way of its own, for its own norms alone
+    layer.train()  # in evaluation mode PyTorch uses a fast path that supports only its own norms
     with torch.no_grad():
         wanted = (layer(embedding[tokens]) @ embedding.mT).numpy()
     ours = model.logits(model.parts(flat), COUNTS).reshape(20, 8, 20)  # class, sequence, logit

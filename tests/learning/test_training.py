@@ -77,7 +77,7 @@ def test_moments_come_at_once_and_in_order():
 
 def test_stopping_early_keeps_what_there_is_and_the_callers_threads():
     before = torch.get_num_threads()
-    torch.set_num_threads(2)  # not the one that training takes
+    torch.set_num_threads(2)  # another number of threads than training uses
     try:
         training = train(NETWORK, SPIRAL, seeds=2, steps=100_000)
         first, second = islice(training, 2)
@@ -118,10 +118,10 @@ def test_more_classes_and_test_data():
 def test_a_seed_that_diverges_rests_and_harms_no_other():
     film = trained(NETWORK, SPIRAL, seeds=12, steps=20, lr=1e5)
     ended = np.array([bool(word) for word in film.ended])
-    assert 0 < ended.sum() < 12  # both kinds are there, or the rest says nothing
+    assert 0 < ended.sum() < 12  # some seeds diverge, and some do not
     for k in (np.flatnonzero(ended)[0], np.flatnonzero(~ended)[0]):
         alone = trained(NETWORK, SPIRAL, seeds=1, steps=20, lr=1e5, seed=int(k))
-        last = alone.weights.shape[1] - 1  # alone, a seed that diverges is the end of the run
+        last = alone.weights.shape[1] - 1  # a run of a single seed ends when this seed diverges
         assert alone.ended == film.ended[k : k + 1]
         assert np.array_equal(alone.weights[0], film.weights[k, : last + 1])
         assert (film.weights[k, last:] == film.weights[k, last]).all() or not ended[k]

@@ -1,4 +1,4 @@
-"""What is shipped of the trained models, made again from the packages that are there."""
+"""The shipped data about trained models, made again from the packages that are installed."""
 
 from importlib.util import find_spec
 

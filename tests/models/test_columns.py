@@ -35,7 +35,7 @@ def minilm():
 
 
 def before(parts, path):
-    """What comes to a norm of a post-LN model: what was written since the norm before, and its output."""
+    """The summands of a norm's input in a post-LN model: the previous norm's output, and later additions."""
     names = list(parts)
     k = names.index(path)
     last = max((j for j in range(k) if parts[names[j]][0] == "norm"), default=0)

@@ -1,4 +1,4 @@
-"""What is shipped of the trained models, for what the texts of scenes say of them."""
+"""The shipped data about trained models, for the claims of scenes about them."""
 
 import numpy as np
 

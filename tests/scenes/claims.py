@@ -16,10 +16,10 @@ from components.training.recipes import state_of
 
 WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|thirty"
 WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|sixth|eighth|tenth"
-# Exponents, indices, the half of a half-plane, the 2 of a 2-sphere and a year (four digits, no comma) count nothing.
+# Not claims: exponents, indices, the half of a half-plane, the 2 of a 2-sphere, years (four digits without a comma).
 DIGITS = r"(?<![\w.^])(?<![_^]\{)(?!(?:19|20)[0-9]{2}\b)[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?!-sphere)"
 COUNTED = re.compile(rf"{DIGITS}|\b(?:{WORDS})s?\b(?!-plane)", re.I)
-UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # the states of stops, the numbers of a list
+UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers of list items
 
 
 @cache

@@ -10,9 +10,7 @@ AT_ONCE = 200
 
 
 def layers(recipe, stage):
-    """For each of DIRECTIONS evenly spread directions, how many of the sheet's triangles it passes
-    through.
-    """
+    """For each of DIRECTIONS evenly spread directions, the number of triangles of the sheet that it crosses."""
     [sheet] = [mark for mark in recipe.views[0].layers if isinstance(mark, Sheet)]
     points = recipe.cloud(sheet.cloud).stages(recipe.defaults)[stage][:, :3]
     a, b, c = np.moveaxis(points[sheet.triangles], 1, 0)

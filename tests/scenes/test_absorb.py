@@ -27,7 +27,7 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """The points of a cloud that moves sideways from stage to stage."""
+    """The drawn points of a cloud at each stage; each step moves the next result into the drawn coordinates."""
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -35,7 +35,7 @@ def at(name, stage, mean=0.0, **choices):
 
 @EACH
 def test_what_comes_out_never_changes(choices):
-    """With LayerNorm for any mean of the input; with RMSNorm only for mean 0."""
+    """The next block's input is the same at every stage: with LayerNorm for any mean, with RMSNorm for mean 0."""
     want = at("says", 0, **choices)
     for mean in (-3.0, 0.0, 1.0):
         for stage in range(LAST):
@@ -57,7 +57,7 @@ def test_what_moves_and_what_does_not(choices):
 
 
 def test_other_codes_block():
-    """PyTorch's functions: the next block's input, with LayerNorm, and with rewritten weights and RMSNorm."""
+    """The next block's input by PyTorch's functions, with LayerNorm, and with rewritten weights and RMSNorm."""
     own, x = drawn(1)
     d = x.shape[1]
 

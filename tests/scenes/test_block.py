@@ -141,9 +141,7 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_what_is_past_stays(choices):
-    """Exactly equal if only the last token differs; up to rounding where NumPy multiplies smaller
-    matrices.
-    """
+    """Earlier tokens do not depend on the last one: exactly if it differs, up to rounding if it is removed."""
     want = stages("stream", choices)[LAST][:-1]
     for scale, mean, last in EVERYWHERE:
         other = stages("stream", choices, last=last)
@@ -155,7 +153,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """Exactly equal in the browser with one token fewer, wherever the sliders are."""
+    """In the browser, earlier tokens are exactly equal with one token fewer, at any slider positions."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:

@@ -26,7 +26,7 @@ def test_every_number_is_claimed(slug):
 
 @pytest.mark.parametrize("slug", OWN)
 def test_every_stop_is_claimed(slug):
-    """Also stops without numbers: what their words say holds in their state."""
+    """Each stop of a tour has a claim, also a stop without numbers: its words hold in its state."""
     known = [span for key in OWN[slug].CLAIMS for span in places(slug, key)]
     for title in (stop.title for stop in scenes()[slug].text.tour):
         start, end = body(slug, title)

@@ -183,7 +183,7 @@ def edges():
 
 
 def half_circle():
-    """The thin arc: a half of the great circle that contains the image of the line, between (0, ±1, 0)."""
+    """The thin arc: a half of the great circle that contains the line's image, with ends at (0, ±1, 0)."""
     for a in (-0.8, 0.4, 0.7):
         arc, image = line_stages("half", a=a)[0], line_stages("line", a=a)[1]
         np.testing.assert_allclose(np.linalg.norm(arc, axis=1), 1, atol=EXACT)
@@ -223,7 +223,8 @@ def learned():
 
 
 def inputs_drawn():
-    assert FIRST_INPUTS * (1 + 2 + 4) == 28_000  # the first draw finds sheets, and two more must find none
+    # the first draw finds these sheets; two more draws must find no more
+    assert FIRST_INPUTS * (1 + 2 + 4) == 28_000
 
 
 def without_eps():
@@ -259,7 +260,7 @@ def degree_doubles():
     t = np.linspace(-0.5, 0.5, 40)
     values = product(np.outer(t, [0.5, 0.3, -0.6]) + np.array([0.1, -0.2, 0.2]))
     fit = [np.abs(np.polyval(np.polyfit(t, values, degree), t) - values).max() for degree in (3, 4)]
-    assert fit[1] < 1e-9 < fit[0]  # of degree 4 along a line, and no lower
+    assert fit[1] < 1e-9 < fit[0]  # along a line its degree is 4, not lower
 
 
 def flat_once():

@@ -125,7 +125,7 @@ def test_curves_are_those_of_the_table():
 
 @pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
-    """Also between the table's gains: 0.05 apart, they differ by at most 4 %."""
+    """The readout equals the height of the mark on the curve, also between the table's gains."""
     recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     at = recipe.moment({"gain": gain}, MAX_DEPTH)
     (mark,) = (m for m in recipe.views[1].layers if m.draws == "points")
@@ -158,7 +158,7 @@ def sizes():
     for kind, words in (("none", ("236", "1062")), ("layer_norm", ("3.1", "4.1"))):
         for value, word in zip(row(kind)["spread"][0], words, strict=True):
             said(value, word)
-    # squares of sizes grow evenly with LayerNorm, sizes by one factor without
+    # with LayerNorm the squares of sizes grow linearly; without, sizes grow by a constant factor
     squares = np.square(row("layer_norm")["size"])
     assert np.corrcoef(squares, range(13))[0, 1] > 0.995
     assert np.diff(np.log(row("none")["size"]))[3:].min() > 0.4

@@ -34,8 +34,8 @@ from tools.films import language as films
 ROWS = table("drift")
 FOUR_DIGITS = 6e-4  # of the numbers in the table
 ROUNDING = 1e-12  # of some hundred sums in double precision
-SINGLE = 1e-6  # of a track
-EPSILON = 1e-4  # what ε = 1e-5 does to an angle
+SINGLE = 1e-6  # tolerance of an interpolated track
+EPSILON = 1e-4  # the change of an angle by ε = 1e-5
 
 
 @cache
@@ -49,7 +49,7 @@ def rows(name):
 
 
 def median(name, part, number, *, window=64, kind="places"):
-    """The median over five models, by layer; `way`: path over spread."""
+    """The median over five models, by layer; "way" is the path length divided by the spread."""
     each = [row[kind][str(window)][part] for row in rows(name)]
     values = [np.divide(e["path"], e["spread"]) if number == "way" else e[number] for e in each]
     return np.median(values, axis=0)
@@ -60,7 +60,7 @@ def words(values, *texts):
         said(value, each)
 
 
-# --- the table and the recipe, anew
+# --- the table and the recipe, recomputed
 
 
 def test_the_table_is_whole():
@@ -125,7 +125,7 @@ def test_what_no_window_can_hold_is_refused(letters, window, n):
 
 
 def test_numbers_of_a_drift_by_hand():
-    """Two letters: one rests, the other moves to the right and back, with quarter turns."""
+    """The measures for two letters: one rests, the other moves right and back, with quarter turns."""
     still, to_and_fro = np.array([[[0, 2.0]] * 3]), np.array([[[1.0, 0], [3.0, 0], [1.0, 0]]])
     ways = np.stack([still[0], to_and_fro[0]], axis=1)
     found = drift.drift(ways)
@@ -142,7 +142,7 @@ def test_numbers_of_a_drift_by_hand():
 
 
 def test_the_division_turns_nothing():
-    """The angles between steps on the sphere are those after centring, up to ε."""
+    """Division changes no angle: those between steps on the sphere are those after centring, up to ε."""
     for layer in (1, 2, 3, 4):
         recipe = recipe_of(SCENE, layer=layer, window=32)
         cloud, stages = recipe.cloud("true"), []
@@ -156,7 +156,7 @@ def test_the_division_turns_nothing():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_window_knows_nothing_of_those_before(name):
-    """Exactly equal: a window gives the same after any earlier text."""
+    """A window gives exactly the same after any earlier text."""
     shape, weights, tokens = model(name)
     window = tokens[1000:1256]
     before = read(shape, weights, window)

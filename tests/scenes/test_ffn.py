@@ -72,7 +72,8 @@ def test_the_surfaces_are_all_that_the_norms_give():
             np.testing.assert_allclose(np.linalg.norm(points, axis=-1), sqrt(3))
             np.testing.assert_allclose(points @ basis.T @ basis, points, atol=1e-12)
         np.testing.assert_allclose(y.mean(0), 0, atol=1e-2)
-        assert np.linalg.norm(images[:, None] - y, axis=-1).min(1).max() < 0.12  # none far from all of y
+        # no image is far from all points of y
+        assert np.linalg.norm(images[:, None] - y, axis=-1).min(1).max() < 0.12
 
 
 def test_a_map_of_the_sphere_keeps_areas():
@@ -118,7 +119,7 @@ def test_drawn_weights_come_as_near_as_they_can(function, expansion):
 
 @cache
 def test_trained_networks_are_those_of_their_films():
-    """Also their predictions; the neurons are reordered, which changes nothing."""
+    """The shown networks are those of the films; reordering their neurons changes no prediction."""
     for norm, function, k in TABLE:
         film = shipped(f"ffn_{norm}_{function}_{k}")
         assert film.seeds == SEEDS and film.network.hidden == (3 * k,) and film.network.middle == function
@@ -192,7 +193,7 @@ def the_ranks():
     turn = np.linspace(0, 0.5, 9)
     around = np.column_stack([np.full(9, 0.8), -0.6 * np.cos(turn), -0.6 * np.sin(turn)])[1:]
     assert np.ptp(np.maximum(around @ np.diag([1.0, 2, 3]), 0), axis=0).max() < 1e-12
-    others = around * [1, -1, 1]  # on the same circle, in another piece
+    others = around * [1, -1, 1]  # on the same circle, but in another piece
     assert np.ptp(np.maximum(others @ np.diag([1.0, 2, 3]), 0), axis=0).max() > 0.1
 
 

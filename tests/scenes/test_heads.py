@@ -23,7 +23,7 @@ from tools.films import heads as films
 from tools.films import language, soft_heads
 
 ROUNDING = 1e-12
-TRACK = 3e-3  # between two overlaps a window is drawn on a straight line
+TRACK = 3e-3  # between two overlaps of the track, windows are interpolated linearly
 CUTS = [(int(heads), window) for heads in HEADS for window in WINDOWS]
 EVERY = pytest.mark.parametrize(("heads", "window"), CUTS)
 
@@ -48,7 +48,7 @@ def points():
     return layer_norm(cut().cloud("whole").points, eps=0)
 
 
-# --- laws of the cut
+# --- properties of the cut
 
 
 @EVERY
@@ -113,7 +113,7 @@ def test_rings_are_sums_of_parts_of_different_points(heads, window):
     np.testing.assert_allclose(stages(recipe, "mixed", overlap=0.5)[3], wanted, atol=ROUNDING)
 
 
-# --- laws of the test
+# --- properties of the shuffle test
 
 
 def rows(trained, layer, place=None, seed=None):
@@ -126,7 +126,7 @@ def rows(trained, layer, place=None, seed=None):
     ]
 
 
-SOME = 8  # of a hundred
+SOME = 8  # shuffles to recompute, of 100
 
 
 @pytest.mark.parametrize("trained", [True, False])

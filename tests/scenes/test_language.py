@@ -25,7 +25,7 @@ from tools.films import language as films
 ROWS = table("language")
 
 FILM = SENTENCES["film"]
-GREAT = FILM.index("great") + 3  # its a
+GREAT = FILM.index("great") + 3  # the letter a
 ROUNDING = 1e-9  # of double precision, after some thousand operations
 
 
@@ -51,8 +51,8 @@ def rows(scaled):
 
 
 def test_the_last_stage_is_what_attention_reads():
-    """In the true scale, and with the division in the drawn one too; the shadow is the projection to the
-    plane.
+    """The last stage equals what attention reads: in the true scale, and with the division also in the drawn
+    scale; the picture is its projection to the plane.
     """
     show = hyperplane_basis(4)
     for model in ARMS:

@@ -34,7 +34,8 @@ def test_points_go_where_the_norm_sends_them(variant, d):
 def test_the_name_of_an_axis_stands_at_its_end_however_short_the_frame_makes_that():
     recipe = recipe_of(SCENE, points="worked")
     names, ends = (np.linalg.norm(recipe.cloud(name).points, axis=1) for name in ("axis names", "axes"))
-    assert ends[::2].max() > 2 * ends[::2].min()  # below, where less room is, they are shorter
+    # below the hyperplane there is less room, so the axes are shorter
+    assert ends[::2].max() > 2 * ends[::2].min()
     assert (names / ends[1::2] > 1).all() and (names / ends[1::2] < 1.2).all()
 
 
@@ -97,8 +98,8 @@ def test_given_vectors_are_shown_as_they_are(points):
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_what_stands_on_the_line_along_one_goes_to_the_origin(d):
-    """In d = 2, two of the ring's 400 points: the covariance is 2·398/400, and with a direction for each
-    2.
+    """In d = 2 two of the ring's 400 points are constant vectors, which go to the origin: the covariance is
+    2·398/400, not 2.
     """
     recipe = as_sent(recipe_of(SCENE, d=d, points="ring", n=400))
     start, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)
@@ -366,7 +367,7 @@ def at_the_origin():
         constant = np.ptp(x, axis=1) == 0
         far = np.linalg.norm(z, axis=1)
         assert constant.any() and (z[constant] == 0).all() and x.std(1)[constant].max() < EXACT
-        assert far[~constant].min() > np.sqrt(3) - 0.002  # nothing that one sees
+        assert far[~constant].min() > np.sqrt(3) - 0.002  # too little to be visible
 
 
 def still_an_ellipse():

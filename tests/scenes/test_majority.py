@@ -53,7 +53,7 @@ def every_film():
     return {(norm, rate): shipped(f"majority_{norm}_{rate}") for norm in NORMS for rate in RATES}
 
 
-# --- laws of what is shipped
+# --- the shipped films and tables
 
 
 def test_the_films_are_those_of_the_table():
@@ -384,7 +384,7 @@ def no_norm():
         assert abs(ends["none"] - ends["layer_norm"]) < 0.02
 
 
-# --- and live
+# --- live training
 
 
 def test_it_trains_live():

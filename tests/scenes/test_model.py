@@ -54,7 +54,7 @@ def stream(name="trained"):
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("norm", [1, 5])
 def test_what_is_shown_is_what_the_model_computes(name, norm):
-    """Each stage of the picture against the model, whose vectors are identified by their numbers."""
+    """Each stage of the picture equals the model's own vectors, which are identified by their numbers."""
     blocks, weights = stream(name)
     k = (norm - 1) // 2
     every = blocks[k].stream.reshape(-1, 4)
@@ -124,7 +124,7 @@ def test_norms_are_told_apart_by_the_part_of_their_layer():
         found = strips.parts(paths)
         assert found.count("attention") == found.count("MLP") == half and found.count("other") == 1
         for path, part in zip(paths, found, strict=True):
-            if "output" in path or "full_layer" in path:  # of BERT and ALBERT, whose names say it
+            if "output" in path or "full_layer" in path:  # for BERT and ALBERT, whose modules are named so
                 assert ("attention" in path) == (part == "attention")
             elif "input_layernorm" in path or "ln_1" in path:
                 assert part == "attention"

@@ -20,11 +20,11 @@ from components.training.recipes import recipe_of
 from tests.scenes.claims import said, stop
 
 ROUNDING = 1e-10  # float64, points of size 1
-TINY = 1e-30  # PyTorch asks for a positive ε in training; the variance swallows this one
+TINY = 1e-30  # PyTorch requires a positive ε in training; this one is too small to change the variance
 RANGE = {"b": (-0.5, 0.5), "c": (0.25, 1.25)}
 PARAMS = {"b": 0.0, "c": 1.0, "g": 1.5, "alpha": 1.0}
 DIMENSIONS = (3, 4, 6)
-LANDS = {  # the number of directions that are left, where blocks are m numbers: m − 1 a block, m − 2 centred
+LANDS = {  # the dimension of the surface for blocks of m numbers: m − 1 for each block, m − 2 if centred
     "layernorm": (1, 2, 4), "rmsnorm": (2, 3, 5), "groupnorm": (1, 0, 2), "blockrms": (2, 2, 4),
     "instancenorm": (1, 0, 0), "batchnorm": (3, 4, 6), "weightnorm": (2, 3, 5), "dyt": (3, 4, 6),
 }  # fmt: skip
@@ -264,7 +264,7 @@ def a_torus():
     x, y, _ = state.recipe.layer_points(layer, state.params, 2).T
     colour = state.recipe.layer_values(layer, state.params, 2)
     turns = np.unwrap(np.arctan2(y, x)[np.argsort(colour)])
-    assert abs(np.ptp(turns)) == pytest.approx(2 * np.pi, abs=0.1)  # the colour goes once round the hole
+    assert abs(np.ptp(turns)) == pytest.approx(2 * np.pi, abs=0.1)  # the colours run once around the hole
 
 
 def four_points():
@@ -279,7 +279,7 @@ def a_flat_torus():
     state, _, end = at("A flat torus")
     assert surface(state.choices["left"], 4) == "a torus" and places(end) == len(end)
     turn = np.sort(np.arctan2(*end[:, :2].T))
-    assert np.diff(turn).max() < 0.2  # all round the circle
+    assert np.diff(turn).max() < 0.2  # all around the circle
     assert places(at("A flat torus", "right")[2]) == 4
 
 

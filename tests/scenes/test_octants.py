@@ -52,7 +52,7 @@ def exhaustive(x, labels):
     normals = np.cross(x[j] - x[i], x[k] - x[i])
     sides = x @ normals.T - np.sum(x[i] * normals, axis=-1)
     corners = np.stack([i, j, k])
-    sides[corners, np.arange(len(i))] = 0  # these can be on the side where they should
+    sides[corners, np.arange(len(i))] = 0  # these three points can be on either side
     sign = np.where(labels == 1, 1, -1)[:, None]
     hits = np.stack([(sides * way * sign > 0).sum(0) for way in (1, -1)])
     return (hits.max() + 3) / len(x)

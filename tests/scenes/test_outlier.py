@@ -200,7 +200,7 @@ def test_real_vectors_go_through_pytorchs_rms_norm(factor):
     np.testing.assert_allclose(shown[:, 0], outputs[:, MASSIVE], atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(shown, axis=1), np.sqrt(D), atol=1e-9)
     np.testing.assert_allclose(end("inverse", recipe, params)[:, 0], 1 / np.sqrt((x**2).mean(1)), rtol=1e-9)
-    directions = np.linalg.lstsq(outputs, shown[:, 1:3], rcond=None)[0]  # two orthonormal ones give them
+    directions = np.linalg.lstsq(outputs, shown[:, 1:3], rcond=None)[0]  # they must be orthonormal
     np.testing.assert_allclose(outputs @ directions, shown[:, 1:3], atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""A token's way with the norm in four places: the table anew, the laws, and what the text says."""
+"""A token's path with the norm in four places: the table recomputed, properties, and the text's claims."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -69,7 +69,7 @@ def test_a_block_is_that_of_pytorch(kind, qk_norm):
 
 @pytest.mark.parametrize("kind", ("peri", "ngpt"))
 def test_the_table_is_what_the_blocks_give(kind):
-    """All columns but the gradients, and the paths, computed anew from the blocks."""
+    """The paths and all columns except the gradients, recomputed from the blocks."""
     stream, largest, weights = made.run(kind, False, 3)
     units = [(each / each.norm(dim=-1, keepdim=True)).detach().numpy() for each in stream]
     last = np.stack([each[:, -1] for each in units])

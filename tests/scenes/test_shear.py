@@ -89,7 +89,7 @@ def test_at_s_zero_and_everywhere_all_is_finite(params):
 # --- what the text says
 
 HALVES = (("upper", 1), ("lower", -1))
-SHADOW = [0, 1]  # of the shear x by z, which the text speaks of
+SHADOW = [0, 1]  # for the shear of x by z, which the text describes
 
 
 def at(title, name):

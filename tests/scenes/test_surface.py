@@ -138,7 +138,7 @@ def the_dip():
     for t in (1.05, 1.3, 2.5):
         np.testing.assert_allclose(height([t - 1, t + 1], 0), 1, atol=SLICE)
         curve = last("fold", "slice", t=t)[:, 0]
-        assert curve.max() < 1  # none of the points stands on the axis
+        assert curve.max() < 1  # no point is on the axis
 
 
 def half_a_circle():
@@ -159,7 +159,7 @@ def half_a_sphere():
     np.testing.assert_allclose(u_eps(plane, eps=0.0), y, atol=SLICE)
     through = y - np.outer(y @ normal, normal)
     np.testing.assert_allclose(u_eps(through, eps=0.0) @ normal, 0, atol=1e-9)
-    for size in (0.1, 10.0):  # of a cone: with a point its whole ray
+    for size in (0.1, 10.0):  # of a cone: it contains the whole ray of each of its points
         np.testing.assert_allclose(u_eps(size * plane, eps=0.0) @ normal, y @ normal, atol=SLICE)
 
 

@@ -22,7 +22,7 @@ TABLE = read("symmetrise.json", rows)
 ENDS = {(row["arm"], row["heads"], row["iterations"]): row for row in TABLE if "arm" in row}
 CHIPS = {row["learned"]: row["used"] for row in TABLE if "learned" in row}
 ROUNDING = 1e-10  # double precision, eight iterations
-SINGLE = 1e-6  # what the browser is told, and answers, in single precision
+SINGLE = 1e-6  # data to and from the browser are in single precision
 
 
 def film(heads, iterations):
@@ -47,7 +47,7 @@ def recipe(**choices):
     return recipe_of(SCENE, **{name: str(value) for name, value in choices.items()})
 
 
-# --- laws of what is shipped
+# --- the shipped blocks and the table
 
 
 def test_the_films_are_those_of_the_table():
@@ -216,7 +216,7 @@ def it_does_not_settle():
     ways = iterates(block.block, block.at(-1), x, 8)
     fourth, fifth, eighth = (errors(x, ways[k]).mean() for k in (4, 5, 8))
     assert 5 * fourth < fifth < eighth  # of the shown seed
-    for heads in HEADS:  # the shown blocks for one iteration come to rest
+    for heads in HEADS:  # the shown blocks that were trained for one iteration converge
         one = film(heads, 1)
         *_, before, last = iterates(one.block, one.at(-1), x[:120], 200)
         np.testing.assert_allclose(last, before, atol=ROUNDING)

@@ -29,7 +29,7 @@ def right(task, seed, **params):
 def test_one_threshold_finds_one_heap_then_both(seed):
     before, after = right("extreme", seed)
     one_lost = 1 - min(n for _, n in WEATHER[1:]) / DAYS
-    assert before == pytest.approx(one_lost, abs=4 / DAYS)  # where heaps overlap, a few days more or less
+    assert before == pytest.approx(one_lost, abs=4 / DAYS)  # tolerance where the histograms' peaks overlap
     assert after > 0.95
 
 
@@ -159,7 +159,7 @@ def a_hundred_percent():
     for seed in (*SEEDS, 9999):
         for t in (0.01, 1.0, 5.0):
             assert right("hot", seed, stretch=t) == [1, 1]
-    assert len(recipe_of(SCENE, task="hot").readouts) == 5  # the last two are the room
+    assert len(recipe_of(SCENE, task="hot").readouts) == 5  # the last two numbers are the gaps
 
 
 def the_shares_are_two():

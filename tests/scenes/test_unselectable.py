@@ -17,7 +17,7 @@ from tools.films import unselectable as films
 
 ROWS = {(row["n"], row["d"]): row for row in table("unselectable")}
 RECIPE = recipe_of(SCENE)
-LAW = {"drawn": 0, "centred": 1}  # dimensions that an arm takes
+LAW = {"drawn": 0, "centred": 1}  # dimensions that an arm removes
 
 
 def share(n, d, arm):
@@ -117,7 +117,7 @@ def a_mean_of_100_sets():
 
 
 def opens():
-    """And the seed is that of the first set."""
+    """A cell's link opens the scene of single keys with the seed of the first set."""
     assert MAX_OPENED == (200, 4)
     cells = ((n, d) for d in DIMENSIONS for n in KEY_COUNTS)
     for (n, d), link in zip(cells, hand().links, strict=True):

@@ -102,7 +102,7 @@ def test_a_new_scene_passes_its_checks_as_it_is(copy):
     assert well and int(re.search(r"(\d+) passed", said)[1]) > 25, said
 
 
-# What of the skeleton is broken → the rules that are broken then, with what the line says was found
+# A way to break the skeleton → the rules that are then broken, with the value that the message reports
 BROKEN_TEXT = {
     ("Write here what your scene shows.", "Write here"): {"lead": "Write here'"},
     ("### Onto the sphere\n@ a=2 eps=0 progress=2\n", ""): {"stops": "3."},

@@ -92,7 +92,7 @@ def test_a_short_film_made_anew(tmp_path, monkeypatch, capsys):
     film = networks.plane(1, 2, seeds=2, steps=300)
     store.write("short", film)
     again = from_npz((tmp_path / "short.npz").read_bytes())
-    # another machine rounds in another way, but so early that is not yet amplified
+    # another machine rounds differently, but so early in training that is not yet amplified
     shipped_loss = [np.interp(200, shipped("spiral").steps, shipped("spiral").loss[k]) for k in range(2)]
     for k in range(2):
         assert np.interp(200, again.steps, again.loss[k]) == pytest.approx(shipped_loss[k], abs=0.01)

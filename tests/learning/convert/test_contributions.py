@@ -1,4 +1,4 @@
-"""Who writes a norm's input, against hooks on the modules that are known to write."""
+"""Which modules write a norm's input, compared with hooks on the modules that are known to write it."""
 
 import numpy as np
 import pytest

@@ -40,7 +40,7 @@ class WithCentring(nn.Module):
 
 
 def language_model(name, **sizes):
-    import transformers  # it takes seconds, and is not for those who collect tests
+    import transformers  # imported late, because it takes seconds and collecting tests does not need it
 
     torch.manual_seed(0)
     kind = getattr(transformers, name)

@@ -10,7 +10,7 @@ from learning.convert.confirm import difference, outputs
 from learning.convert.effect import changed, recognised
 from tests.learning.convert.zoo import MODELS, small_model
 
-# Norms whose centring folds, of all that centre; of the other models no norm centres.
+# For each model, the number of norms whose centring folds, and that of norms that centre. Others have none.
 FOLDS = {
     "GPT-2": (5, 5),
     "OPT": (5, 5),
@@ -36,8 +36,8 @@ FOLDS = {
     "Swin": (6, 9),
     "ConvNeXt": (1, 6),
 }
-EXACT = 1e-12  # relative, in float64: what reordered sums may differ by
-SEEN = 1e-6  # relative: a difference that is none of rounding
+EXACT = 1e-12  # relative tolerance in float64, for sums in another order
+SEEN = 1e-6  # a larger relative difference cannot be due to rounding
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def test_a_verdict_is_what_the_fold_shows(name):
     norms = recognised(folded, [norm.name for norm in found.norms])
     with changed(folded, {path: norms[path] for path in yes}):
         assert difference(before, outputs(folded, (), inputs)) <= EXACT
-    for path in norms.keys() - set(yes):  # without its centring, or with one, the model gives something else
+    for path in norms.keys() - set(yes):  # toggling the centring changes the model's output
         with changed(folded, {path: norms[path]}):
             assert difference(before, outputs(folded, (), inputs)) > SEEN, path
 

@@ -18,7 +18,7 @@ WRITERS = {
 
 
 def written(model, writers, run):
-    """Kind and output (rows, d) of the modules whose names end so, by path, in the order of their calls."""
+    """Kind and output (rows, d) of the modules whose path ends with a key of `writers`, in calling order."""
     found, handles = {}, []
     for path, module in model.named_modules():
         kind = next((kind for end, kind in writers.items() if path.endswith(end)), None)
@@ -41,7 +41,7 @@ def written(model, writers, run):
 
 
 def sums(parts, x):
-    """The modules whose outputs have the sum x: all up to one of them; None if there is no such one."""
+    """The modules whose outputs add up to x: the first ones, up to some module; None if no such sum is x."""
     whole = 0
     for k, (_, each) in enumerate(parts.values(), 1):
         whole = whole + each

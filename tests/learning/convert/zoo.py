@@ -93,7 +93,7 @@ def small_model(name, scattered=0.2):
     """A model, and the inputs of one call. scattered: random numbers of this size are added to each
     parameter.
     """
-    import transformers  # it takes seconds, and is not for those who collect tests
+    import transformers  # imported late, because it takes seconds and collecting tests does not need it
 
     own, task, sizes, *shapes = MODELS[name]
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""The newer columns of a report computed a second way, by PyTorch, from what hooks on a model heard."""
+"""Columns of a report computed in a second way, by PyTorch, from inputs that hooks on a model record."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def heard(model, run):
 
 
 def agrees(norm, row, x, special):
-    """Assert that a row says what follows from inputs x (n, d)."""
+    """Assert that a row has the values that follow from inputs x (n, d)."""
     for column, want in columns(norm, x, special).items():
         close = (
             row[column] is None if want is None else row[column] == pytest.approx(want, rel=1e-5, abs=1e-5)

@@ -11,6 +11,6 @@ GATED = {
 
 
 def stranger(name, **sizes):
-    import transformers  # it takes seconds, and is not for those who collect tests
+    import transformers  # imported late, because it takes seconds and collecting tests does not need it
 
     return transformers.AutoModel.from_config(getattr(transformers, f"{name}Config")(**sizes)).eval()

@@ -46,7 +46,7 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
     )
 
 
-# --- what the definitions say
+# --- the columns' definitions
 
 
 def divisors():
@@ -259,7 +259,7 @@ def test_the_rank_is_that_of_the_singular_values():
 def test_lost_keys_are_averages_of_the_others(n, d):
     """By non-negative least squares: another library and another method."""
     keys = np.random.default_rng(n).normal(size=(n, d))
-    keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # doubled ones are lost
+    keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # keys with a copy are lost
     count = 0
     for k in range(n):
         away = np.delete(keys, k, axis=0) - keys[k]

@@ -51,7 +51,7 @@ def test_what_was_saved_comes_back(tmp_path):
         assert all(getattr(a, each) == getattr(b, each) for each in NORM_FIELDS)
         for part in PARTS:
             np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
-    theirs = safetensors.numpy.load_file(path)  # anybody's reader has it
+    theirs = safetensors.numpy.load_file(path)  # the standard package reads it
     np.testing.assert_array_equal(theirs["ln_f/x"], own.norms[1].x)
 
 
