@@ -16,7 +16,7 @@ const KEYS = [
   ["← →", "previous stage, next stage"],
   ["0 … 9", "go to that stage"],
   [", .", "follow the previous point, the next point"],
-  ["A D", "turn the followed point, if points can be dragged in the whole figure"],
+  ["A D", "turn the followed point, in scenes where every point can be dragged"],
   ["Shift + ← → ↑ ↓", "turn the scene"],
   ["Enter", "open the page of the followed point, if it has one"],
   ["R", "reset to the defaults"],

@@ -237,7 +237,7 @@ function still(player, views) {
         "p",
         { role: "status" },
         "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. " +
-          "Turning on hardware acceleration, or another browser, brings it to life.",
+          "To move it, turn on hardware acceleration, or use another browser.",
       ),
       live || (views.querySelector(".poster") ?? ""),
     ),

@@ -178,7 +178,7 @@ function under(news) {
   if (news.away)
     return ["running", said[1], "The queue does not answer at the moment. A running training goes on."];
   if (news.worker === false) return ["running", 0, NO_WORKER_TEXT];
-  if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} before you` : "Starting …"];
+  if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} ahead of you` : "Starting …"];
   followed.seeds = news.seeds;
   followed.seen = news.step;
   if (Number(followed.shown.choices.seed) >= news.seeds) {

@@ -11,7 +11,7 @@ from components.language.sources import sources
 from components.language.words import Word, sections
 from components.pages.shell import Place, to
 
-LEAD = "What each word and sign of these pages means, and where it can be seen."
+LEAD = "The meaning of each word and symbol of these pages, and a scene that shows it."
 
 
 def page(place: Place) -> html.Main:

@@ -55,7 +55,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one.add_argument(
         "--model", metavar="MODEL", help="measure what each layer's centring does to this model's predictions"
     )
-    one.add_argument("--text", type=Path, metavar="FILE", help="the text that the model reads for that")
+    one.add_argument("--text", type=Path, metavar="FILE", help="the text that the model of --model reads")
     one.add_argument("--lines", action="store_true", help=LINES)
     tokens = f"tokens of the text that are read, at most (default: {EFFECT_TOKENS:,})"
     one.add_argument("--tokens", type=int, default=EFFECT_TOKENS, help=tokens)

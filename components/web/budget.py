@@ -118,7 +118,7 @@ def guard(server: Flask, *, proxies: int) -> None:
 def work(price: float = 0.0) -> Iterator[None]:
     """Compute within the client's budget. Raises Busy; RuntimeError on a route that is not `costly`."""
     if not current_facts().costly:
-        raise RuntimeError(f"{request.path} takes a turn, and must be declared costly")
+        raise RuntimeError(f"{request.path} uses a client's budget, so its route must be costly")
     with current_app.extensions["budget"].turn(client(request), price):
         try:
             yield

@@ -40,7 +40,7 @@ COLUMNS = (
         f"{SAMPLED_VECTORS}.",
         ".2%",
     ),
-    Column("share_high", "energy, 95th %", "The same: 95 of 100 vectors have less.", ".2%"),
+    Column("share_high", "energy, 95th %", "The 95th percentile of this energy.", ".2%"),
     Column(
         "share_d",
         "energy · d",
@@ -55,7 +55,7 @@ COLUMNS = (
     ),
     Column("sigma_low", "σ, 25th %", "A quarter of the vectors has a smaller σ."),
     Column("sigma_high", "σ, 75th %", "A quarter of the vectors has a larger σ."),
-    Column("size", "‖x‖", "The length of a vector as it comes; the median."),
+    Column("size", "‖x‖", "The length of an input vector; the median."),
     Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
     Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
     *massive.COLUMNS,
@@ -85,10 +85,10 @@ COLUMNS = (
     Column(
         "flat",
         "flat directions",
-        f"Semi-axes below {FLAT_AXIS_FRACTION:.0%} of the longest, and what centring flattens.",
+        f"Semi-axes below {FLAT_AXIS_FRACTION:.0%} of the longest, and the directions that centring removes.",
         "d",
     ),
-    Column("eps", "ε", "What the norm adds below its root."),
+    Column("eps", "ε", "The constant that the norm adds to the variance, under the root."),
     Column(
         "eps_share",
         "weight of ε",
@@ -96,7 +96,7 @@ COLUMNS = (
         "largest; the median.",
         ".2g",
     ),
-    Column("eps_high", "ε, 95th %", "The same: 95 of 100 vectors have less.", ".2g"),
+    Column("eps_high", "ε, 95th %", "The 95th percentile of the weight of ε.", ".2g"),
     *precision.COLUMNS,
     Column(
         "turn",
@@ -105,9 +105,9 @@ COLUMNS = (
         "Without the massive vectors.",
         ".2f",
     ),
-    Column("turn_high", "turn, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
+    Column("turn_high", "turn, 95th %", "The 95th percentile of this angle.", ".2f"),
     Column("turn_all", "turn of all", "The median turn with the massive vectors.", ".2f"),
-    Column("turn_all_high", "turn of all, 95th %", "The same: 95 of 100 vectors turn by less.", ".2f"),
+    Column("turn_all_high", "turn of all, 95th %", "Its 95th percentile with the massive vectors.", ".2f"),
     Column(
         "turn_scaled",
         "turn/isotropic",
@@ -119,19 +119,24 @@ COLUMNS = (
     Column(
         "folds",
         "centring folds",
-        "Whether the means of its inputs can be taken from the weights that write them, exactly, so that "
-        "nothing is left to centre: as the graph of one call says, and a copy of the model that was folded.",
+        "Whether the centring folds exactly: whether the means of its inputs can be removed from the weights "
+        "that write them. Found in the graph of one call, and checked on a folded copy of the model.",
         "",
     ),
-    Column("why", "why", "The reason for that.", ""),
+    Column("why", "why", "The reason why the centring folds or does not.", ""),
     Column(
         "keys",
         "keys",
-        f"How many of the vectors were taken for keys: {MAX_SAMPLED_KEYS} at most, evenly.",
+        f"The number of vectors taken as attention keys: at most {MAX_SAMPLED_KEYS}, evenly spaced.",
         "d",
     ),
-    Column("lost_before", "lost before", "How many of these keys no query can choose, as they come.", "d"),
-    Column("lost_after", "lost after", "The same, as the norm gives them.", "d"),
+    Column(
+        "lost_before",
+        "lost before",
+        "The number of these keys that no query can select, before the norm.",
+        "d",
+    ),
+    Column("lost_after", "lost after", "The same after the norm.", "d"),
 )
 
 EFFECT_COLUMNS = (
@@ -142,11 +147,13 @@ EFFECT_COLUMNS = (
         "has none: the mean over tokens of KL(model ‖ changed model), in nats.",
         ".2g",
     ),
-    Column("loss", "loss", "The same change: the changed model's loss less the model's, in nats.", "+.2g"),
+    Column(
+        "loss", "loss", "For the same change: the changed model's loss minus the model's, in nats.", "+.2g"
+    ),
     Column(
         "change",
         "outputs",
-        "The same change: ‖y' − y‖/‖y‖ of all outputs y, which are logits, or the last vectors of a model "
+        "For the same change: ‖y' − y‖/‖y‖ of all outputs y: logits, or the last hidden states of a model "
         "without a head.",
         ".2g",
     ),

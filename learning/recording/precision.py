@@ -20,7 +20,7 @@ COLUMNS = (
         "1/√(σ² + ε), by which the norm multiplies gradients before γ, for a GroupNorm in the group where it "
         "is largest; the median.",
     ),
-    Column("gradient_high", "1/σ, 95th %", "The same: 95 of 100 vectors have less."),
+    Column("gradient_high", "1/σ, 95th %", "The 95th percentile of this factor."),
     Column("gradient_massive", "1/σ, massive", "The same: the median of the massive vectors."),
     *(
         column

@@ -217,7 +217,7 @@ class Recorder:
         kinds = [each.norm.kind for each in self.known.values()]
         words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         size = self.vectors * sum(4 * each.norm.d + VECTOR_METADATA_BYTES for each in self.known.values())
-        most = f"at most {size / 1e6:,.1f} MB, if a pass calls each once"
+        most = f"at most {size / 1e6:,.1f} MB if each is called once in a pass"
         self.tell(f"{words}: up to {self.vectors:,} vectors of each, {most}")
         for path, found in self.known.items():
             hook = self._norm(path, found)
@@ -274,7 +274,7 @@ class Recorder:
             self.called[path] = call = self.called[path] + 1 if self.depth else 1
             if call > MAX_CALLS_PER_PASS:
                 self.skipped[path] = (
-                    f"a pass calls it more than {MAX_CALLS_PER_PASS} times: nothing of it is kept"
+                    f"it is called more than {MAX_CALLS_PER_PASS} times in a pass, so it is not recorded"
                 )
                 return
             try:
@@ -298,7 +298,7 @@ class Recorder:
         if first and not agrees(
             recognised.norm, as_float64(vectors[:OUTPUT_CHECK_VECTORS]), made[:OUTPUT_CHECK_VECTORS]
         ):
-            raise NotKnown("it does more than its norm when it is called")
+            raise NotKnown("its output is not that of the norm alone")
         if not self.keeps:
             self.counted[place] += len(vectors)
             return
@@ -360,7 +360,7 @@ class Recorder:
             about |= dict(zip(SOURCES, self.sources.get((path, call), ()), strict=False))
             norms.append(replace(self.known[path].norm, path=own, **about))
         if not norms:
-            raise ValueError("no norm has seen anything: call the model within the block")
+            raise ValueError("no norm has been called: call the model inside the `with` block")
         skipped = tuple(
             f"{path[:MAX_PATH_CHARACTERS]}: {why}"[:MAX_PATH_CHARACTERS]
             for path, why in (self.skipped | lossy).items()

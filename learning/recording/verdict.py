@@ -47,8 +47,8 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
             float(np.median(turns)),
             "The median over these norms of the median over vectors, and of its multiple of the angle "
-            "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. What the "
-            "model makes of it is another question.",
+            "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. How "
+            "much this changes the model's predictions is another question.",
         ),
         Finding(
             "folds",
@@ -59,18 +59,18 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             if centre
             else "there is no centring",
             folds / max(len(centre), 1),
-            "Only Linears, embeddings and parameters write what comes there, and only norms that centre read "
-            "it. With the means taken from these weights, LayerNorm is RMSNorm, exactly (scene absorb). "
-            "Each yes was checked: a copy of the model, folded, gave the same outputs. `normscape convert` "
-            "does it.",
+            "A centring folds if only Linears, embeddings and parameters write the norm's input, and only "
+            "norms that centre read it. Without the means of these weights LayerNorm equals RMSNorm, "
+            "exactly (scene absorb). Each yes was checked: a folded copy of the model gave the same "
+            "outputs. `normscape convert` folds them.",
         ),
         Finding(
             "level",
             "Is the mean zero already?",
             f"in {level} of {n} norms",
             level / n,
-            "95 of 100 vectors have less than 1e-10 of their energy along 1: for these LayerNorm is nearly "
-            "RMSNorm.",
+            "A norm counts if 95 % of its vectors have less than 1e-10 of their energy along 1: for these "
+            "LayerNorm is nearly RMSNorm.",
         ),
         Finding(
             "eps",
@@ -87,9 +87,8 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             "How many keys could never be chosen?",
             f"{before} of {sets} before the norms, {after} after",
             before / sets,
-            f"Of each norm up to {MAX_SAMPLED_KEYS} vectors are taken for one set of keys. "
-            "One that is an average of the others never has a higher score than all of them. In many "
-            "dimensions few are.",
+            f"For each norm up to {MAX_SAMPLED_KEYS} vectors are taken as one set of keys. A key that is an "
+            "average of others never has a higher score than all of them. In many dimensions few keys are.",
         ),
     ]
 
@@ -147,5 +146,5 @@ def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
         answer if centre else f"it has gone: this model has RMSNorms alone; {answer}",
         few / len(asked),
         f"A norm counts whose energy along 1, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
-        "vectors. What the model makes of it, `normscape report --model` measures.",
+        "vectors. The effect on the model's predictions is measured by `normscape report --model`.",
     )

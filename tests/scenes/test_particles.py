@@ -376,7 +376,7 @@ CLAIMS = {
     "between two clusters at an angle $\\theta$ the attraction is about $e^{-β (1 - \\cos \\theta)}$.": attraction,
     "With attention to all tokens, the mean of $e^{β \\langle x_i, x_j \\rangle}$ over all pairs never falls while nothing is turned.": energy,
     "“all four, side by side” the same start moves under each placement of the norm, on one clock.": side_by_side,
-    "If there are at most 64 tokens, you can drag them there, too, at the open dots": dragged,
+    "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and the token's own clock shows $\\log (1 + t)$": own_clock,
     "NGPT and peri-LN also stretch $a$ to length 1": equations,
     "over 20 draws of 32 tokens on the circle with β = 9, with post-LN as the unit, the time until half of the clusters are left is 5.0 for pre-LN (median; 3.4 to 9.2), 4.9 for peri-LN (3.3 to 9.0) and 0.96 for nGPT (0.96 to 0.97).": clocks,

@@ -18,7 +18,7 @@ export function report(name, reason) {
   if (reported.has(name)) return;
   reported.add(name);
   console.warn(
-    `Normscape: this plotly.js is not as the patch "${name}" expects, so its public way is used.`,
+    `Normscape: this plotly.js is not as the patch "${name}" expects, so Plotly works without it.`,
     reason,
   );
 }

@@ -70,11 +70,11 @@ def build(choices: Choices) -> Recipe:
         formula=r"p = \mathrm{softmax}\left(W (\gamma \odot z)\right), \quad \lVert z \rVert = \sqrt d",
         readouts=(
             Largest("Ceiling of class A", "equator", probability(0), digits=3),
-            Largest("Most that a token has for class A", "points", probability(0), digits=3),
+            Largest("Largest probability of class A", "points", probability(0), digits=3),
             Number(
                 "Entropy of the red point, in nats", "points", Row((*[0.0] * 6, 1.0)), Followed(), digits=3
             ),
-            Residual("Farthest move of the probabilities by the constant", "blended", "normed"),
+            Residual("Largest change of probabilities by the constant", "blended", "normed"),
         ),
         progress=1,
         follow=7,

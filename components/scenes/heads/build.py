@@ -15,7 +15,7 @@ PICTURES = {"cut": "the cut", "test": "the shuffle test"}
 HEADS = {"2": "2 of two axes", "4": "4 of one axis"}
 WINDOWS = {"box": "box", "triangle": "triangle", "sine": "sine"}
 LAYERS = {"1": "layer 1", "2": "layer 2"}
-MEASURES = {"loss": "the loss", "guesses": "the guesses"}
+MEASURES = {"loss": "the loss", "guesses": "the predictions"}
 DATA_FILES = (File("heads.json", rows),)
 
 

@@ -33,7 +33,7 @@ PLACES = {  # as learning.shuffles has them, from the top
 }
 SHUFFLE_LABELS = {"one": "within one head", "each": "within each head", "across": "across heads"}
 ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
-MEASURES = {"loss": "loss added", "guesses": "divergence of the guesses"}
+MEASURES = {"loss": "loss added", "guesses": "divergence of the predictions"}
 ARMS = {True: "trained", False: "untrained"}
 KIND_DISTANCE, DOT_SPREAD = 0.28, 0.1  # between kinds of shuffles, and of dots around their kind
 NAME_WIDTH, MARGIN = 0.55, 0.06  # room for the names and at both sides, as fractions of the scale

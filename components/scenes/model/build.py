@@ -356,7 +356,7 @@ def _folding_line(every: Sequence[analysis.Row]) -> str:
         return "Folding: nothing to fold, as no norm centres."
     yes, unknown = ([row["folds"] for row in asked].count(each) for each in ("yes", "unknown"))
     if unknown == len(asked):
-        return "Folding: nobody has traced the model."
+        return "Folding: unknown, because the model was not traced."
     how = "; normscape convert does it and gives a certificate" if yes else ""
     return f"Folding: the centring of {yes} of {len(asked)} norms folds away exactly{how}."
 

@@ -59,7 +59,7 @@ def test_a_route_that_works_is_declared_costly(costly):
     if costly:
         assert server.test_client().get("/").text == "done"
     else:
-        with pytest.raises(RuntimeError, match="declared costly"):
+        with pytest.raises(RuntimeError, match="must be costly"):
             server.test_client().get("/")
 
 

@@ -184,8 +184,8 @@ DEFINITIONS = {
     "of the divisor's square (95th percentile of a norm)": the_high_weight,
     "and only norms that centre read it": readers,
     "A weight w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
-    "One that is an average of the others never has a higher score than all of them. In many dimensions few "
-    "are.": averages,
+    "A key that is an average of others never has a higher score than all of them. In many dimensions few "
+    "keys are.": averages,
 }
 
 
