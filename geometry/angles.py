@@ -17,7 +17,7 @@ def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n
 
 
 def to_mean_line(x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """The angle between x and the line along 1 in degrees, from 0 to 90: acos(|Σxᵢ| / (√d·‖x‖)).
+    """The angle between x and the line along 𝟏 in degrees, from 0 to 90: acos(|Σxᵢ| / (√d·‖x‖)).
 
     90 for the zero vector.
     """

@@ -7,7 +7,7 @@ from geometry.arrays import Array, constant, namespace, taken
 
 
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
-    """Subtract from each point the mean of its coordinates: Πx = x − μ·1, with μ = mean(x).
+    """Subtract from each point the mean of its coordinates: Πx = x − μ𝟏, with μ = mean(x).
 
     This is the orthogonal projection onto the hyperplane of points whose coordinates sum to 0. A constant
     vector gives exactly the zero vector.
@@ -79,8 +79,8 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
 
 
 def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
-    """`hyperplane_basis` with the unit vector along 1 as its last row.
+    """`hyperplane_basis` with the unit vector along 𝟏 as its last row.
 
-    `x @ basis.T` rotates space so that 1 points up.
+    `x @ basis.T` rotates space so that 𝟏 points up.
     """
     return np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])

@@ -155,7 +155,7 @@ def test_a_redis_that_is_away_is_said_and_waited_for(capsys):
 
 
 def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
-    """In containers their process numbers are equal: once, one removed the probe of the other."""
+    """Servers with a common folder can start together, though their process ids are equal in containers."""
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(settings.check_storage, 1000 * [{"CACHE_DIR": str(tmp_path)}]))
     assert not list(tmp_path.iterdir())
@@ -201,7 +201,7 @@ def all_links(client, prefix):
 
 
 def html_links(text):
-    """All addresses on this server in a page; Dash's scripts are in a list."""
+    """All addresses of this server in a page, with those in Dash's list of scripts."""
     scripts = text.partition('id="dash-scripts">')[2].partition("</script>")[0] or "[]"
     named = map(html.unescape, re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text))
     return [*named, *json.loads(scripts)]
@@ -414,14 +414,16 @@ def test_nginx_takes_as_large_a_body_as_the_web_server():
 
 
 def test_redis_has_more_memory_than_it_fills():
-    """To rewrite its file, Redis forks, and copies each memory page that changes meanwhile."""
+    """The memory limit is twice Redis's maxmemory, because a forked process copies memory to rewrite the
+    file.
+    """
     redis = services()["redis"]
     filled = redis["command"][redis["command"].index("--maxmemory") + 1]
     assert int(redis["mem_limit"].removesuffix("g")) == 2 * int(filled.removesuffix("gb"))
 
 
 def test_redis_runs_as_its_own_user_without_capabilities():
-    """As root, the image's entrypoint would change owners and switch users, which needs capabilities."""
+    """Redis runs as its own user; as root the entrypoint would need capabilities to switch users."""
     redis = services()["redis"]
     assert redis["user"] == "999:1000" and redis["volumes"] == ["redis:/data"]
 

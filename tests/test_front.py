@@ -67,7 +67,7 @@ def slow_client(base, said, address="127.0.0.1"):
 
 
 def said_by(line):
-    """All that a server sends until it closes."""
+    """All bytes that a server sends until it closes the connection."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):
@@ -150,7 +150,7 @@ def test_memory_comes_back_after_files_that_are_refused(served):
 
 
 def test_memory_between_what_is_kept_goes_back():
-    """After many slow readers, glibc once kept 300 MB for good."""
+    """Memory is returned to the system after many slow readers; glibc once kept 300 MB."""
     pieces = [bytes(10_000) for _ in range(10_000)]
     kept = pieces[::100]
     del pieces
@@ -212,7 +212,7 @@ print((time.process_time() - all_) / (time.thread_time() - own))
 
 
 def test_all_processor_time_of_a_request_is_its_threads():
-    """So that all of it is charged to the client: matrix products used to run in other threads too."""
+    """A request's CPU time is all in its own thread, so that all of it is charged to the client."""
     own = {name: text for name, text in environment().items() if not name.endswith("_NUM_THREADS")}
     run = [sys.executable, "-c", BOTH_TIMES]
     assert float(subprocess.check_output(run, cwd=ROOT, env=own, text=True)) < 1.3

@@ -244,7 +244,7 @@ def test_a_poll_leaves_no_line_until_it_fails(tmp_path):
 
 
 def test_a_failure_quotes_no_query(tmp_path):
-    """By default, nginx's error log quotes the whole request line."""
+    """nginx's error log does not quote queries, as it does by default."""
     with proxied(tmp_path) as (base, upstream, log):
         upstream.shutdown()
         upstream.server_close()
@@ -327,7 +327,9 @@ def explorer(tmp_path_factory):
 
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """Soon by the processor time that it costs, however busy the machine is."""
+    """The gallery for a lecture hall costs little CPU time, which is measured, so a busy machine does not
+    matter.
+    """
     base, processes = explorer
     port = urlsplit(base).port
     files = [files_of(port, path) for path in ("/", "/layernorm")]

@@ -245,7 +245,7 @@ class Quiet(socketserver.BaseRequestHandler):
 
 
 def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
-    """Once, each of eight threads waited two seconds for it, so that forty open pages stopped the server.
+    """An unresponsive Redis blocks few threads, and not for long; once forty open pages stopped the server.
 
     A thread waits at most once, for `socket_timeout`; without that, it would wait as long as this test runs.
     """
@@ -273,7 +273,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
 
 
 def test_threads_that_come_first_at_the_same_time_share_one_connection_pool(monkeypatch):
-    """Once, each made a pool of its own, so that more threads than MAX_CONNECTIONS could wait for Redis."""
+    """Threads that connect at the same time share one connection pool, so at most MAX_CONNECTIONS wait."""
     from_url = BlockingConnectionPool.from_url
     created = []
 

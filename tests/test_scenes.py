@@ -116,7 +116,7 @@ def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene
 
 @EVERY
 def test_a_few_controls_are_open(scene):
-    """At most five at the start; a vector counts as one."""
+    """At most five controls are open at the start; a vector counts as one."""
     recipe = recipe_of(scene)
     chosen = {c.name: str(c.default) for c in scene.choices}
     shown = [c for c in scene.choices if not isinstance(c, Result) and not c.folded]

@@ -129,7 +129,7 @@ def test_an_embed_may_stand_in_any_page(client, path):
     ["/assets/page/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"],
 )
 def test_a_figure_without_an_origin_may_fetch_what_it_needs(client, path):
-    """In a sandboxed frame, without an origin; never with credentials."""
+    """A figure in a sandboxed frame, which has no origin, may fetch its files, without credentials."""
     with client.get(path, headers={"Origin": "null"}) as answer:
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in answer.headers

@@ -130,7 +130,7 @@ class SoftmaxWeight:
 
 @dataclass(frozen=True)
 class Angle:
-    """The current angle of each point to the line along 1, from 0 to 90 degrees; 90 at the origin."""
+    """The current angle of each point to the line along 𝟏, from 0 to 90 degrees; 90 at the origin."""
 
 
 Measure = Row | LargestWeight | SoftmaxWeight | Angle  # a number for each point

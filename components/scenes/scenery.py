@@ -123,7 +123,7 @@ def mean_line(
     fade: Sequence[float] | None = None,
     **look: Any,
 ) -> list[Part]:
-    """The line along 1 through the origin, of a half length, and its label at a distance."""
+    """The line along 𝟏 through the origin, of a half length, and its label at a distance."""
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [

@@ -35,7 +35,7 @@ COLUMNS = (
     Column("vectors", "vectors", "How many were sampled, of all that the norm has seen.", "d"),
     Column(
         "share",
-        "energy along 1",
+        "energy along 𝟏",
         "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²; the median of "
         f"{SAMPLED_VECTORS}.",
         ".2%",
@@ -44,7 +44,7 @@ COLUMNS = (
     Column(
         "share_d",
         "energy · d",
-        f"The energy along 1 times d; the median. Isotropic vectors have {ISOTROPIC_SHARE_D} in many "
+        f"The energy along 𝟏 times d; the median. Isotropic vectors have {ISOTROPIC_SHARE_D} in many "
         "dimensions, the median of χ² with one degree of freedom.",
     ),
     Column(

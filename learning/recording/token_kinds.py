@@ -31,7 +31,7 @@ COLUMNS = (
         for kind, where in KINDS.items()
     ),
     *(
-        Column(f"share_{kind}", f"energy along 1, {kind}", f"The median energy along 1 at {where}.", ".2%")
+        Column(f"share_{kind}", f"energy along 𝟏, {kind}", f"The median energy along 𝟏 at {where}.", ".2%")
         for kind, where in KINDS.items()
     ),
     *(
@@ -55,7 +55,7 @@ def columns(
 ) -> dict[str, Any]:
     """The values of COLUMNS for one norm, by name; None for a kind without vectors.
 
-    share: for each vector, its energy along 1. turn: the angle in degrees by which centring turns it."""
+    share: for each vector, its energy along 𝟏. turn: the angle in degrees by which centring turns it."""
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))
     found: dict[str, Any] = {}

@@ -69,7 +69,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             "Is the mean zero already?",
             f"in {level} of {n} norms",
             level / n,
-            "A norm counts if 95 % of its vectors have less than 1e-10 of their energy along 1: for these "
+            "A norm counts if 95 % of its vectors have less than 1e-10 of their energy along 𝟏: for these "
             "LayerNorm is nearly RMSNorm.",
         ),
         Finding(
@@ -121,7 +121,7 @@ def _massive(rows: Sequence[Row]) -> Finding:
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
-    """Answer whether centring could be dropped: from its measured effect, else from the energy along 1."""
+    """Answer whether centring could be dropped: from its measured effect, else from the energy along 𝟏."""
     question = "Could the centring go?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
     moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
@@ -145,6 +145,6 @@ def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
         question,
         answer if centre else f"it has gone: this model has RMSNorms alone; {answer}",
         few / len(asked),
-        f"A norm counts whose energy along 1, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
+        f"A norm counts whose energy along 𝟏, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
         "vectors. The effect on the model's predictions is measured by `normscape report --model`.",
     )

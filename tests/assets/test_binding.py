@@ -64,7 +64,7 @@ def test_another_scene_takes_over_only_what_came_with_it(node):
 
 @given(moves=st.lists(st.tuples(st.sampled_from(["hand", "callback"]), st.integers(0, 3)), max_size=12))
 def test_it_comes_to_rest_and_both_sides_agree(node, moves):
-    """Whichever side changes, nothing more is sent once all news has arrived."""
+    """After changes on either side, the properties and the figure agree, and nothing more is sent."""
     steps, ends = [{"state": REST}], [1]
     for who, value in moves:
         steps.append(

@@ -386,7 +386,9 @@ def test_the_zero_vector_has_no_angle(node):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
 def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
-    """Also if a parameter drives the matrix, and for a d whose rows sum to 0 only up to rounding."""
+    """Centring takes a constant point to exactly 0, also if a parameter changes the matrix or its rows only
+    nearly sum to 0.
+    """
     PI, zero = np.where(np.eye(d) == 1, (d - 1) / d, -1 / d), np.zeros((d, d))
     A = {
         "constant": Entries(PI),

@@ -475,7 +475,7 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
 def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
-    """By count and by colour, at the progress and at a stage; at the origin all keys coincide."""
+    """Selectable keys, by count and by colour, at a stage and between; at the origin all coincide."""
     x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
     cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))
     show = rows(np.eye(2, d))
@@ -506,7 +506,7 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     p=st.sampled_from([0.0, 0.5, 2.0]),
 )
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
-    """On circles and spheres in space, after a layer that a slider changes, with some equal neurons."""
+    """The fates of points under a ReLU layer agree, on circles and spheres, with some equal neurons."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
     x = rng.normal(size=(60, n)) @ basis

@@ -219,7 +219,7 @@ def test_sheets_of_the_layers_that_are_passed(node, seed):
 
 
 def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table(node):
-    """From the plane into space: the first row has an empty cell."""
+    """A point that goes from the plane into space: its first row in the table has an empty cell."""
     lifted = Cloud("x", np.array([[1.0, 2.0]]), Pipeline((Affine(np.eye(3, 2), [0, 0, 4]),)))
     views = (View("v", "", (), ((-1, 1),) * 2, 2),)
     small = Recipe(("x", "up"), (), (lifted,), views, table=Table("x", columns=("components", "norm")))

@@ -33,7 +33,7 @@ TYPES |= {"light": {"place": "vec3"}}
 
 
 def test_a_uniform_is_set_where_it_changes(node):
-    """All uniforms at first, then changed ones, and all again after another setter was used."""
+    """All uniforms are set at first, then only changed ones, and all again after other code has set one."""
     model, low, high = list(range(16)), [0, 0, 0], [1, 1, 1]
     given = {"model": model, "clipBounds": [low, high], "opacity": 1, "texture": 0, "light": {"place": low}}
     moved = given | {"model": [*model[:-1], 99], "clipBounds": [low, [1, 2, 1]], "opacity": 0.5}

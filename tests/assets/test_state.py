@@ -283,7 +283,7 @@ def values(told):
 @pytest.mark.parametrize("way", COURSES)
 @pytest.mark.parametrize("hand", HANDS)
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
-    """At any moment of the first three seconds; everything else is as without the reader."""
+    """Values that the reader sets while a change arrives are kept; all else is as without the reader."""
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])
     for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):

@@ -134,7 +134,7 @@ def test_a_saved_picture_has_the_field(page):
 
 @pytest.mark.pixels
 def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
-    """With depth effects, which Plotly's own picture does not have; the figure stays unchanged."""
+    """A saved 3D picture has depth effects, which Plotly's own image lacks; the figure stays unchanged."""
     page.set_viewport_size({"width": 900, "height": 640})
     visit(page, f"/layernorm?{SMALL_3D}")
     rest(page)

@@ -40,7 +40,7 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
 def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
-    """Its first requests are preloaded once, before any script runs."""
+    """The player's first requests are preloaded, once each, before any script runs."""
     page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
     page.goto(link)
@@ -90,7 +90,7 @@ def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_pag
 
 
 def test_home_is_light(page):
-    """All requests before the figure is live."""
+    """The bytes and requests of the home page before its figure is live."""
     sizes = weighed(page)
     page.route("**/page/attend.mjs", lambda route: None)
     page.goto("/", wait_until="commit")
@@ -115,7 +115,7 @@ def test_a_scene_is_light(new_page):
 
 
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
-    """Not before: a page whose panel is closed does not load Dash."""
+    """Dash is loaded when the training panel is opened, and shows the same fields as the static page."""
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")
     rest(page)

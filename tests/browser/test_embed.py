@@ -191,7 +191,7 @@ def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(h
 
 
 def test_it_lives_in_a_sandbox(tmp_path, new_page, server):
-    """In a sandbox without an origin and storage, where only scripts are allowed."""
+    """An embed works in a sandboxed iframe, which has no origin and no storage."""
     source = (
         f'<!DOCTYPE html><link rel="icon" href="data:,"><iframe src="{server}/embed/layernorm?{SMALL_2D}"'
     )
@@ -268,7 +268,7 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
 
 
 def test_the_embed_of_what_is_on_the_screen(kept, server):
-    """If the clipboard is not available, the text is selected."""
+    """The embed code shows the present state; if the clipboard is not available, it is selected."""
     page = kept
     visit(page, f"/layernorm?{SMALL_2D}")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

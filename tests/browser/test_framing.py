@@ -96,7 +96,7 @@ def computed(slug, size):
 
 @pytest.mark.pixels
 def test_what_is_drawn_is_as_large_as_computed(page):
-    """So the computed sizes of every scene are those of its picture."""
+    """The drawn size of the main figure equals the computed one, which other tests check for every scene."""
     for k, (width, height) in enumerate(SIZES):
         page.set_viewport_size({"width": width, "height": height})
         if not k:

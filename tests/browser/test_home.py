@@ -82,7 +82,7 @@ def tap(symbol):
 
 
 def test_the_symbols_of_the_formula_say_what_they_mean_to_the_pointer_to_a_finger_and_to_keys(new_page):
-    """Also after the player has rewritten the formula; each symbol is one stop of the Tab key."""
+    """Symbols explain themselves, also after the player has rewritten the formula; each is one Tab stop."""
     page = new_page(has_touch=True, viewport=NARROW)
     page.goto("/")
     living(page)

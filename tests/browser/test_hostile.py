@@ -159,7 +159,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
-    """Also a module that only training needs, on a page that works without it."""
+    """A page reports a blocked module, even one that only training needs, while the rest works."""
     page = new_page()
     page.route(f"**/assets/*/{module}", lambda route: route.abort())
     page.goto(link)

@@ -141,7 +141,7 @@ def fits(share, size):
 
 
 def test_an_embed_scrolls_in_no_frame(page):
-    """All scenes as served: space for what the player adds is reserved."""
+    """No embed scrolls in its frame: for every scene, room for what the player adds is reserved."""
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto("/embed/fold")
     for size in FRAMES:

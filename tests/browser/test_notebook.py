@@ -137,7 +137,9 @@ def saved(page, folder):
 
 
 def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_path):
-    """Its widgets' state is in the page, but the code that draws them is on another host."""
+    """A notebook that nbconvert runs becomes a page with pictures; the widget code would come from another
+    host.
+    """
     import nbformat
     from nbclient import NotebookClient
 

@@ -48,7 +48,7 @@ def page(kept):
 
 
 def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
-    """Within one page: all contexts are freed with a document anyway."""
+    """Ten figures one after another in one page free their WebGL contexts."""
     page, said = new_page(**SMALL), []
     page.on("console", lambda message: said.append(message.text))
     page.add_init_script(WATCH_CONTEXTS + "window.kept = true;")
@@ -184,7 +184,7 @@ def test_what_a_wide_table_is_of_can_be_read_on_a_telephone(page):
 
 @pytest.mark.parametrize("link", ["/digits", "/embed/digits"])
 def test_the_picture_of_a_point_covers_nothing_of_the_figure(page, link):
-    """Wherever the camera moves a digit."""
+    """The picture of the followed digit covers no part of the figure, for any camera position."""
     visit(page, link)
     for width, height in ((1280, 800), (1024, 768), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
@@ -219,7 +219,7 @@ new PerformanceObserver((list) => {
 
 @pytest.mark.pixels
 def test_the_stage_stands_still_while_it_fills(new_page):
-    """From the still picture to the live figure, nothing below or beside it moves."""
+    """When the live figure replaces the still picture, nothing below or beside it moves."""
     page = new_page()
     page.add_init_script(WATCH_JUMPS)
     visit(page, f"/layernorm?{SMALL_2D}")

@@ -264,7 +264,7 @@ READS = """() => {
 
 
 def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(page):
-    """Otherwise the page would wait, in each frame, for the picture of pickable objects."""
+    """At rest points can be picked; while axes widen, the picking image is not drawn, which would be slow."""
     visit(page, "/depth?progress=0")
     rest(page)
     frames(page, 10)  # longer than Plotly looks for changes at rest: WHILE in assets/painter/plotly/pulse.mjs

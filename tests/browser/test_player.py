@@ -352,7 +352,7 @@ def test_the_tour_leads_from_stop_to_stop(page):
 
 
 def test_a_stop_fixes_the_whole_state(page):
-    """After any other stop or action: choices, clock, progress, followed point and camera."""
+    """A stop sets choices, clock, progress, followed point and camera, whatever the state before."""
     scene = scenes()["spiral"]
     visit(page, "/spiral?seed=3&curve=accuracy&step=40&follow=7&progress=1&camera=1,1,1")
     rest(page)
@@ -410,7 +410,7 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
-    """Unless the link asks for a state."""
+    """On a first visit a scene plays once, until it is touched, unless its link asks for a state."""
     page = new_page()
     strange(page)
     for link, motion in (("/fold?progress=1", "no-preference"), ("/fold", "reduce")):

@@ -243,7 +243,7 @@ def test_a_query_that_is_dragged_far_stays_in_the_view_and_under_the_pointer(pag
 
 
 def test_a_point_in_space_is_dragged_in_the_plane_that_faces_the_camera(page):
-    """It is then under the pointer, as far from the camera as before; its sliders move its handle, too."""
+    """A dragged point follows the pointer at a constant distance from the camera; sliders move its handle."""
     names = ("x1", "x2", "x3")
     in_space = ".view:first-child .handle"
 

@@ -73,7 +73,7 @@ def test_every_link_and_recipe_is_there(folder):
 @pytest.mark.allow_errors("file://")
 @pytest.mark.parametrize("path", ["index.html", "fold/index.html", "story/index.html", "words/index.html"])
 def test_a_page_from_the_disk_says_what_to_do(new_page, folder, path):
-    """Browsers block the modules of such pages."""
+    """A page opened from disk says what to do, because browsers block its modules."""
     page = new_page()
     page.goto((folder / UNDER / path).as_uri())
     page.wait_for_selector(".unmoved:has-text('python -m http.server')")
@@ -82,7 +82,7 @@ def test_a_page_from_the_disk_says_what_to_do(new_page, folder, path):
 
 @pytest.mark.allow_errors("file://")
 def test_a_saved_page_of_the_server_says_what_to_do(new_page, server, tmp_path):
-    """As a browser saves it: the page beside a folder with its scripts."""
+    """A page that a browser has saved, with a folder of its scripts, says how to get a working figure."""
     with urllib.request.urlopen(f"{server}/fold") as answer:
         text = answer.read().decode()
     saved = re.sub(r'src="[^"]*/(\w+\.m?js)"', r'src="./fold_files/\1"', text)

@@ -60,7 +60,9 @@ def overheard(page):
 
 
 def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
-    """It is stopped, since a short one may end before a busy page asks for its second picture."""
+    """A training updates the picture and ends as a link; it is stopped, so that it lasts for several
+    pictures.
+    """
     page = new_page(**NARROW)
     visit(page, START)
     before = player(page, DRAWN)
@@ -93,7 +95,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
 
 
 def test_attention_trains_too_and_its_network_fits_into_a_link(page):
-    """First, the keyboard selects one of the shipped seeds."""
+    """Attention can be trained too, and its network fits into a link; before, keys select a shipped seed."""
     visit(page, "/majority")
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")
@@ -114,7 +116,7 @@ def link_with_network(page):
 
 
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
-    """By its number, and by a click on a curve; the readouts are its own, and the finished run shows it."""
+    """Another seed can be chosen during training, by number or by a click; the finished run shows it."""
     page = new_page()
     visit(page, LONG)
     player(page, "p.go({ progress: '2' })")
@@ -242,7 +244,7 @@ def answered(route, status):
 
 @pytest.mark.allow_errors("Failed to load resource|ERR_|did not respond")
 def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
-    """Meanwhile the figure moves, and all continues when it is back."""
+    """An unreachable server or worker is reported; the figure still moves, and training goes on later."""
     visit(page, LONG)
     page.route(re.compile("_dash-update-component"), lambda route: route.abort())
     order(page, steps=STEPS, seeds=4)

@@ -67,8 +67,8 @@ def test_letters_of_formulas_are_slanted():
 
 
 def test_there_are_four_and_none_in_two_places(faces):
-    """If two typefaces shared a file, Chromium would know the characters of only one, and draw words over
-    roots.
+    """There are four fonts in separate files: if two shared a file, Chromium would know the characters of one
+    only.
     """
     assert faces.keys() == {"text", "italic", "signs", "mathematics"}
     assert sorted(faces) == sorted(file for _, file, _ in fonts.FACES)

@@ -51,7 +51,9 @@ def test_ring_is_an_even_circle(n):
 
 
 def test_a_quarter_of_a_ring_is_exact():
-    """Exactly in direction 1 the vector is constant: rounding must not give it another direction."""
+    """Points at multiples of 90° on a ring are exact: a constant vector must not get another direction by
+    rounding.
+    """
     x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
     assert np.count_nonzero(x == 0) == 4
 

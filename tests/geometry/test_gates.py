@@ -126,7 +126,7 @@ def test_pieces_of_a_sphere(m):
 
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_random_neurons_are_all_off_on_a_share_of_two_to_the_minus_m(m):
-    """On average; within five standard errors of the mean over the draws."""
+    """The mean share on which all m neurons are off is 2⁻ᵐ, within five standard errors."""
     gone = np.array([gates.shares(drawn(k, m)[0], np.zeros(m), 1.0)[gates.COLLAPSED] for k in range(400)])
     assert abs(gone.mean() - 2.0**-m) <= 5 * gone.std() / np.sqrt(len(gone)) + NEAR
 

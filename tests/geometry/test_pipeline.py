@@ -202,7 +202,7 @@ def test_centring_takes_a_constant_vector_to_zero_exactly(d):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("library", ["numpy", "float32", "float64", "gradient"])
 def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exactly(d, library):
-    """As in the browser's engine: by a term, on a track, or constant, in every d."""
+    """Centring takes a constant vector to exactly 0, whether its matrix is constant, a term or a track."""
     PI, x = centering_matrix(d), np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
     by = {
         "term": Entries(np.zeros((d, d)), terms={"t": PI}),

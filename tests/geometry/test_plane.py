@@ -70,14 +70,14 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """Along the normal of an upright plane, the nearest position would look straight down."""
+    """If the nearest edge-on position would look straight down, a level one is taken."""
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
 
 
 @pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
-    """On the normal, nearer to the origin than the plane, or without a plane."""
+    """The eye stays if it is on the normal, or nearer to the origin than the plane, or without a plane."""
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 
 

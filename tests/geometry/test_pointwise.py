@@ -63,7 +63,7 @@ def test_an_unknown_name_lists_the_known():
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_infinity_and_tails_as_in_pytorch(name, dtype):
-    """In NumPy too: sin and cos of ∞ are NaN, and so is gelu(−∞) = −∞·0, as in PyTorch."""
+    """Values at infinity equal PyTorch's: sin and cos of ∞ are NaN, and so is gelu(−∞) = −∞·0."""
     x = torch.tensor([float("inf"), -float("inf"), 0.0, -20.0, -3.0, 9.0], dtype=getattr(torch, dtype))
     x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if "gelu" in name else x
     want, eps = REFERENCE[name](x.double()).numpy(), torch.finfo(x.dtype).eps

@@ -91,7 +91,7 @@ def test_the_shadows_steps_are_its_formula(s):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
 def test_the_shadow_of_whole_numbers_and_of_every_precision(dtype):
-    """On the rim, rounding of the input coordinates, in either direction, does not put a point outside."""
+    """The shadow in every precision: rounding of coordinates on the rim does not put a point outside."""
     whole = sheared_shadow(np.asarray([3, -4, 0], dtype), np.asarray([4, 3, 3], dtype), s=2, radius=5)
     np.testing.assert_array_equal(whole, [[[3, 4], [-4, 3], [8, 3]], [[3, 4], [-4, 3], [-8, 3]]])
     if dtype == "int64":

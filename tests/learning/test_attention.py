@@ -129,7 +129,7 @@ def test_angles_by_hand():
 
 @each_norm
 def test_a_seed_trains_alone_as_among_others(norm):
-    """To the last bit, like a feed-forward network."""
+    """An attention network's training does not depend on the other seeds, to the last bit."""
     data, model = majority(40, seed=0, batch=32), AttentionClassifier(norm=norm)
     many = trained(model, data, seeds=5, steps=12, lr=0.03)
     few = trained(model, data, seeds=1, steps=12, lr=0.03, seed=3)

@@ -37,7 +37,7 @@ def test_a_curve_counts_by_its_steps_not_by_its_checkpoints():
     [np.full(len(STEPS), 0.7), np.zeros(len(STEPS)), *(10 ** -(STEPS / n) for n in (1000, 4400, 9000))],
 )
 def test_a_constant_and_a_straight_line_have_neither(loss):
-    """However slowly the loss falls: a straight line has no plateau."""
+    """Constant losses and straight lines have no plateau and no drop, however slowly the loss falls."""
     assert plateaus(STEPS, loss) == [] and drops(STEPS, loss) == []
 
 

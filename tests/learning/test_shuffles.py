@@ -39,7 +39,7 @@ def drawn(kind, count=50):
 
 @pytest.mark.parametrize("kind", SHUFFLES.values())
 def test_a_shuffle_is_four_swaps(kind):
-    """So the kinds differ only by a renumbering of axes."""
+    """Each kind of shuffle consists of four swaps, so the kinds differ only by a renumbering of axes."""
     for permutation in drawn(kind):
         axes = np.arange(SHAPE.width)
         assert (permutation[permutation] == axes).all() and (permutation != axes).sum() == SIZE
@@ -90,7 +90,7 @@ def branch(weights, layer, place, permutation):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_shuffled_weights_are_shuffled_axes(place):
-    """Also for a permutation that is not its own inverse."""
+    """Shuffled weights give shuffled activations, also for a permutation that is not its own inverse."""
     weights = model()
     turned = np.random.default_rng(5).permutation(SHAPE.width)
     for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in SHUFFLES.values()), turned):
@@ -123,7 +123,7 @@ def test_within_heads_values_and_results_are_shuffled_alike(kind):
 
 
 def test_harm_is_that_of_the_whole_model():
-    """Also when the first layer is computed only once."""
+    """`harm`, which computes the first layer only once, equals the effect in the whole model."""
     weights, (permutation,) = model(), drawn(across, 1)
     before = read(SHAPE, weights, TOKENS).logits
     for layer in range(SHAPE.layers):

@@ -39,7 +39,7 @@ def test_the_first_checkpoint_is_the_network_before_training():
 @pytest.mark.parametrize("middle", MIDDLES)
 @pytest.mark.parametrize("data", [SPIRAL, rings(37, noise=0.1, seed=0)], ids=["60", "37"])
 def test_a_seed_trains_alone_as_among_others(middle, data):
-    """To the last bit, since training would amplify rounding until curves differ."""
+    """Training a seed gives the same numbers alone as beside others, to the last bit; rounding would grow."""
     network = Network(2, 3, 2, 1, middle)
     many = trained(network, data, seeds=7, steps=40, lr=0.03)
     for seed, count in ((4, 1), (3, 3)):
@@ -178,7 +178,7 @@ def test_adam_is_that_of_torch():
 
 
 def test_a_falling_rate_ends_at_0():
-    """With two steps, the first has the whole rate, the second half of it."""
+    """A falling learning rate ends at 0: of two steps, the first has the whole rate, the second half."""
     held, fell = (
         trained(NETWORK, SPIRAL, seeds=2, steps=2, falling=falling).weights for falling in (False, True)
     )

@@ -36,7 +36,7 @@ def unpacked(text, encoding="utf-8"):
 
 
 def archive_of(**changes):
-    """As `archive`, compressed."""
+    """A compressed archive, otherwise like `archive`."""
     with zipfile.ZipFile(io.BytesIO(archive(**changes))) as plain:
         return packed({info.filename: plain.read(info) for info in plain.infolist()})
 
@@ -165,7 +165,7 @@ def test_a_broken_file_is_refused_in_words(name):
 
 
 def test_arrays_come_as_they_were_written():
-    """In column order, and with the other byte order."""
+    """Arrays in column order, or with the other byte order, are read correctly."""
     film = made()
     turned = np.asfortranarray(film.weights.astype(">f8"))
     np.testing.assert_array_equal(from_npz(archive(weights=turned)).weights, film.weights)

@@ -112,7 +112,7 @@ def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, 
 
 
 def test_what_a_page_tells_comes_in_at_once(fig):
-    """As ipywidgets handles a message from the page: choices and values arrive together."""
+    """A message from the page with choices and values changes all traits at once, as ipywidgets does it."""
     heard = []
     fig.observe(lambda change: heard.append(change.name))
     state = {"choices": {**fig.choices, "d": "2"}, "params": {"mean": 0.3, "eps": 0.1}, "progress": 2.5}

@@ -24,7 +24,7 @@ def heads(name: str, column: str) -> list[np.ndarray]:
 
 
 def no_key_is_lost_in_a_head():
-    """Of a window of 512 tokens and of a sentence, in all heads of SmolLM2 and MiniLM."""
+    """No key of a window of 512 tokens, or of a sentence, is lost in any head of SmolLM2 and MiniLM."""
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
         rows = [row for row in table("trained_keys") if row["model"] == name]
         assert sum(row["heads"] for row in rows) == heads

@@ -195,7 +195,7 @@ def along_one():
 
 
 def heights_of_places():
-    """For the position vectors, trained and initial: heights along 1, and distances of neighbours across
+    """For the position vectors, trained and initial: heights along 𝟏, and distances of neighbours across
     it.
     """
     shape, weights, _ = model()
@@ -340,7 +340,7 @@ def test_readouts_are_the_followed_letters():
 
 
 def upwards():
-    """The height in the side view is that along 1, which the main view leaves out."""
+    """The height in the side view is that along 𝟏, which the main view leaves out."""
     view = recipe_of(SCENE).views[1]
     up = np.array(next(mark for mark in view.layers if mark.cloud == "letters").rows[1].weights)
     np.testing.assert_allclose(up, np.array([1, 1, 1, 1]) / 2)

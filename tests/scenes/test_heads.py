@@ -245,7 +245,7 @@ def in_general():
 
 
 def two_less():
-    """Tangent vectors at a point of the sphere: those orthogonal to x and 1."""
+    """Tangent vectors at a point of the sphere: those orthogonal to x and 𝟏."""
     x = points()[0]
     assert D - np.linalg.matrix_rank(np.stack([x, np.ones(D)])) == 2
 
@@ -447,7 +447,7 @@ def attention_off():
 
 
 def alike():
-    """Axes are alike; so are directions, for LayerNorm those orthogonal to 1, for RMSNorm all."""
+    """Axes are alike; so are directions, for LayerNorm those orthogonal to 𝟏, for RMSNorm all."""
     rng = np.random.default_rng(0)
     x, renumbered = rng.normal(size=(50, 6)), rng.permutation(6)
     up, across = np.ones((6, 1)) / np.sqrt(6), hyperplane_basis(6).T

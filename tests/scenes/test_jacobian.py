@@ -254,7 +254,7 @@ def at_zero():
 
 
 def across_and_along():
-    """The sliders are parts of x: across 1 in a basis of the hyperplane, and along 1."""
+    """The sliders are parts of x: across 𝟏 in a basis of the hyperplane, and along 𝟏."""
     recipe, params = state("forward", "layernorm", 3)
     x = vector("x", params, 3) @ upright_basis(3)
     assert x.sum() / np.sqrt(3) == pytest.approx(params["x3"])

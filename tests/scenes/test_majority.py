@@ -96,7 +96,7 @@ def test_all_choices_can_be_shown():
 
 
 def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
-    """At a checkpoint, by the model's formulas; the picture's axes are orthonormal, with 1 upright."""
+    """At a checkpoint, by the model's formulas; the picture's axes are orthonormal, with 𝟏 upright."""
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
     step, k = float(film.steps[7]), 7
@@ -148,7 +148,7 @@ def ten_and_four():
 
 
 def no_score():
-    """The score of 1 with any key of a norm that projects is 0 at every checkpoint; without projection it is
+    """The score of 𝟏 with any key of a norm that projects is 0 at every checkpoint; without projection it is
     far from 0.
     """
     for (norm, _), film in every_film().items():

@@ -128,7 +128,7 @@ def squeezed():
 
 
 def the_most_of_a_gradient():
-    """The Jacobian's largest singular value is the factor; along the output, and along 1, it is 0."""
+    """The Jacobian's largest singular value is the factor; along the output, and along 𝟏, it is 0."""
     for norm, d in KINDS:
         recipe, params = state(norm, d, a=5.0)
         own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm

@@ -28,7 +28,7 @@ def stages(recipe, cloud="pairs", **params):
 
 
 def basis(d):
-    """The rows of an orthonormal basis: along 1, along w, and others."""
+    """The rows of an orthonormal basis: along 𝟏, along w, and others."""
     known = np.stack([np.ones(d), np.where(np.arange(d) < d / 2, 1.0, -1.0)])[:d]
     turn = np.linalg.qr(np.column_stack([*known, np.eye(d)]))[0].T
     turn[: len(known)] *= np.sign(np.sum(turn[: len(known)] * known, -1, keepdims=True))

@@ -52,7 +52,7 @@ def test_what_is_installed_is_what_is_tested():
 
 
 def test_old_pythons_get_their_timeouts():
-    """On old Pythons redis needs async-timeout."""
+    """The lock files contain async-timeout, which redis needs on old Python versions."""
     for name in ("web", "image", "test"):
         markers = [each.marker for each in locked(name) if each.name == "async-timeout"]
         assert [marker.evaluate({"python_full_version": "3.11.2"}) for marker in markers] == [True]

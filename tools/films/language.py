@@ -59,7 +59,7 @@ def sliding() -> None:
 
     For the models of `language`, and for models without norms, of which the first is shipped. Each row has
     the `Drift` of every layer by kind ("places", "past"), window size, and vectors: the residual stream, its
-    part orthogonal to 1 ("across"), or what attention reads. read: loss and size by window of the text
+    part orthogonal to 𝟏 ("across"), or what attention reads. read: loss and size by window of the text
     (`along`). written: the same for text that the model generates.
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))

@@ -135,7 +135,7 @@ def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -
 
 
 def frame(d: int) -> Array:
-    """Display axes (3, d): two directions of the hyperplane, and 1 upright."""
+    """Display axes (3, d): two directions of the hyperplane, and 𝟏 upright."""
     basis = upright_basis(d)
     return basis[[0, 1, -1]]
 

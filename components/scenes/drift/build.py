@@ -212,7 +212,7 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
 
 
 def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """Side view: height along 1 against the direction of the hyperplane in which the letters spread most."""
+    """Side view: height along 𝟏 against the direction of the hyperplane in which the letters spread most."""
     flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
     along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
     show = rows(np.stack([along, UP]))

@@ -61,7 +61,7 @@ DEGREES = np.arange(0.0, 91)
 
 
 def turned(degrees: float) -> np.ndarray:
-    """The rotation (3, 3) of the direction 1 towards the third axis, which it reaches at 54.74°."""
+    """The rotation (3, 3) of the direction 𝟏 towards the third axis, which it reaches at 54.74°."""
     across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
     angle = np.radians(degrees)
     return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across

@@ -1,7 +1,7 @@
 """Recipe of the cut of axes into heads: points on LayerNorm's sphere, each head's part of them, and scores.
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
-shows that space; a head's part of a point stands beside it, and is drawn without its height along 1.
+shows that space; a head's part of a point stands beside it, and is drawn without its height along 𝟏.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Recipe of the jacobian scene: a norm's derivative on a small ball of neighbours, and on a gradient.
 
-Coordinates are turned, so that the last one is along 1 and the others are in the hyperplane: centring drops
+Coordinates are turned, so that the last one is along 𝟏 and the others are in the hyperplane: centring drops
 the last, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative` takes a pair (x, v) of a
 place and a direction there.
 """
@@ -22,7 +22,7 @@ NEIGHBOUR_COUNT, CROWD_COUNT, SEED = 60, 260, 3
 REACH = 2.1  # half width of the picture
 COLOR_DECADES = 0.8  # of the colour scale, to both sides of 1/σ = 1
 CAMERA = (0.75, -1.15, 0.55)
-START_POINT, START_GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 1
+START_POINT, START_GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 𝟏
 CIRCLE = clouds.circle(96, *np.sqrt(3) * np.eye(3)[:2])
 BALL_NET = clouds.graticule(meridians=8, parallels=4)
 
@@ -158,7 +158,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     """The arrow of a gradient at each stage, and the path of its tip.
 
-    Its place computes six vectors: x, z, g, g without its part along 1, that without its part along z, and
+    Its place computes six vectors: x, z, g, g without its part along 𝟏, that without its part along z, and
     J·g. Each stage puts a base and a direction before them.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
@@ -239,7 +239,7 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
 
 
 def guides(d: int, centred: bool) -> list[Part]:
-    """The sphere of radius √d, or its circle in the plane, and the line along 1."""
+    """The sphere of radius √d, or its circle in the plane, and the line along 𝟏."""
     show = rows(np.eye(3, d))
     if d > 3 or not centred:
         return globe(show, np.sqrt(d) * np.eye(3, d), "the sphere of radius √d", mesh=0.1, net=0.3)

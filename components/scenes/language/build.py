@@ -96,7 +96,7 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The steps as they act on the coordinates in the hyperplane, without the height along 1."""
+    """The steps as they act on the coordinates in the hyperplane, without the height along 𝟏."""
     return [flat(step) for step in steps]
 
 

@@ -1,6 +1,6 @@
 """Recipe of the LayerNorm scene: a cloud of points through centring, scaling, gain and shift.
 
-Display: the mean direction 1 is up, the hyperplane U lies flat; for d = 4 the three directions are a basis
+Display: the mean direction 𝟏 is up, the hyperplane U lies flat; for d = 4 the three directions are a basis
 of U.
 """
 
@@ -148,7 +148,7 @@ def display(d: int) -> np.ndarray:
 
 
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
-    """Axes, the line along 1, the hyperplane, and the sphere or circle on which the points land.
+    """Axes, the line along 𝟏, the hyperplane, and the sphere or circle on which the points land.
 
     A guide stays in place until the points reach it, then goes through the same gain and shift as they do.
     """
@@ -162,7 +162,7 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     parts = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
 
     if d < 4:
-        fade, words = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4, "the line along 1"
+        fade, words = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4, "the line along 𝟏"
         parts += mean_line(show, d, 0.76 * reach, 0.82 * reach, words, size=5, fade=fade)
     if centered and d == 3:
         disc = clouds.turned(clouds.disc_mesh(), 0.7 * reach * u)
@@ -223,7 +223,7 @@ def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ..
     if d == 3:
         color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the plane")
     if d == 4:
-        missing = "the coordinate along 1, which the picture leaves out"
+        missing = "the coordinate along 𝟏, which the picture leaves out"
         most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # two deviations
         color = Color("height", -most, most, of=Row((0.5,) * 4), title=missing)
     return (

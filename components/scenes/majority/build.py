@@ -135,7 +135,7 @@ def reach(film: Film, seed: int) -> float:
 
 
 def frame(film: Film, seed: int) -> np.ndarray:
-    """Display axes (3, d): the two widest directions of the keys across 1 in the end, and 1 upright."""
+    """Display axes (3, d): the two widest directions of the keys across 𝟏 in the end, and 𝟏 upright."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
     across = (keys - keys.mean(0)) @ centering_matrix(network.width)
@@ -144,7 +144,7 @@ def frame(film: Film, seed: int) -> np.ndarray:
 
 
 def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """Keys, and queries as arrows, with 1 upright and the hyperplane across it."""
+    """Keys, and queries as arrows, with 𝟏 upright and the hyperplane across it."""
     d, show = film.network.width, rows(frame(film, seed))
     end, far = [0.0] * len(keys.pipeline.steps) + [1.0], 1.1 * reach(film, seed)
     ray = np.vstack([np.zeros((d, d)), np.eye(d)])  # at first nothing, then the query
@@ -205,7 +205,7 @@ def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple
 
 
 def turned(film: Film) -> np.ndarray:
-    """The mean angle (S, T) of the queries to 1, in degrees."""
+    """The mean angle (S, T) of the queries to 𝟏, in degrees."""
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 

@@ -1,7 +1,7 @@
 """The recipe of a recorded model: strips of numbers for all norms, and the vectors of one norm in space.
 
 The vectors of a norm have seven coordinates or fewer, of which three are displayed: two directions of the
-hyperplane, and 1 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
+hyperplane, and 𝟏 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
 """
 
 import re
@@ -156,7 +156,7 @@ def steps(norm: Reduced, unit: float) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """The readouts of each vector: position, σ, and in percent its energy along 1 and the weight of ε."""
+    """The readouts of each vector: position, σ, and in percent its energy along 𝟏 and the weight of ε."""
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
@@ -190,7 +190,7 @@ def far(points: Array) -> float:
 
 
 def surroundings(norm: Reduced, drawn: Sequence[Step], reach: float) -> list[Part]:
-    """The direction 1, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ."""
+    """The direction 𝟏, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ."""
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     arrival = 1 + norm.centres
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * len(drawn)], "guide": True}

@@ -2,7 +2,7 @@
 
 Most norms divide the coordinates into k blocks of m = d/k, may subtract the mean of each block, and
 scale each to length √m: their images are products of k spheres. A product that is a torus in a 3-sphere is
-drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 1.
+drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 𝟏.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -161,7 +161,7 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 
 
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
-    """The surface on which the points land, made by the norm's own last step; in d = 3 also axes and 1."""
+    """The surface on which the points land, made by the norm's own last step; in d = 3 also axes and 𝟏."""
     parts: list[Part] = []
     directions, over = display(norm, d)
     show = rows(directions, over=over)

@@ -1,9 +1,9 @@
 """Recipes of the rmsnorm scene: LayerNorm beside RMSNorm, of three numbers or of two in the plane.
 
-d = 3, and the mean direction 1 is up.
+d = 3, and the mean direction 𝟏 is up.
 
-A point is x = c + (q + δ)σ·1: c centred, σ its standard deviation, q = μ/σ the slider, δ a small random
-offset of this point. The cloud stores (c + δσ·1, σ), so that q moves it by an affine map.
+A point is x = c + (q + δ)σ·𝟏: c centred, σ its standard deviation, q = μ/σ the slider, δ a small random
+offset of this point. The cloud stores (c + δσ·𝟏, σ), so that q moves it by an affine map.
 """
 
 from dataclasses import replace
@@ -119,7 +119,7 @@ def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
 
 
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
-    """The points (LN + q·1)/√(1+q²), computed without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
+    """The points (LN + q·𝟏)/√(1+q²), computed without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])
     cloud = Cloud(
@@ -132,7 +132,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 
 
 def guides(stages: int = 4) -> list[Part]:
-    """The sphere of radius √3, its equator in the hyperplane, and the line along 1 with its poles."""
+    """The sphere of radius √3, its equator in the hyperplane, and the line along 𝟏 with its poles."""
     equator = clouds.circle(128, *U, radius=ROOT)
     # labels are drawn above their place: the lower one is moved down, off the line
     names = np.array([[1.6], [1.36]]) * ROOT * POLES

@@ -1,11 +1,11 @@
 """Random q and k in few coordinates, and the steps of LayerNorm.
 
-The coordinates keep lengths, means and dot products. An orthonormal basis begins with 1 and w, whose first
+The coordinates keep lengths, means and dot products. An orthonormal basis begins with 𝟏 and w, whose first
 half is 1 and whose other half is −1 (both normalised); a normal vector has the same law in any basis. The
 other components are rotated into as few coordinates as possible. Rotations change neither dot products nor
 means.
 
-Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 1 in place of w. Each
+Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 𝟏 in place of w. Each
 keeps its variance 1, and any two have the correlation ±ρ.
 """
 
@@ -27,7 +27,7 @@ SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())  # rows that read t
 def pairs(n: int, d: int, *, seed: int) -> Array:
     """n random pairs (n, 11) of vectors with d coordinates.
 
-    q: its parts along 1 and w, the length of the rest, its g. k: its parts along 1, w and q's rest, the
+    q: its parts along 𝟏 and w, the length of the rest, its g. k: its parts along 𝟏, w and q's rest, the
     length of the remainder, its g. Then cos and sin of a random angle around q, which only places the key
     in the picture.
     """
@@ -42,7 +42,7 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def crowd(n: int, d: int, *, seed: int) -> Array:
-    """n random vectors: their parts along 1 and w, the rest in as few coordinates as hold it, and g."""
+    """n random vectors: their parts along 𝟏 and w, the rest in as few coordinates as hold it, and g."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
@@ -79,7 +79,7 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 
 
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
-    """The steps of LayerNorm up to each stage. vectors: the indices of each; the first is along 1."""
+    """The steps of LayerNorm up to each stage. vectors: the indices of each; the first is along 𝟏."""
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
     return (), (centre,), (centre, sphere)

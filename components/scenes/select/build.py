@@ -1,6 +1,6 @@
 """The recipe of the keys: which of them a query can select, at each step of a norm.
 
-Coordinates are rotated, so that the last one is along 1 and the others span the hyperplane; this changes no
+Coordinates are rotated, so that the last one is along 𝟏 and the others span the hyperplane; this changes no
 score. The picture shows the first three; for d = 4 these are the hyperplane.
 """
 
@@ -230,7 +230,7 @@ def picture(
 
 
 def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
-    """The hull (if all coordinates are in the picture), the line along 1, and the sphere of radius √d."""
+    """The hull (if all coordinates are in the picture), the line along 𝟏, and the sphere of radius √d."""
     show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
     hull, whole, fade = "keys", show, None
     parts: list[Part] = []

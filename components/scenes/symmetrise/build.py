@@ -121,7 +121,7 @@ def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
 
 
 def surroundings() -> list[Part]:
-    """The line along 1, the hyperplane, the sphere, and the circle where sphere and hyperplane meet."""
+    """The line along 𝟏, the hyperplane, the sphere, and the circle where sphere and hyperplane meet."""
     plane = clouds.turned(clouds.disc_mesh(), PLANE_RADIUS * np.eye(3)[:2])
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
     edge = clouds.circle(96, *np.eye(3)[:2], radius=PLANE_RADIUS)

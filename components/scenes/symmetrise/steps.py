@@ -2,7 +2,7 @@
 
 A point holds the vector x, the messages of the heads, and minus LayerNorm's result. After each iteration
 its place in the picture and its error follow. In cylindrical coordinates the place has the height √d·μ over
-the hyperplane, the distance ‖Πx‖ from the line along 1, and as angle the phase of the first Fourier
+the hyperplane, the distance ‖Πx‖ from the line along 𝟏, and as angle the phase of the first Fourier
 coefficient of the coordinates, in their ring. Then distances are compressed, so that all of space lies in a
 ball.
 """

@@ -83,7 +83,7 @@ CAMERAS = [
 
 @pytest.mark.parametrize("camera", CAMERAS)
 def test_any_camera_that_a_link_may_ask_for(camera):
-    """Also straight down, and inside the cloud."""
+    """Any camera of a link gives a valid picture, also one that looks straight down or is in the cloud."""
     state = state_of(SCENE, {"camera": camera})
     assert checked(svg(state.recipe, state)) and svg(state.recipe, state) != svg(
         recipe(3), state_of(SCENE, {})
@@ -194,7 +194,9 @@ def test_no_two_labels_stand_in_one_place(scene):
 
 @pytest.mark.parametrize("slug", ["spiral", "labels"])
 def test_a_field_has_the_networks_colours_and_no_seams(slug):
-    """Its cells have integer coordinates and no antialiasing; each shade covers all those below it."""
+    """A field has no seams: cells have whole coordinates without antialiasing, and each shade covers the
+    lower ones.
+    """
     state, found = panels(scenes()[slug])
     view, panel = next(each for each in found if each[0].name == "field")
     layer, color = view.layers[0], view.layers[0].color

@@ -111,7 +111,7 @@ def test_a_page_has_everything_inside(tmp_path):
 
 
 def test_a_page_may_have_choices_inside(tmp_path):
-    """All combinations of the named choices, and the state's own; no others are offered."""
+    """An exported page offers all combinations of the named choices, and those of its state; no others."""
     out, scene = tmp_path / "a.html", scenes()["layernorm"]
     app.main(["export", "layernorm", "--out", str(out), "--set", "n=60", "seed=77", "--choice", "d", "seed"])
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))

@@ -139,7 +139,7 @@ def test_loss_and_accuracy_together(film):
 
 
 def test_the_gradient_beside_the_loss(film):
-    """At each checkpoint the length of the loss's gradient, against finite differences of the loss."""
+    """The curve "gradient" equals finite differences of the loss at each checkpoint."""
     _, named, layers = shown(film, 2, "gradient")
     assert "gradient" in layers["fellow"].title
     net, h = film.network, 1e-6

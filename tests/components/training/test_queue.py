@@ -31,7 +31,7 @@ def take():
 
 @pytest.fixture(autouse=True)
 def stopped_clocks(monkeypatch):
-    """Both clocks stand still, however busy the machine is."""
+    """Stop the wall clock and the monotonic clock."""
     later(monkeypatch, 0)
 
 
@@ -217,7 +217,9 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, tic
 
 @pytest.mark.parametrize("step", [-40 * 365 * 86400, -60, 60, 3600, 365 * 86400])
 def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, step):
-    """After a sleep the wall clock has jumped, but the monotonic clock has not."""
+    """A jump of the wall clock, or a sleep of the machine, loses no training: silence is measured
+    monotonically.
+    """
     runs, waits = join(trainings, "a"), join(trainings, "b")
     take()
     now = time.time
@@ -228,7 +230,7 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
 
 
 def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypatch):
-    """Once, it was written after the training had been forgotten, and stayed in the store."""
+    """No heartbeat is written after its training was deleted, where it would stay in the store."""
     ticket = join(trainings)
     take()
     under_way, forgotten, write = threading.Event(), threading.Event(), Store.set

@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
 
 @pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
 def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
-    """In the layout of the package diskcache 5.6.3: short values in the table, others in files."""
+    """A run stored by the previous version, with diskcache 5.6.3, still opens, from its table or files."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     value, folder = bytes(bytes_), tmp_path / "store"
     folder.mkdir()
@@ -377,7 +377,7 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
 @pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
 @pytest.mark.parametrize("over", [-1, 1])
 def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
-    """In chunks, as from a proxy or a stream: never truncated at the limit."""
+    """An upload in chunks is read whole or refused, never truncated at the limit."""
     most = MAX_UPLOAD_BYTES if path.startswith("/run") else MAX_BODY_BYTES
     kind = BYTES if path.startswith("/run") else "application/json"
     body = io.BytesIO(b"{}".ljust(most + over))

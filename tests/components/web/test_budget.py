@@ -342,7 +342,7 @@ def test_after_a_failure_the_next_one_computes():
 
 
 def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
-    """Once, all but as many as find a place were sent away."""
+    """Simultaneous requests for one response wait for the first; once most of them were refused."""
     asked, may = [], threading.Event()
 
     def make():

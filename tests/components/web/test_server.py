@@ -271,9 +271,7 @@ def test_whoever_takes_it_gets_a_compressed_answer(client, path):
 
 
 def test_what_somebody_is_refused_the_next_one_is_given():
-    """Without a picture for a client over its budget, the home page once had none for anybody, because of a
-    cache.
-    """
+    """A page without pictures, sent to a client over its budget, is not cached for other clients."""
     server = app.create_app().server
     client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
     server.extensions["budget"].charge("192.0.2.9", 1000)

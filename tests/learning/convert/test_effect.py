@@ -141,8 +141,8 @@ NORMS = {
 
 @pytest.mark.parametrize(("module", "shape", "groups"), NORMS.values(), ids=NORMS)
 def test_centring_makes_no_difference_where_the_mean_is_zero(module, shape, groups):
-    """And a difference if the mean is not zero, for each kind and layout of norm, in each group
-    separately.
+    """Toggling the centring changes the output exactly if the mean is not 0, for each kind and layout of
+    norm.
     """
     module, x = shaken(module.double()), some(*shape, dtype=torch.float64)
     found = recognised(module, [""])[""]

@@ -72,7 +72,7 @@ def the_energy():
 
 
 def the_spread_of_gains():
-    """Also for two groups whose spheres have different sizes."""
+    """The spread of γ, and for two groups with spheres of different sizes the semi-axes."""
     for gamma, none in (([2, -2, 2, 2, 2, -2], True), ([2, 2, 2, 1, 1, 1], False)):
         one = norm(kind="group_norm", groups=2, gamma=np.array(gamma, np.float32))
         assert (row(one)["gain_spread"] == 0) == none
@@ -176,7 +176,7 @@ DEFINITIONS = {
     "The middle one of its semi-axes; of two the shorter.": the_middle,
     "dμ²/‖x‖², for a GroupNorm summed over its groups: what centring takes of ‖x‖²": the_energy,
     "The standard deviation of |γ| over its mean: 0 where all |γ| are equal.": the_spread_of_gains,
-    "A norm counts whose energy along 1, times d, is below 0.455": norms_that_centre,
+    "A norm counts whose energy along 𝟏, times d, is below 0.455": norms_that_centre,
     "The median over these norms of the median over vectors": norms_that_centre,
     "Isotropic vectors have 0.455 in many dimensions": isotropic,
     "Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° where d = 12,288": isotropic,
@@ -257,7 +257,7 @@ def test_the_rank_is_that_of_the_singular_values():
 
 @pytest.mark.parametrize(("n", "d"), [(40, 3), (40, 6), (6, 20), (30, 28), (1, 4)])
 def test_lost_keys_are_averages_of_the_others(n, d):
-    """By non-negative least squares: another library and another method."""
+    """Lost keys are averages of the others, by another method, non-negative least squares."""
     keys = np.random.default_rng(n).normal(size=(n, d))
     keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # keys with a copy are lost
     count = 0

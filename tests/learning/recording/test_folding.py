@@ -28,7 +28,7 @@ def recorded(model, **how):
 
 
 def trained(model):
-    """With gains and shifts different from the initial ones."""
+    """Give a model gains and shifts that differ from the initial ones."""
     with torch.no_grad():
         for each in model.parameters():
             each.add_(0.1 * torch.randn(each.shape))
@@ -84,7 +84,7 @@ def test_the_cache_of_a_generation_is_not_read_twice():
 
 
 def test_a_file_from_before_the_verdicts_had_reasons():
-    """It says which sums were linear, which was not always right, so that is not used."""
+    """Verdicts in older files, which have no reasons and were not always right, are ignored."""
     model = stranger("GPT2", n_embd=32, n_layer=1, n_head=2, **SMALL)
     arrays, meta = from_safetensors(to_file(recorded(model, verdicts=centring)))
     about = json.loads(meta["about"])

@@ -37,7 +37,7 @@ class OnePlusNorm(OnePlus):
 
 
 class GatedNorm(OnePlus):
-    """The same with an optional gate."""
+    """Gemma's RMSNorm with an optional gate."""
 
     def forward(self, x, gate=None):
         y = super().forward(x)
