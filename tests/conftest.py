@@ -9,7 +9,7 @@ caches bytecode, also for servers started here, even where an image's settings f
 import os
 import sys
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is there; also for those that start here
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is imported, here and in child processes
 
 import numpy as np
 import pytest

@@ -160,9 +160,9 @@ def clouds_for(draw, kind):
         cloud = Cloud("plane", rng.permutation(np.float32([-1.0, 0.5, 2.0, 0.25]))[:, None])
     elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
-        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # at no progress flat, as a mirror is
+        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # flat at no progress, as a reflection would be
         cloud = Cloud("keys", rng.normal(size=(n, d)).astype(np.float32), Pipeline((step,)))
-    elif kind is Way:  # the parameter moves the place of the points alone
+    elif kind is Way:  # the parameter moves only the `place` of the points
         there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
         steps = Pipeline((bent, Affine(2 * np.eye(3))))
         cloud = Cloud("five", rng.normal(size=(5, 3)).astype(np.float32), steps, Pipeline((there,)))
@@ -173,7 +173,7 @@ def clouds_for(draw, kind):
     return cloud, *draw(moments(len(cloud.pipeline.steps) + 1))
 
 
-# --- how far apart they may be
+# --- tolerances
 
 
 def allowed(cloud, params, progress):
@@ -470,7 +470,7 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
     layer = kind("f", "hyperplane", rows(np.eye(3)), radius=1.5, corners=16)
     got, want = shown(node, cloud, layer, 0, p=t)
     assert len(want) == 17 + (kind is Disc)
-    np.testing.assert_allclose(got, want, atol=1e-4)  # b and w come in float32, and b is 9
+    np.testing.assert_allclose(got, want, atol=1e-4)  # b and w are sent in float32, and b is 9
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])

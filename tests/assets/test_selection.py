@@ -38,7 +38,7 @@ def agrees(node, *sets):
 
 
 @settings(max_examples=60)
-@example(3, 4, 4, 4)  # the softmax of a query of a moment before sees one key and its double alone
+@example(3, 4, 4, 4)  # under the previous query the softmax has weight only on one key and its copy
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_keys_of_whole_numbers(node, d, n, seed, wide):
     """Keys on a small lattice: duplicates, collinear and coplanar ones, keys inside an edge; and moved

@@ -260,7 +260,7 @@ def test_keys_typed_into_a_field_do_nothing_else(page):
         assert player(page, "[p.leg, p.playing, p.progress]") == [None, False, 0]
         assert page.locator("dialog").count() == 0
         assert page.evaluate("document.fullscreenElement") is None
-    # what was typed is no list of vectors: the server would refuse it as the page closes
+    # the typed text is no list of vectors, so the server would refuse it when the page closes
     page.locator("#choice-vectors").evaluate("(field, text) => { field.value = text; }", vectors)
 
 

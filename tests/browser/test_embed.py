@@ -264,7 +264,7 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
     assert difference(poster, figure) < 0.8 * difference(blank, figure)
 
 
-# --- taken along from the explorer
+# --- the share dialog
 
 
 def test_the_embed_of_what_is_on_the_screen(kept, server):
@@ -357,7 +357,7 @@ DEAF = """void Object.defineProperty(
   MediaRecorder.prototype, "ondataavailable", { configurable: true, set() {} });"""
 HEARING = "delete MediaRecorder.prototype.ondataavailable"
 
-# How much the pixels of two moments of a film differ among one another, in shades of 255.
+# The difference between two moments of a film, in shades of 255.
 PLAY = """async (url) => {
   const video = document.createElement("video");
   video.src = URL.createObjectURL(await (await fetch(url)).blob());

@@ -132,7 +132,7 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     expect(page.locator(".notice")).to_be_hidden()
     page.select_option("#choice-points", "ring")
     page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
-    page.select_option("#choice-points", "gaussian")  # nobody waits for the ring any more
+    page.select_option("#choice-points", "gaussian")  # the ring, chosen first, is no longer awaited
     page.wait_for_selector(".notice", state="hidden", timeout=TIMEOUT_MS)
 
 

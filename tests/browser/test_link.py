@@ -57,7 +57,7 @@ def test_the_link_has_the_whole_state_and_restores_it(page):
     written(page, "theme")
     state = "[p.choices, p.params, p.progress, p.followed, p.theme, Array.from(p.drawn('points'))]"
     before, eye = player(page, state), camera(page)
-    page.evaluate("localStorage.removeItem('theme')")  # nothing but the link says how it was
+    page.evaluate("localStorage.removeItem('theme')")  # only the link has the state
     page.goto(page.url)
     until(page, "p.ready")
     assert query(page) | {"camera": ""} == {
@@ -124,7 +124,7 @@ def test_back_and_forward_lead_through_choices_and_pages(page):
     until(page, "p.ready && p.recipe.chosen.map === 'both' && p.recipe.chosen.n !== '24'")
 
 
-# Answers come when the test says so.
+# Hold back answers until the test releases them.
 LATE = """async (...all) => {
   await new Promise((go) => { window.letGo = go; });
   return own(...all);
@@ -170,7 +170,7 @@ def test_a_link_left_in_motion_writes_nothing_onto_the_next_page(page):
     assert urlsplit(page.url)[2:4] == ("/", "")
 
 
-WRONG = (  # what is wrong, and the words for it: `tests/assets/test_link.py`
+WRONG = (  # tests/assets/test_link.py tests wrong values and their messages
     ("points=nonsense", "points"),
     ("gamma1=1&gamma1=1", "gamma1"),
     ("theme=constructor", "theme"),

@@ -267,7 +267,7 @@ def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(
     """At rest points can be picked; while axes widen, the picking image is not drawn, which would be slow."""
     visit(page, "/depth?progress=0")
     rest(page)
-    frames(page, 10)  # longer than Plotly looks for changes at rest: WHILE in assets/painter/plotly/pulse.mjs
+    frames(page, 10)  # longer than Plotly checks for changes after an event (assets/painter/plotly/pulse.mjs)
     page.evaluate(READS)
     first = player(page, "p.panels[0].ranges")
     for progress in (1.5, 2.5, 3.5, 4.5):

@@ -290,7 +290,7 @@ def test_at_rest_hover_and_data_tell_where_the_points_are_and_a_click_follows_on
     player(page, "p.play()")
     page.wait_for_selector(
         ".hovertext", state="hidden", timeout=TIMEOUT_MS
-    )  # nothing stale where points move
+    )  # no stale hover label while points move
     rest(page, "!p.playing")
     i = nearest(page)
     player(page, "p.follow(value)", (i + 1) % 12)
@@ -320,11 +320,12 @@ def test_the_saved_picture_shows_the_present_state(page):
     page.set_viewport_size(SMALL)
     visit(page, f"/layernorm?{SMALL_2D}")
     before = saved(page)
-    drag(page, middle(page, ".figure"), (140, 0))  # sideways: from straight above a link keeps no turn
+    # sideways: a link does not store a rotation of the view from straight above
+    drag(page, middle(page, ".figure"), (140, 0))
     player(page, "p.set('gamma1', 1.8)")
     player(page, "p.seek(4)")
     after = saved(page)
-    page.goto(page.url)  # a new document: nothing but the link says how it was
+    page.goto(page.url)  # a new document: only the link has the state
     assert difference(after, saved(page)) < SAME_IMAGE
     assert difference(after, before) > 5 * SAME_IMAGE
 

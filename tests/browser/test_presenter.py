@@ -30,7 +30,7 @@ SHOWN = (
     """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.className)"""
 )
 
-# The answer to the wish for the whole screen.
+# The result of the request for full screen.
 TURNED = """window.turned = "";
 for (const kind of ["fullscreenchange", "fullscreenerror"])
   document.addEventListener(kind, () => { window.turned ||= kind; }, { once: true });"""
@@ -82,7 +82,7 @@ def test_a_clicker_leads_through_the_tour(page):
     assert player(page, "p.playing")
     page.keyboard.press("b")
     assert not player(page, "p.playing")
-    page.keyboard.press("Escape")  # taken by the browser itself where the page fills the screen
+    page.keyboard.press("Escape")  # handled by the browser itself in full screen
     page.evaluate("document.fullscreenElement && document.exitFullscreen()")
     page.wait_for_selector(".presenting", state="detached")
 

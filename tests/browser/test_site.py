@@ -19,7 +19,7 @@ from tests.browser.hand import TIMEOUT_MS, player, rest, strays, until, visit, w
 from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
-CHOSEN = "layernorm"  # the scene whose choices are tried here; of the others the first recipe will do
+CHOSEN = "layernorm"  # the scene whose choices are tested here; for the others one recipe is enough
 VARIANTS, UNDRESSED = site.variants, site.undressed
 
 
@@ -28,7 +28,7 @@ def variants(scene):
 
 
 def undressed(slug, moving):
-    """The card of a scene; of the others the one at rest stands for the moving one, too."""
+    """The card of a scene, moving or still; for other scenes the still card replaces the moving one."""
     return UNDRESSED(slug, moving and slug == CHOSEN)
 
 
@@ -64,7 +64,7 @@ def test_every_link_and_recipe_is_there(folder):
             if link.startswith(("data:", "#")) or (
                 f'<a href="{link}">' in text and link.startswith("https:")
             ):
-                continue  # a reader may follow it, a browser by itself does not
+                continue  # readers may follow it; browsers do not load it by themselves
             target = page.parent / unquote(unescape(re.split("[?#]", link)[0]))
             assert not link.startswith(("/", "http")) and target.exists(), (page, link)
     assert {p.parent.name for p in root.glob("*/index.html")} >= set(scenes())

@@ -71,7 +71,7 @@ def test_on_a_telephone_the_hero_has_the_figure_and_a_link_leads_to_its_scene(ne
         shows(page, k, len(part.blocks) - 1)
         section = page.locator(".part").nth(k)
         views, hero = (section.locator(name).first.bounding_box() for name in (".views", ".view .figure"))
-        flat = section.locator(".view:visible").count() > 1  # twins beside each other, or a curve below
+        flat = section.locator(".view:visible").count() > 1  # two equal views side by side, or a curve below
         assert hero["height"] >= (0.3 if flat else 0.75) * views["height"], part.slug
         assert section.locator(".open a").bounding_box()["height"] >= 40, part.slug
     assert page.locator(".story > .open a").bounding_box()["height"] >= 40

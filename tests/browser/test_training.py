@@ -12,11 +12,11 @@ from tests import waiting
 from tests.browser.hand import TIMEOUT_MS, frames, middle, player, rest, until, visit
 
 START = "/spiral?n=40&depth=1"
-LONG, STEPS = "/spiral?n=400&depth=6", "20000"  # over a minute of two cores: no test sees its end
+LONG, STEPS = "/spiral?n=400&depth=6", "20000"  # takes over a minute on two cores, so no test reaches its end
 
 
 DRAWN = "p.recipe.clouds.map(({ name }) => [...p.drawn(name)])"
-NARROW = {"viewport": {"width": 800, "height": 600}}  # few pixels to draw, where the words are what counts
+NARROW = {"viewport": {"width": 800, "height": 600}}  # few pixels to draw, for tests of messages
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_a_worker_that_dies_leaves_a_word_and_another_trains(running, page):
 
 
 TICKET = re.compile("/training/([0-9a-f]{32})$")
-FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # a page's questions after its training
+FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # polls of a page after its training
 
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")

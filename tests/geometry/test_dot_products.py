@@ -17,7 +17,7 @@ from geometry.dot_products import (
 QUADRATURE = 1e-8  # what scipy.integrate promises
 ROUNDING = 1e-11  # logarithms of some hundreds, exponentiated
 MANY = 40_000
-ALIKE = 1e-3  # the p value below which a sample of ours would not be of its law; the seeds are fixed
+ALIKE = 1e-3  # the p value below which a sample would not follow its law; the seeds are fixed
 
 
 def directions(n, m, rng):

@@ -12,7 +12,7 @@ from geometry import Affine, Attention, Derivative, Entries, Flow, Normalize, Pi
 EXACT = 1e-12
 TIMES = np.linspace(0, 4, 81)
 PULL = Pipeline((Normalize(), Affine(np.vstack([3 * np.eye(2), np.eye(2), np.eye(2)])), Attention(2)))
-TOKENS = Pipeline((*PULL.steps, Affine(np.eye(2, 3))))  # y ↦ the average that a token gets, of norms
+TOKENS = Pipeline((*PULL.steps, Affine(np.eye(2, 3))))  # y ↦ attention's average of normalised tokens
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.booleans())

@@ -78,7 +78,7 @@ def test_no_query_gives_more_and_no_average_is_more_even(d, seed):
         assert max(weight(keys, k, q) for q in tried) <= found.largest + EXACT
         others = np.delete(np.arange(12), k)
         moves = np.linalg.svd(np.vstack([keys[others].T, np.ones(11)]))[2][d + 1 :]
-        for move in moves:  # along these, weights stay an average of k
+        for move in moves:  # changes of the weights that keep k their average
             p = found.weights[others] + 0.5 * found.weights[others].min() * move
             assert largest_weight(p) >= found.largest - EXACT
 

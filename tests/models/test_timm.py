@@ -14,10 +14,10 @@ from learning.convert.effect import changed, recognised
 
 FOLDER = Path(sys.prefix) / "timm"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="`make models` installs timm")
-EXACT, SEEN = 1e-12, 1e-6  # relative, in float64: what reordered sums may differ by; a real difference
+EXACT, SEEN = 1e-12, 1e-6  # relative, in float64: tolerance for sums in another order; a real difference
 SMALL = {"depth": 2, "img_size": 32, "patch_size": 8, "embed_dim": 32, "num_heads": 2}
 STAGES = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 16)}
-# norms whose centring folds, of all that centre
+# the number of norms whose centring folds, and of those that centre
 MODELS = {
     "vit_tiny_patch16_224": (SMALL, (5, 5)),
     "vit_tiny_patch16_224 with norms of heads": (SMALL | {"qk_norm": True}, (9, 9)),

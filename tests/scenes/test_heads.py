@@ -607,6 +607,6 @@ CLAIMS = {
     "The dots, which are of the first model, have means of 1.71 nats within one head, 1.78 within each and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "has the pattern of the last two rows as well: zero within heads, something across.": before_training,
     "the values of one could be averaged by another": by_arithmetic,
-    "They cost 0.24 nats in the first layer. Untrained heads differ, too, by chance, but less depends on it: there the same shuffles move the predictions by a divergence of 0.05, in the trained models by 0.28 (means of five models).": different_heads,
+    "They cost 0.24 nats in the first layer. Untrained heads also differ by chance, but less depends on it: there the same shuffles move the predictions by a divergence of 0.05, in the trained models by 0.28 (means of five models).": different_heads,
     "Why is so little lost in the second layer? Its attention adds little. Without it the loss grows by 0.03 nats, without that of the first layer by 1.63 (the model shown).": attention_off,
 }

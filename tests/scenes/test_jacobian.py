@@ -267,7 +267,7 @@ CLAIMS = {
     "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates across $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
-    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc for $d = 3$, too.": disc_then_segment,
+    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is also a disc for $d = 3$.": disc_then_segment,
     "by how much the norm multiplies a small difference there, at most: by $1/\\sqrt{\\sigma^2 + \\varepsilon}$ (with RMSNorm, the mean square of $x$ stands for $\\sigma^2$).": factor,
     "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,

@@ -5,7 +5,7 @@ from components.scenes.cone.build import build
 from components.scenes.cone.networks import files
 
 SHOWN = {
-    "cut": "a plane behind the norm",
+    "cut": "a plane after the norm",
     "line": "lines before the norm",
     "layers": "norms in a row on one circle",
 }

@@ -46,7 +46,7 @@ def sheet_grid() -> np.ndarray:
     return np.stack([r * np.cos(angle), r * np.sin(angle), np.full_like(r, HEIGHT)], -1).reshape(-1, 3)
 
 
-# --- a plane behind the norm
+# --- a plane after the norm
 
 
 def score() -> tuple[Step, ...]:

@@ -27,7 +27,11 @@ Found = Sequence[Mapping[str, Any]]
 
 MODELS = {"language": "LayerNorm", "language_centred": "centring alone", "language_unnormed": "no norm"}
 WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
-FORGETTING_LABELS = {"places": "all is read anew", "past": "only the past is lost", "kept": "nothing is lost"}
+FORGETTING_LABELS = {
+    "places": "all is read again",
+    "past": "only the past is lost",
+    "kept": "nothing is lost",
+}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 BELOW = {"distance": "distance from the start", "loss": "the loss", "size": "the size"}
 MODEL_LOOKS = {

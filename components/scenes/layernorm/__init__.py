@@ -19,6 +19,6 @@ SCENE = Scene(
         Typed("vectors", "my vectors, one a line", DEFAULT_VECTORS, when=("points", ("own",))),
         Whole("n", "how many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS)), folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, when=("points", ("gaussian",)), folded=True),
-        Choice("convention", "where ε stands", "pytorch", CONVENTIONS, folded=True),
+        Choice("convention", "position of ε", "pytorch", CONVENTIONS, folded=True),
     ),
 )

@@ -28,7 +28,7 @@ def test_a_trace_a_layer_in_order(d):
     assert len(traces) == len(view.layers) == len(figure(small).data)
     for trace, drawn, layer in zip(traces, figure(small).data, view.layers, strict=True):
         if layer.draws in ("field", "cells"):
-            assert drawn.type == "heatmap" and trace["type"] == "scatter"  # which the browser's bundle has
+            assert drawn.type == "heatmap" and trace["type"] == "scatter"  # heat maps are not in our bundle
             continue
         assert trace["type"] == drawn.type == TYPES.get(layer.draws, "scatter3d" if d == 3 else "scatter")
         assert trace["name"] == (layer.title or layer.role) and "x" not in trace

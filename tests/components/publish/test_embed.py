@@ -115,7 +115,7 @@ def test_oembed_fits_what_the_host_has_room_for(client):
     assert large["width"] < 2000 and "thumbnail_url" in large
 
 
-# Pixels that Chromium gives figures at widths: whole ones, parts of them
+# The heights in pixels that Chromium measures for figures at some widths
 MEASURED = {
     "layernorm": {280: 357, 400: 459, 720: 499},
     "fold": {280: 702, 400: 906, 720: 666},

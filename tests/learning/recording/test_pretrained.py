@@ -106,7 +106,7 @@ def test_the_head_of_a_model_is_the_one_that_its_configuration_names(tmp_path):
 
     config = AutoConfig.from_pretrained(tmp_path)
     assert pretrained._head(config).__name__ == "AutoModelForMaskedLM"
-    config.architectures = ["BertForPreTraining"]  # whose outputs are of two kinds
+    config.architectures = ["BertForPreTraining"]  # a model with two kinds of outputs
     assert pretrained._head(config).__name__ == "AutoModelForMaskedLM"
     config.architectures = ["NobodysModel", "BertForMaskedLM"]
     assert pretrained._head(config) is BertForMaskedLM

@@ -17,7 +17,7 @@ from learning.recording.recording import to_file
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 
 FEW = {"num_key_value_heads": 1, "head_dim": 16}
-QUERIES = {"q_norm": 2, "q_layernorm": 2, "k_layernorm": 2}  # norms that each of two heads goes through
+QUERIES = {"q_norm": 2, "q_layernorm": 2, "k_layernorm": 2}  # norms that are applied to each of two heads
 MODELS = {
     "GPT-2": ("GPT2", {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}, 5, "layer_norm"),
     "Llama": ("Llama", GATED, 5, "rms_norm"),
@@ -35,7 +35,7 @@ MODELS = {
     "Persimmon": ("Persimmon", {**GATED, "qk_layernorm": True}, 9, "layer_norm"),
     "Phi": ("Phi", {**GATED, "qk_layernorm": True}, 7, "layer_norm"),
 }
-WHOLE = ("OLMo 2",)  # its norms of queries and keys are over all heads together
+WHOLE = ("OLMo 2",)  # its norms of queries and keys act on all heads together
 IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
 
 
