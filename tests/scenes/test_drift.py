@@ -389,7 +389,7 @@ CLAIMS = {
     "Without their height they have gone 1.0 spreads.": sphere,
     "a tenth of that": sphere,
     "ten times as far": sphere,
-    "It is 1.3, in the table. The sphere scales": sphere,
+    "It is 1.3, in the table. The sphere also scales": sphere,
     "while the text goes on for ten windows": no_growth,
     "In the median of five it is 5.0 at the start and 4.9 at the end.": no_growth,
     "The path is 0.1 spreads long, where it was 3.6: in this layer nearly all of the drift was due to the places. In layer 4 it is 0.5 of 2.8.": past_alone,
