@@ -35,7 +35,7 @@ const typeset = (label) =>
 /** A label as plain text, without `<sub>`. @param {string} label */
 export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 
-/** @param {HTMLCanvasElement} canvas */
+/** The 2D drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /** A number for readers: at most four decimals, 0.30000000000000004 as 0.3; below 0.001 in exponential

@@ -28,10 +28,10 @@ function filled(n, f) {
  * @param {(i: number) => number} tangents @returns {Dual} */
 const dual = (n, values, tangents) => ({ values: filled(n, values), tangents: filled(n, tangents) });
 
-/** @param {number} n @param {(i: number) => number} values */
+/** n numbers as dual numbers with derivative 0. @param {number} n @param {(i: number) => number} values */
 const constant = (n, values) => ({ values: filled(n, values), tangents: new Float64Array(n) });
 
-/** @param {Dual} a @param {Dual} b */
+/** The sum of two dual numbers, for each point. @param {Dual} a @param {Dual} b */
 const plus = (a, b) =>
   dual(
     a.values.length,
@@ -39,7 +39,7 @@ const plus = (a, b) =>
     (i) => a.tangents[i] + b.tangents[i],
   );
 
-/** @param {Dual} a @param {Dual} b */
+/** The product of two dual numbers, for each point. @param {Dual} a @param {Dual} b */
 const times = (a, b) =>
   dual(
     a.values.length,
@@ -54,7 +54,7 @@ function lifted(a, f, slope) {
   return { values, tangents: a.tangents.map((v, i) => slope(a.values[i], values[i]) * v) };
 }
 
-/** @param {Dual} a */
+/** The reciprocal of dual numbers. @param {Dual} a */
 const inverse = (a) =>
   lifted(
     a,
@@ -86,13 +86,19 @@ export function derivative(x, n, steps, params, all, first) {
   return out;
 }
 
-/** @param {Dual[]} x a coordinate each @param {number} n @param {Step[]} steps @param {Params} params
- * @param {Stages} all @param {number} first @returns {Dual[]} */
+/**
+ * Apply steps to dual coordinates.
+ * @param {Dual[]} x a coordinate each @param {number} n @param {Step[]} steps @param {Params} params @param
+ * {Stages} all @param {number} first @returns {Dual[]}
+ */
 const run = (x, n, steps, params, all, first) =>
   steps.reduce((now, step) => after(now, n, step, params, all, first), x);
 
-/** @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param {Stages} all
- * @param {number} first @returns {Dual[]} */
+/**
+ * Apply one step to dual coordinates.
+ * @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param {Stages} all @param
+ * {number} first @returns {Dual[]}
+ */
 function after(x, n, step, params, all, first) {
   switch (step.kind) {
     case "affine": {
@@ -128,8 +134,11 @@ function after(x, n, step, params, all, first) {
   }
 }
 
-/** @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal
- * @param {number} first */
+/**
+ * Softmax over dual coordinates, as in steps.mjs.
+ * @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal @param {number}
+ * first
+ */
 function softmax(x, n, temperature, causal, first) {
   const seen = (/** @type {number} */ i, /** @type {number} */ j) => !causal || j <= first + i;
   const largest = constant(

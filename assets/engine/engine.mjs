@@ -100,7 +100,10 @@ export function cloudStages(cloud, params, all, point, old = []) {
  * same length. @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
-/** @param {Float64Array} x @param {Float64Array} [old] */
+/**
+ * Copy an array, into the memory of an old one if it has the same length.
+ * @param {Float64Array} x @param {Float64Array} [old]
+ */
 function copied(x, old) {
   const out = fresh(x.length, old);
   out.set(x);

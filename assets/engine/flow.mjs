@@ -18,7 +18,7 @@ import { scratch } from "./scratch.mjs";
 /** @type {WeakMap<Flow, Run>} */
 const runs = new WeakMap();
 
-/** @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */
+/** Whether two lists have identical elements. @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */
 function same(a, b) {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
@@ -52,7 +52,10 @@ export function flow(x, n, step, params, inputs, velocity) {
   return out;
 }
 
-/** @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
+/**
+ * The times at which a step ends, or at which a point is put elsewhere.
+ * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time
+ */
 function nodesOf({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];

@@ -22,7 +22,7 @@ function erfcFraction(a) {
   return Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction);
 }
 
-/** @param {number} x */
+/** The error function. @param {number} x */
 function erf(x) {
   const a = Math.abs(x);
   return Math.sign(x) * (a < 2 ? erfSeries(a) : 1 - erfcFraction(a));

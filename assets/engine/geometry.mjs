@@ -18,7 +18,10 @@ export function withHeads(points, k, arrow) {
   return Float32Array.from(out);
 }
 
-/** @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]} */
+/**
+ * The arrow head at the end of a piece of a line: barb, tip, barb …
+ * @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]}
+ */
 function head(piece, k, { length, width, least, steep }) {
   const n = piece.length / k;
   const tip = Array.from(piece.subarray(piece.length - k));
@@ -151,7 +154,7 @@ export function edgeOn(values, eye) {
     : null;
 }
 
-/** @param {number[]} a @param {number[]} b */
+/** The cross product of two vectors in space. @param {number[]} a @param {number[]} b */
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
 /** The outline of a histogram with equal bins; values outside the span count in the outermost bins.

@@ -117,11 +117,14 @@ function spread(points, n, d) {
   return { flat, rank, size };
 }
 
-/** @param {number[][]} axes of three dimensions */
+/**
+ * The determinant of three axes; negative if they are left-handed.
+ * @param {number[][]} axes of three dimensions
+ */
 const handedness = ([[a, b, c], [d, e, f], [g, h, i]]) =>
   a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
-/** @param {Float64Array} x @param {number} n */
+/** The hull of points on a line: its two ends. @param {Float64Array} x @param {number} n */
 function line(x, n) {
   let low = 0;
   let high = 0;
@@ -243,7 +246,10 @@ function facingAwayFrom(x, corners, inside) {
   return height > 0 ? faceThrough(x, [corners[0], corners[2], corners[1]]) : face;
 }
 
-/** @param {Float64Array} x @param {Face} face @param {number} i */
+/**
+ * The signed distance of point i from the plane of a face, positive outside.
+ * @param {Float64Array} x @param {Face} face @param {number} i
+ */
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 

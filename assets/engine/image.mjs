@@ -19,7 +19,9 @@ const MIN_AXIS_RATIO = 1e-4; // of lengths: a map that shrinks an axis by more c
 /** @type {WeakMap<Points, Frame>} */
 const frames = new WeakMap();
 
-/** @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null}
+/**
+ * The invertible affine map from the points before to those after; null if there is none.
+ * @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null}
  */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
@@ -47,7 +49,10 @@ export function image(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && volume(axes) * volume(to) < 0, query };
 }
 
-/** @param {Points} points @param {number} n @param {number} d @returns {Frame} */
+/**
+ * Axes spanned by the points, and the points' coordinates along them.
+ * @param {Points} points @param {number} n @param {number} d @returns {Frame}
+ */
 function frame(points, n, d) {
   /** @type {Frame} */ const built = { ends: [], axes: [], along: [] };
   const rest = new Float64Array(points);
@@ -103,11 +108,11 @@ function away(points, i, d) {
   return out;
 }
 
-/** @param {number[]} x @param {number[]} y @param {number} times */
+/** Add a multiple of y to x, in place. @param {number[]} x @param {number[]} y @param {number} times */
 function add(x, y, times) {
   for (let j = 0; j < x.length; j++) x[j] += times * y[j];
 }
 
-/** @param {number[][]} axes of three dimensions */
+/** The determinant of three axes. @param {number[][]} axes of three dimensions */
 const volume = ([[a, b, c], [d, e, f], [g, h, i]]) =>
   a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

@@ -24,7 +24,9 @@ const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 
 const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 2 or 4 dimensions
 
-/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
+/**
+ * The keys relative to a place, with the products of their coordinates.
+ * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
  */
 export function seen(keys, n, d, from) {
   const rows = scratch(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
@@ -49,7 +51,10 @@ export function middle(keys, n, d) {
   return sums.map((sum) => sum / n);
 }
 
-/** @param {Seen} all @param {number} k @returns {number[]} */
+/**
+ * The coordinates of key k, relative to the place of `seen`.
+ * @param {Seen} all @param {number} k @returns {number[]}
+ */
 export function coordinates({ rows, n, d }, k) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) out.push(rows[j * n + k]);

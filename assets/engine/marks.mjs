@@ -196,7 +196,10 @@ const walked = new WeakMap();
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
 const ways = new WeakMap();
 
-/** @param {{inputs: unknown[]} | undefined} known @param {unknown[]} inputs */
+/**
+ * Whether a cached result was computed from the same inputs.
+ * @param {{inputs: unknown[]} | undefined} known @param {unknown[]} inputs
+ */
 const unmoved = (known, inputs) =>
   known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
 

@@ -33,7 +33,10 @@ function levels(A, d) {
  * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
 const sparser = new WeakMap();
 
-/** @param {Readonly<Float64Array>} A @param {number} d @returns {Sparse} */
+/**
+ * A matrix in compressed rows; cached.
+ * @param {Readonly<Float64Array>} A @param {number} d @returns {Sparse}
+ */
 function sparse(A, d) {
   const before = sparser.get(A);
   if (before) return before;
@@ -59,7 +62,10 @@ function sparse(A, d) {
   return found;
 }
 
-/** @param {Int32Array} starts @param {Int32Array} columns */
+/**
+ * Mark the first row of each pair of consecutive rows with the same columns.
+ * @param {Int32Array} starts @param {Int32Array} columns
+ */
 function paired(starts, columns) {
   const out = new Uint8Array(starts.length - 1);
   for (let r = 0; r + 2 < starts.length; r++) {
@@ -171,7 +177,10 @@ export function affine(x, n, A, b, place) {
   return y;
 }
 
-/** @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns */
+/**
+ * The points minus their first coordinate, in the columns that a matrix uses.
+ * @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns
+ */
 function lowered(x, n, d, columns) {
   const low = differences(x.length);
   for (let i = 0, at = 0; i < n; i++, at += d) {

@@ -47,7 +47,10 @@ export function layer({ steps }, before, basis, params) {
   return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length) };
 }
 
-/** @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]} */
+/**
+ * The rows of a matrix with d columns.
+ * @param {ArrayLike<number>} matrix @param {number} d @returns {number[][]}
+ */
 const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
@@ -128,7 +131,7 @@ function toMeanLine(points, n) {
   });
 }
 
-/** @param {Float32Array} scores */
+/** The softmax of scores. @param {Float32Array} scores */
 function softmax(scores) {
   const largest = Math.max(...scores);
   const each = scores.map((x) => Math.exp(x - largest));

@@ -36,7 +36,10 @@ export function lead(keys, n, d, k, start = []) {
   };
 }
 
-/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around} */
+/**
+ * The offsets from key k to the other keys.
+ * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around}
+ */
 function others(keys, n, d, k) {
   const away = scratch(OFFSETS_SCRATCH, n * d);
   const m = n - 1;

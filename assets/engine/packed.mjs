@@ -52,7 +52,10 @@ export function value(entries, params) {
   return found;
 }
 
-/** @param {Entries} entries @param {Params} params */
+/**
+ * Evaluate entries at these parameters.
+ * @param {Entries} entries @param {Params} params
+ */
 function evaluated(entries, params) {
   const out = new Float64Array(unpack(entries.base));
   for (const [name, term] of Object.entries(entries.terms ?? {})) {

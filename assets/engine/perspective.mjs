@@ -4,7 +4,7 @@
 const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half of what Plotly's camera sees at distance 1
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as this near
 
-/** @param {number[]} a @param {number[]} b */
+/** The dot product of two vectors in space. @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 /** @type {number[]} as wide as ranges, and in their middle */ export const IDENTITY_ZOOM = [1];
@@ -43,7 +43,10 @@ function rowOf(view, stage, params) {
   return (known.rows[stage] ??= combined(view, stage, params));
 }
 
-/** @param {View} view @param {number} stage @param {Record<string, number>} params */
+/**
+ * The zoom at a stage: that of the stage, combined with those of all parameters.
+ * @param {View} view @param {number} stage @param {Record<string, number>} params
+ */
 function combined({ ranges, zooms, wider }, stage, params) {
   const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;
   const more = wider.map((each) => pushed(each, stage, params[each.parameter]));

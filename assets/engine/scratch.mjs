@@ -24,7 +24,10 @@ export function scratch(length, x) {
 /** The inputs and joined outputs of branches: three arrays for each nesting depth. @type {Float64Array[]} */
 export const desks = [];
 
-/** @param {number} k @param {number} length */
+/**
+ * The k-th scratch array for branches, with at least this length.
+ * @param {number} k @param {number} length
+ */
 export function desk(k, length) {
   if (!(desks[k]?.length >= length)) desks[k] = new Float64Array(length);
   return desks[k].subarray(0, length);

@@ -47,8 +47,12 @@ export function selection(keys, n, d, before) {
   return { keys, wins: proofs.map(({ query }) => query !== null), proofs };
 }
 
-/** @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before]
- * @returns {Proof} */
+/**
+ * Decide whether key k can be selected: by the earlier proof, by two obvious queries, or by Wolfe's
+ * algorithm.
+ * @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns
+ * {Proof}
+ */
 function fate(keys, all, k, before) {
   const { n, d } = all;
   const among = before?.among ?? [];
@@ -120,8 +124,11 @@ export function weights(selection, n, d, before) {
   return { selection, largest, queries, steps };
 }
 
-/** @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k
- * @returns {Certificate} */
+/**
+ * The proof of how much attention key k can get.
+ * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns
+ * {Certificate}
+ */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };

@@ -11,7 +11,7 @@ export function scratch(kept, length) {
   return kept.buffer;
 }
 
-/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
+/** The dot product of two vectors. @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
 export function dot(x, y) {
   let sum = 0;
   for (let j = 0; j < x.length; j++) sum += x[j] * y[j];

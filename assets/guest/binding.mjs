@@ -62,7 +62,7 @@ export class Binding {
   }
 }
 
-/** @param {unknown} a @param {unknown} b */
+/** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** Throttle: `call` runs at once, but at most once in `every` milliseconds; the last request is never

@@ -10,8 +10,11 @@ const NO_ROUTES_TEXT =
   "This server has no scenes: import normscape.Scene where the application is made, " +
   "or call normscape.register(app).";
 
-/** @param {HTMLElement} host @param {URL} base the address of the routes
- * @param {(news: import("./binding.mjs").State) => void} tell */
+/**
+ * A figure in an element of a Dash application, whose data comes from the server.
+ * @param {HTMLElement} host @param {URL} base the address of the routes @param {(news:
+ * import("./binding.mjs").State) => void} tell
+ */
 export function figure(host, base, tell) {
   return new Figure(
     host,
@@ -25,7 +28,7 @@ export function figure(host, base, tell) {
   );
 }
 
-/** @param {URL} base */
+/** The style sheet for the shadow tree, loaded from the server. @param {URL} base */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
   return {
@@ -36,7 +39,10 @@ function styles(base) {
   };
 }
 
-/** @param {URL} base @param {string} slug @param {URLSearchParams} search @param {AbortSignal} signal */
+/**
+ * Request the HTML of a figure from the server, or its error message.
+ * @param {URL} base @param {string} slug @param {URLSearchParams} search @param {AbortSignal} signal
+ */
 async function ask(base, slug, search, signal) {
   const reply = await fetch(new URL(`figure/${encodeURIComponent(slug)}?${search}`, base), { signal }).catch(
     () => null,

@@ -41,7 +41,10 @@ export function show(model, place, code) {
   };
 }
 
-/** @param {Model} model @param {Code} code @returns {import("./figure.mjs").Giver} */
+/**
+ * The `Giver` of a figure in a notebook: its data comes from the widget and its kernel.
+ * @param {Model} model @param {Code} code @returns {import("./figure.mjs").Giver}
+ */
 function kernel(model, code) {
   let asked = new URLSearchParams();
   return {

@@ -14,7 +14,10 @@ const load = (src) =>
     document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),
   );
 
-/** @param {HTMLElement} place @returns {Promise<void>} resolves when Dash has rendered something there */
+/**
+ * Wait until Dash has rendered something in an element.
+ * @param {HTMLElement} place @returns {Promise<void>} resolves when Dash has rendered something there
+ */
 const filled = (place) =>
   new Promise((done) => {
     new MutationObserver((_, watch) => {

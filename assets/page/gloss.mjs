@@ -4,7 +4,10 @@
 import { h } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
 
-/** @param {HTMLElement} formula @param {Record<string, string>} meanings by symbol */
+/**
+ * Let the symbols of a formula show their meanings.
+ * @param {HTMLElement} formula @param {Record<string, string>} meanings by symbol
+ */
 export function gloss(formula, meanings) {
   const note = h("p", { className: "dragged gloss", role: "status", hidden: true });
   const letters = () =>

@@ -10,7 +10,7 @@ import { calmly, painted, sparing } from "./reading.mjs";
 
 const still = () => calmly() || sparing();
 
-/** @param {HTMLElement} root */
+/** Start the live figure of the home page. @param {HTMLElement} root */
 async function live(root) {
   await painted();
   if (still()) return;
@@ -38,7 +38,7 @@ async function live(root) {
   );
 }
 
-/** @param {HTMLElement} card @param {boolean} on */
+/** Show the moving or the still picture of a card. @param {HTMLElement} card @param {boolean} on */
 function move(card, on) {
   for (const picture of card.querySelectorAll("img")) {
     picture.dataset.rest ??= picture.src;

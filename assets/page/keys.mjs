@@ -41,7 +41,7 @@ const quiet = () => {
     return false;
   }
 };
-/** @param {boolean} on */
+/** Store whether single-character shortcuts are used. @param {boolean} on */
 const keep = (on) => {
   try {
     localStorage.setItem("keys", on ? "on" : "off");
@@ -86,10 +86,16 @@ export function key(event, player) {
   event.preventDefault();
 }
 
-/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
+/**
+ * The actions of the arrow keys.
+ * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ */
 const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
 
-/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
+/**
+ * The actions of the arrow keys with Shift, which turn the camera.
+ * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ */
 const TURNS = (player) => ({
   ArrowLeft: () => turn(player, -TURN_DEGREES, 0),
   ArrowRight: () => turn(player, TURN_DEGREES, 0),
@@ -97,7 +103,10 @@ const TURNS = (player) => ({
   ArrowDown: () => turn(player, 0, -TURN_DEGREES),
 });
 
-/** @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>} */
+/**
+ * The actions of single-character shortcuts.
+ * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ */
 const LETTERS = (player) => ({
   r: () => player.reset(),
   f: () => player.fullscreen(),
@@ -111,7 +120,10 @@ const LETTERS = (player) => ({
   ".": () => followNext(player, 1),
 });
 
-/** @param {import("../player/player.mjs").Player} player @param {number} by */
+/**
+ * Follow the next point, or for a negative number the previous one.
+ * @param {import("../player/player.mjs").Player} player @param {number} by
+ */
 function followNext(player, by) {
   const { table, views } = player.recipe;
   const count = pointCount(player.recipe);

@@ -13,7 +13,7 @@ const kept = () => {
 };
 /** @returns {Set<string>} */
 const visited = () => new Set(kept().split(",").filter(Boolean));
-/** @param {string} text */
+/** Store a text in this browser, if it allows that. @param {string} text */
 const keep = (text) => {
   try {
     localStorage.setItem(VISITED_KEY, text);

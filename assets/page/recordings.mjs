@@ -9,7 +9,10 @@ import { asked, upload } from "../player/upload.mjs";
 const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
-/** @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player */
+/**
+ * Fill the panel with its buttons, links and messages.
+ * @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player
+ */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;

@@ -116,7 +116,7 @@ const roots = (text) =>
  * @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
-/** @param {Entry[]} entries */
+/** Build the index of all entries once. @param {Entry[]} entries */
 function prepared(entries) {
   const known = ready.get(entries);
   if (known) return known;
@@ -245,7 +245,7 @@ function said(entries, likes) {
   return shortened(line.slice(line.indexOf(sentence)));
 }
 
-/** @param {string} text */
+/** Cut a text at a word, if it is too long for a hit. @param {string} text */
 const shortened = (text) =>
   text.length > MAX_SNIPPET_CHARACTERS
     ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`

@@ -9,7 +9,7 @@ import { teaching } from "./teacher.mjs";
 const INITIAL_HEIGHT_PX = 720; // of an embed, until it tells its own height
 const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
 
-/** @param {string} text */
+/** Escape a text for an HTML attribute. @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** The script that another site's page needs once, so that its frames follow the height of their figures;
@@ -79,7 +79,7 @@ function taken(label, text, said) {
   );
 }
 
-/** @param {import("../player/player.mjs").Player} player */
+/** Open the share dialog. @param {import("../player/player.mjs").Player} player */
 export function share(player) {
   const { embed, still } = player.root.dataset;
   const { query } = player;

@@ -19,7 +19,7 @@ import { widened } from "../engine/perspective.mjs";
 import { palette, resolve, shade } from "./colors.mjs";
 import { axesBox, size } from "./traces.mjs";
 
-/** @param {Mark} mark @returns {mark is Ground} */
+/** Whether a mark is drawn under the axes. @param {Mark} mark @returns {mark is Ground} */
 const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
 
 /** Create a canvas for a figure. @param {string} className */
@@ -160,8 +160,11 @@ export class Canvas {
     context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
-   * @param {(x: number) => number} px @param {(y: number) => number} py */
+  /**
+   * Draw a layer: a line, or points.
+   * @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
+   * @param {(x: number) => number} px @param {(y: number) => number} py
+   */
   #drawLayer(context, layer, trace, drawn, px, py) {
     if (!(drawn.opacity > 0) || grounds(layer)) return;
     const { points } = drawn;
@@ -212,9 +215,12 @@ export class Canvas {
   }
 }
 
-/** @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace
- * @param {Drawn} drawn @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py
- * @param {(name: string) => string} color */
+/**
+ * Draw the points of a layer as glyphs.
+ * @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param {Drawn}
+ * drawn @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py @param {(name:
+ * string) => string} color
+ */
 function drawMarkers(context, layer, trace, drawn, n, px, py, color) {
   const { points, values } = drawn;
   const radius = layer.size / 2;

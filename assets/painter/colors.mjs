@@ -16,7 +16,7 @@ export function resolve(data, color) {
   return /** @type {T} */ (found(data));
 }
 
-/** @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
+/** The components of a colour. @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
 /** A colour scale as 64 colours (red, green, blue). @param {[number, string][]} scale */
@@ -30,8 +30,11 @@ export function palette(scale) {
   });
 }
 
-/** @param {number} value @param {{low: number, high: number}} color the ends of the scale
- * @returns {number} the index of one of the 64 colours */
+/**
+ * The position of a value on a colour scale of 64 steps.
+ * @param {number} value @param {{low: number, high: number}} color the ends of the scale @returns {number}
+ * the index of one of the 64 colours
+ */
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
 

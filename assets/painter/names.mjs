@@ -52,7 +52,7 @@ export function spots(at, line) {
   return [...ends, ...along.flat()];
 }
 
-/** @param {Box} a @param {Box} b */
+/** Whether two boxes overlap. @param {Box} a @param {Box} b */
 const overlap = (a, b) =>
   a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 
@@ -230,8 +230,11 @@ function sample(at) {
   return out;
 }
 
-/** @param {Panel} panel @param {import("./painter.mjs").Drawn} drawn
- * @param {import("./painter.mjs").Camera | null} camera @param {[number, number]} size */
+/**
+ * The points of a layer in pixels of the panel.
+ * @param {Panel} panel @param {import("./painter.mjs").Drawn} drawn @param {import("./painter.mjs").Camera |
+ * null} camera @param {[number, number]} size
+ */
 function pixels(panel, { points }, camera, [width, height]) {
   if (camera) return flat(points, panel.ranges, camera, width, height);
   const out = new Float32Array(points.length);

@@ -112,7 +112,7 @@ export class Panel {
     return this.flat?.ground ?? null;
   }
 
-  /** @param {Frame} frame @param {Camera | null} camera */
+  /** Draw the panel for the first time. @param {Frame} frame @param {Camera | null} camera */
   async open(frame, camera) {
     this.frame = frame;
     const { space } = this;
@@ -322,7 +322,7 @@ export class Panel {
     return /** @type {Space} */ (this.space).camera();
   }
 
-  /** @param {Camera} camera */
+  /** Turn the camera. @param {Camera} camera */
   setCamera(camera) {
     if (!this.space || !this.opened) return;
     this.gd.classList.add("turning");

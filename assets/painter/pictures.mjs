@@ -6,8 +6,11 @@ import { unpack } from "../engine/engine.mjs";
 import { h, pen } from "../dom.mjs";
 import { rgb } from "./colors.mjs";
 
-/** @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour
- * of the value 255 @returns {{element: HTMLElement, show: (point: number) => void}} */
+/**
+ * A canvas that shows the picture of a point.
+ * @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour
+ * of the value 255 @returns {{element: HTMLElement, show: (point: number) => void}}
+ */
 export function picture(cloud, ink) {
   const pictures = /** @type {import("../engine/engine.mjs").Packed} */ (cloud.pictures);
   const [count, height, width] = pictures.shape;

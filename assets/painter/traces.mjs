@@ -29,7 +29,7 @@ export function outside(view) {
   return known;
 }
 
-/** @param {View} view */
+/** A position just outside of the picture when its axes are widest. @param {View} view */
 function exit({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
   const usual = most(
@@ -67,7 +67,7 @@ export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   return [margin.l + (wide - w) / 2, margin.t + (tall - h) / 2, w, h];
 }
 
-/** @param {number[]} vector */
+/** A vector in Plotly's format. @param {number[]} vector */
 const named = ([x, y, z]) => ({ x, y, z });
 
 /** A camera in Plotly's format, upright. @param {Camera} camera */
@@ -127,7 +127,10 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
   };
 }
 
-/** @param {View} view @param {Trace} trace @param {Drawn} drawn */
+/**
+ * A trace filled with the positions and values of a frame.
+ * @param {View} view @param {Trace} trace @param {Drawn} drawn
+ */
 function filled(view, trace, drawn) {
   const k = view.dims;
   for (let r = 0; r < k; r++)

@@ -24,8 +24,11 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} own whether it may
- * be placed beside its mark, in the mark's colour */
+/**
+ * Note in a legend entry which layer it names.
+ * @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} own whether it may
+ * be placed beside its mark, in the mark's colour
+ */
 function marked(item, layer, own) {
   item.dataset.layer = String(layer);
   if (own) item.dataset.named = "";

@@ -97,8 +97,11 @@ export class Camera {
     this.#set(panel.camera(), panel);
   }
 
-  /** @param {import("../painter/painter.mjs").Camera} camera @param {Panel} [except] a panel that has this
-   * camera already */
+  /**
+   * Give all other panels this camera.
+   * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} [except] a panel that has this
+   * camera already
+   */
   #set(camera, except) {
     for (const panel of this.#scene.panels()) if (panel !== except) panel.setCamera(camera);
   }

@@ -13,10 +13,16 @@ export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
     : { min: p.min, max: p.max, step: p.step };
-/** @param {import("../engine/engine.mjs").Parameter} p @param {number} value */
+/**
+ * The position on the slider for a value.
+ * @param {import("../engine/engine.mjs").Parameter} p @param {number} value
+ */
 export const toTrack = (p, value) =>
   p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - LOG_STEP : Math.log10(value);
-/** @param {import("../engine/engine.mjs").Parameter} p @param {number} at */
+/**
+ * The value at a position of the slider.
+ * @param {import("../engine/engine.mjs").Parameter} p @param {number} at
+ */
 export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
   return at < Math.log10(p.min) - LOG_STEP / 2

@@ -47,7 +47,7 @@ function together({ crowds, recipe }) {
   return `${seen} points share ${counts.length} places, at most ${most} points per place.`;
 }
 
-/** @param {import("./player.mjs").Player} player */
+/** The sentence about the camera; "" without a 3D view. @param {import("./player.mjs").Player} player */
 function seen({ recipe, camera }) {
   const view = recipe.views.find((v) => v.dims === 3);
   return view ? `Seen from ${side(camera ?? home(view))}.` : "";
@@ -87,7 +87,7 @@ function reading(r, player) {
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** @param {import("./player.mjs").Player} player */
+/** The sentence about the number of points and their stage. @param {import("./player.mjs").Player} player */
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const k = Math.round(progress);
@@ -115,7 +115,7 @@ function moved({ recipe, usual, params }) {
   return words.length ? `${words.join(", ")}.` : "";
 }
 
-/** @param {import("./player.mjs").Player} player */
+/** The sentence about the coordinates of the followed point. @param {import("./player.mjs").Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud];
@@ -126,7 +126,7 @@ function followed({ recipe, at, followed }) {
   return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
 }
 
-/** @param {string} words */
+/** A text with a capital first letter. @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** The state for screen readers: announced at rest, sentence by sentence, and only sentences that changed.
@@ -150,7 +150,10 @@ export function description(player) {
   };
 }
 
-/** @param {HTMLElement} line @param {string[]} words */
+/**
+ * Show sentences in a live region, and leave unchanged ones in place.
+ * @param {HTMLElement} line @param {string[]} words
+ */
 function say(line, words) {
   while (line.childElementCount > words.length) line.lastElementChild?.remove();
   words.forEach((text, i) => {

@@ -106,7 +106,10 @@ function under(panel, layer, [left, top]) {
   return centre(layer).map((c, r) => at[r] - c);
 }
 
-/** @param {Player} player @param {Mark} layer @param {number} point @returns {Held} */
+/**
+ * Start to drag a point of a mark.
+ * @param {Player} player @param {Mark} layer @param {number} point @returns {Held}
+ */
 function hold(player, { hand }, point) {
   if (hand?.kind === "relocate") return relocated(player, hand, point);
   const names = hand?.kind === "carry" ? hand.names[point] : [];

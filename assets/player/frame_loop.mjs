@@ -50,7 +50,10 @@ export class FrameLoop {
     return this.#state.moves || Boolean(this.#camera.flight);
   }
 
-  /** @param {number} time */
+  /**
+   * Draw one frame: advance time, paint all panels, and request the next frame or settle.
+   * @param {number} time
+   */
   #tick(time) {
     const { panels, closed } = this.#player;
     this.#request = 0;

@@ -14,8 +14,11 @@ const placesOf = new WeakMap();
  * a mark shows */
 const chosenOf = new WeakMap();
 
-/** @param {Moment} moment @param {boolean} rest whether the figure is at rest: then with hover texts
- * @returns {import("../painter/painter.mjs").Frame[]} one for each view */
+/**
+ * The frames of all views at a moment.
+ * @param {Moment} moment @param {boolean} rest whether the figure is at rest: then with hover texts @returns
+ * {import("../painter/painter.mjs").Frame[]} one for each view
+ */
 export const framesOf = (moment, rest) =>
   moment.recipe.views.map((view) =>
     Object.assign(

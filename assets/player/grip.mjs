@@ -45,7 +45,10 @@ export class Grip {
     return this.#held || this.#typing;
   }
 
-  /** @param {{held?: boolean, typing?: boolean}} now */
+  /**
+   * Note what is held or typed now; if nothing is, call the waiting callbacks.
+   * @param {{held?: boolean, typing?: boolean}} now
+   */
   #release({ held = this.#held, typing = this.#typing }) {
     this.#held = held;
     this.#typing = typing;

@@ -80,7 +80,7 @@ export class Growth {
     this.#held = false;
   }
 
-  /** @param {Panel[]} few */
+  /** Settle some panels in the present state. @param {Panel[]} few */
   #settle(few) {
     const frame = this.#shown.state.frame(true);
     const panels = this.#shown.panels();

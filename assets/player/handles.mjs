@@ -14,7 +14,10 @@ import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 import { dragging, fitting } from "./dragging.mjs";
 
-/** @param {Player} player @returns {() => void} a function that moves every handle to its point */
+/**
+ * Let points be dragged: adds handles, and the listeners of dragging.mjs.
+ * @param {Player} player @returns {() => void} a function that moves every handle to its point
+ */
 export function handles(player) {
   const places = player.panels.map((panel) => {
     const layers = panel.view.layers.filter((layer) => names(layer.hand).length);
@@ -52,7 +55,10 @@ export function release(panels) {
   }
 }
 
-/** @param {Player} player @param {Panel} panel @param {Mark} layer @returns {() => void} */
+/**
+ * Add the handle of one layer of a panel.
+ * @param {Player} player @param {Panel} panel @param {Mark} layer @returns {() => void}
+ */
 function handle(player, panel, layer) {
   const element = h("div", {
     className: "handle",
@@ -102,7 +108,7 @@ const names = (hand) =>
       ? [hand.angle]
       : [];
 
-/** @param {number} at @param {number} size */
+/** A position, limited to the range from 0 to `size`. @param {number} at @param {number} size */
 const within = (at, size) => Math.max(0, Math.min(at, size));
 
 /** The same angle, plus full turns until it is at least `least`. @param {number} angle @param {number} least

@@ -29,7 +29,10 @@ export function letters(stage, recipe, player) {
   return all.map(({ show }) => show);
 }
 
-/** @param {Letters} r @param {Recipe} recipe @param {Player} player */
+/**
+ * One text of a recipe as a list of letters.
+ * @param {Letters} r @param {Recipe} recipe @param {Player} player
+ */
 function text(r, recipe, player) {
   const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels);
   const id = (/** @type {number} */ i) => `letter-${r.cloud}-${i}`;

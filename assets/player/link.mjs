@@ -31,7 +31,10 @@ const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in compo
 const MAX_CAMERA_DISTANCE = 100; // in scene units
 const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at
 
-/** @param {string} text @returns {number} NaN unless the text is a plain number */
+/**
+ * Parse a plain decimal number.
+ * @param {string} text @returns {number} NaN unless the text is a plain number
+ */
 const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
 /** The state that a query asks for, with the recipe's defaults, and errors.
@@ -104,7 +107,10 @@ export function tooLong(changed, choices) {
 export const within = (parameter, x) =>
   (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 
-/** @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>} */
+/**
+ * The default values of a recipe's parameters, by name.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>}
+ */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
 /** The names that `controls` may contain; a result stands for the controls that compute it.
@@ -126,7 +132,7 @@ function parseCamera(text) {
     : null;
 }
 
-/** @param {number[]} numbers */
+/** Whether three or six numbers are a camera that a link can have. @param {number[]} numbers */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (

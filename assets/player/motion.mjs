@@ -25,7 +25,7 @@ const RUN_MS = 12000;
 const MAX_OPENING_MS = 6000; // duration of a scene's first run, at most
 const STAGE_TOLERANCE = 1e-6; // in stages; nearer than this counts as reached
 
-/** @param {number} t from 0 to 1 */
+/** Cubic easing: slow at both ends. @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
 /** The stage after or before a progress. @param {number} progress @param {number} by positive for the next

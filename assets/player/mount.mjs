@@ -190,8 +190,11 @@ function layOut(figure, view) {
 /** Rewrite a panel's legend. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
-/** @param {Player} player @param {import("../engine/engine.mjs").View} view
- * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners */
+/**
+ * Create the panel of a view, with its element and legend.
+ * @param {Player} player @param {import("../engine/engine.mjs").View} view @param
+ * {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners
+ */
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
   const fast = !new URLSearchParams(location.hash.slice(1)).has("public");

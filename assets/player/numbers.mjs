@@ -82,9 +82,12 @@ export function rows(recipe, params, all, followed) {
   });
 }
 
-/** @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player
- * @returns {(player: import("./player.mjs").Player) => void} a function that shows the player's state */
+/**
+ * Fill the part for numbers: the table of the followed point, readouts and other tables.
+ * @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param
+ * {import("./player.mjs").Player} player @returns {(player: import("./player.mjs").Player) => void} a
+ * function that shows the player's state
+ */
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
   const words = rest.map((r) => teller(r, recipe));
@@ -196,8 +199,11 @@ function ofStages(word) {
   };
 }
 
-/** @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player @returns {string} */
+/**
+ * The present text of a readout.
+ * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player @returns {string}
+ */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.kind === "residual" ? r.a : r.kind === "fate" ? r.keys : r.cloud;
@@ -276,7 +282,7 @@ function byRank({ ranks, highest }, n) {
   return counts.map((count, rank) => `${rank}: ${((100 * count) / n).toFixed(1)} %`).join(", ");
 }
 
-/** @param {{count: number, bits: number}} found */
+/** The text about sign patterns: their number and entropy. @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
 /** How many points a readout counts.
@@ -287,7 +293,10 @@ function counted(r, player) {
   return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
 }
 
-/** @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table */
+/**
+ * A table of fixed words and numbers as an element.
+ * @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table
+ */
 function facts({ title, columns, rows, abouts }) {
   const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) =>
     about ? h("details", {}, h("summary", {}, head), about) : head;
@@ -320,7 +329,7 @@ const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[clou
  * points the cloud has */
 const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
-/** @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The column heads of the followed point's table. @param {import("../engine/engine.mjs").Recipe} recipe */
 function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d =

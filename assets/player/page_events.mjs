@@ -10,7 +10,10 @@
  * @property {() => void} release
  */
 
-/** @param {HTMLElement} root of a player @param {Listeners} listeners @param {AbortSignal} signal ends it */
+/**
+ * Call the listeners at events of the page.
+ * @param {HTMLElement} root of a player @param {Listeners} listeners @param {AbortSignal} signal ends it
+ */
 export function listen(root, { restore, print, theme, press, release }, signal) {
   addEventListener("popstate", restore, { signal });
   addEventListener("beforeprint", () => print(true), { signal });

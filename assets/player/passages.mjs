@@ -19,8 +19,11 @@ export function named(words, stages) {
 /** The next of some stages; after the last, the first. @param {number[]} stages @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
-/** @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} a
- * function that shows the player's state */
+/**
+ * Connect the paragraphs of a text with the stages that they name.
+ * @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} a
+ * function that shows the player's state
+ */
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {

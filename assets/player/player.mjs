@@ -292,12 +292,12 @@ export class Player {
 
   // Commands
 
-  /** @param {string} name @param {number} value */
+  /** Set a parameter. @param {string} name @param {number} value */
   set(name, value) {
     if (this.#state.set(name, value)) this.#schedule();
   }
 
-  /** @param {number} progress */
+  /** Set the progress. @param {number} progress */
   seek(progress) {
     this.#state.seek(progress);
     this.#schedule();
@@ -346,7 +346,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** @param {number} by */
+  /** Move to the next stage, or for a negative number to the previous one. @param {number} by */
   step(by) {
     this.goTo(this.#state.beside(by));
   }
@@ -357,7 +357,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** @param {number} index */
+  /** Follow the point with this number. @param {number} index */
   follow(index) {
     this.#state.follow(index);
     this.#schedule();

@@ -27,7 +27,7 @@ const ICONS = {
   more: '<path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="4"/>',
   full: '<path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5"/>',
 };
-/** @param {string} name */
+/** The SVG of an icon. @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
 /** The scrubber: a slider for progress with the stages as stops, and buttons. @param {HTMLElement} part

@@ -56,8 +56,11 @@ function restored(part, whole) {
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, restored(each, whole)]));
 }
 
-/** @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
- * @returns {Promise<Answer>} */
+/**
+ * Request a recipe from a URL; retry as long as the server is busy.
+ * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns
+ * {Promise<Answer>}
+ */
 async function get(url, choices, signal) {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
@@ -89,7 +92,10 @@ function inflated(data) {
   ).text();
 }
 
-/** @param {number} ms @param {AbortSignal} signal aborts the request @returns {Promise<void>} */
+/**
+ * Wait for some milliseconds.
+ * @param {number} ms @param {AbortSignal} signal aborts the request @returns {Promise<void>}
+ */
 const sleep = (ms, signal) =>
   new Promise((go) => {
     const timer = setTimeout(go, ms);

@@ -179,7 +179,7 @@ export class State {
     if (!clock || !this.touched(clock.name)) this.#clock.running = false;
   }
 
-  /** @param {Record<string, number>} params */
+  /** Set all parameters, and compute the stages. @param {Record<string, number>} params */
   #move(params) {
     this.#params = params;
     this.#stages = stages(this.recipe, params, this.#memory);
@@ -207,7 +207,7 @@ export class State {
     this.#choices = { ...this.#choices, ...choices };
   }
 
-  /** @param {string} name @param {number} value @returns {boolean} whether it is another */
+  /** Set a parameter. @param {string} name @param {number} value @returns {boolean} whether it is another */
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
     if (!parameter || typeof value !== "number" || !within(parameter, value))
@@ -218,7 +218,7 @@ export class State {
     return true;
   }
 
-  /** @param {number} progress */
+  /** Set the progress, and stop its motion. @param {number} progress */
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last))
       throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
@@ -229,13 +229,13 @@ export class State {
     this.#parting.close();
   }
 
-  /** @param {number} index */
+  /** Set the followed point. @param {number} index */
   follow(index) {
     this.touch("follow");
     this.#followed = index;
   }
 
-  /** @param {Link["camera"]} camera null is the scene's own */
+  /** Set the camera. @param {Link["camera"]} camera null is the scene's own */
   look(camera) {
     this.#camera = camera;
   }
@@ -247,7 +247,7 @@ export class State {
     this.look(camera);
   }
 
-  /** @param {string} theme */
+  /** Set the theme. @param {string} theme */
   paint(theme) {
     this.#theme = theme;
   }
@@ -324,7 +324,7 @@ export class State {
     this.#to(stage, cut);
   }
 
-  /** @param {number} stage @param {boolean} cut */
+  /** Start a move to a stage, or jump there. @param {number} stage @param {boolean} cut */
   #to(stage, cut) {
     this.#stand();
     this.#parting.close();
@@ -376,7 +376,10 @@ export class State {
     return ended;
   }
 
-  /** @param {number} ms @param {boolean} cut @returns {boolean} */
+  /**
+   * Continue the present leg, and start the next one while playing.
+   * @param {number} ms @param {boolean} cut @returns {boolean}
+   */
   #legOn(ms, cut) {
     if (this.#playing) this.#leg ??= nextLeg(this.#progress, this.last);
     const leg = this.#leg;

@@ -131,7 +131,7 @@ export function tour(part, all, player) {
     card.scrollTop = 0;
     for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
   };
-  /** @param {number | null} guess */
+  /** Show the answer to the question of the present stop. @param {number | null} guess */
   const show = (guess) => {
     // the focused button disappears, so the focus moves on
     const held = words.contains(document.activeElement);
@@ -139,7 +139,10 @@ export function tour(part, all, player) {
     reveal(verdict(all[current], guess));
     if (held) on.focus();
   };
-  /** @param {number} guess @returns {boolean} whether there was something to guess */
+  /**
+   * Answer the question of the present stop, if one is asked.
+   * @param {number} guess @returns {boolean} whether there was something to guess
+   */
   const answer = (guess) => {
     const open = asking() && guess < all[current].answers.length;
     if (open) show(guess);

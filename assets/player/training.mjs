@@ -66,7 +66,7 @@ function show({ wrong, refused, ticket }) {
   return [no_update, no_update, no_update];
 }
 
-/** @param {string} ticket */
+/** Start to follow a training: poll for its news. @param {string} ticket */
 function begun(ticket) {
   forget();
   const shown = player();
@@ -143,7 +143,7 @@ function watch(words) {
   silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET_MS);
 }
 
-/** @param {Said} news */
+/** Show the state, progress bar and message in the training panel. @param {Said} news */
 function tell(news) {
   if (String(news) === String(shownNews)) return;
   const [state, bar, words] = (shownNews = news);
@@ -161,7 +161,7 @@ function question() {
   return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
 }
 
-/** @param {any} answer @returns {boolean} whether to continue polling */
+/** Handle an answer to a poll. @param {any} answer @returns {boolean} whether to continue polling */
 function heard(answer) {
   if (!followed) return false;
   watch(NO_ANSWER_TEXT);
@@ -172,7 +172,7 @@ function heard(answer) {
   return Boolean(followed);
 }
 
-/** @param {any} news @returns {Said} */
+/** The panel's state for news of a running training; shows its picture. @param {any} news @returns {Said} */
 function under(news) {
   if (!followed) return said;
   if (news.away)
@@ -256,7 +256,7 @@ const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
   replaced: "This training was stopped because you started another one.",
 });
 
-/** @param {any} end @returns {Said} */
+/** The panel's state for a training that has ended; shows its run. @param {any} end @returns {Said} */
 function over(end) {
   if (!followed) return said;
   const { choices, shown } = followed;

@@ -26,7 +26,7 @@ varying float deepRim, deepAway; // its pixels; how far, where the middle of the
 `;
 const MAIN = "void main() {";
 
-/** @param {number} x as GLSL writes it */
+/** A number as a GLSL float literal. @param {number} x as GLSL writes it */
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
 /** The vertex shader of markers. `scale` is buffer pixels per glyph unit. @param {Depth} depth */

@@ -40,7 +40,7 @@ const UP = [0, 0, 1];
 /** Raised when the browser cannot create a WebGL context. */
 export class NoWebGL extends Error {}
 
-/** @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
+/** The coordinates of a Plotly vector. @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
 const xyz = ({ x, y, z }) => [x, y, z];
 
 export class Space {
@@ -238,13 +238,18 @@ export class Space {
     return this.fast;
   }
 
-  /** @param {Frame} frame @param {Iterable<number>} layers */
+  /**
+   * Write some layers of a frame into Plotly's buffers.
+   * @param {Frame} frame @param {Iterable<number>} layers
+   */
   #writeLayers(frame, layers) {
     for (const l of layers)
       this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
   }
 
-  /** @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l
+  /**
+   * Write one layer into Plotly's buffers.
+   * @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l
    */
   #write(scene, trace, layer, drawn, l) {
     let kept = this.#buffers.get(l);
@@ -273,8 +278,11 @@ export class Space {
     Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
   }
 
-  /** @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept
-   * @param {number} l */
+  /**
+   * Write the colours of points into Plotly's buffers.
+   * @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number}
+   * l
+   */
   #colorPoints(cloud, values, layer, kept, l) {
     if (!live(layer.color)) return;
     kept.palette ??= palette(resolve(this.#view.figure.data[l].marker.colorscale, this.#color));
