@@ -1,4 +1,4 @@
-"""Numbers of sheets: how many points of a sphere or plane affine maps and norms send to one direction.
+"""Numbers of sheets: the number of points of a sphere or plane that layers map to the same direction.
 
 A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid
 {Ax + b : ‖x‖ = 1} at most twice, so each layer at most doubles the sheets. Source: ni2024.

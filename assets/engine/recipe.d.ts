@@ -26,7 +26,7 @@ export interface SoftmaxWeight {
   row: Row;
 }
 
-/** The current angle of each point to the line along 1, from 0 to 90 degrees; 90 at the origin. */
+/** The current angle of each point to the line along 𝟏, from 0 to 90 degrees; 90 at the origin. */
 export interface Angle {
   kind: "angle";
 }

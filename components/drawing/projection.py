@@ -20,7 +20,7 @@ POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enoug
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels that a view uses of its box: for a 2D view, the size of its axes."""
+    """The size in pixels of a view within its box; for a 2D view, the size of its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T

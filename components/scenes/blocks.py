@@ -30,7 +30,7 @@ def own_of(weights: Own, layer: int) -> dict[str, Array]:
 
 
 def sphere(d: int, eps: float = EPS) -> Normalize:
-    """x ↦ √d·x/√(‖x‖² + d·ε): the second half of LayerNorm, and RMSNorm, as PyTorch has them."""
+    """x ↦ √d·x/√(‖x‖² + d·ε): the second half of PyTorch's LayerNorm, and its RMSNorm."""
     return Normalize(sqrt(d), eps, convention="pytorch")
 
 

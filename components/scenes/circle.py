@@ -45,7 +45,7 @@ def drawn(count: int) -> list[int]:
 
 
 def dots(count: int, title: str = "") -> dict[str, Any]:
-    """Fields of a mark for `count` points, coloured by their first angle on the circle."""
+    """Fields of a mark for `count` points, coloured by their initial angle on the circle."""
     began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
     return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
 

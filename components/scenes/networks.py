@@ -56,7 +56,7 @@ def stages(film: Film) -> list[str]:
 
 
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
-    """The view of the data layer by layer, with sheet, marked points, unit sphere and final plane."""
+    """The view of the data layer by layer, with input sheet, marked points, unit sphere and final plane."""
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.sizes[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))

@@ -123,7 +123,7 @@ def mean_line(
     fade: Sequence[float] | None = None,
     **look: Any,
 ) -> list[Part]:
-    """The line along 𝟏 through the origin, of a half length, and its label at a distance."""
+    """The line along 𝟏 through the origin, and its label. half: half its length; at: the label's distance."""
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [
@@ -181,7 +181,7 @@ def each_class(
     roles: Sequence[str] = ("input", "other"),
     **look: Any,
 ) -> tuple[Mark, ...]:
-    """A layer of points or a histogram for each of two classes, 0 and 1: round or square, whole or dotted."""
+    """A layer for each of two classes, 0 and 1: round and square points, or solid and dotted histograms."""
     own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
     apart: list[Look] = [{}, {"glyph": "square"} if kind is Points else {"dash": "dot"}]
     return tuple(

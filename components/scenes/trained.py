@@ -22,7 +22,7 @@ OWN_POINTS = {  # by dimension: what a scene's points are, and the format of a l
 
 
 def shape(depth: int) -> tuple[Choice, Whole, Whole]:
-    """The choices that describe a network. By default it has three neurons a layer, and `depth` layers."""
+    """The choices that describe a network. By default it has `depth` layers of three neurons."""
     return MIDDLE, Whole("width", "width", 3, 2, 8, folded=True), Whole("depth", "depth", depth, 1, 6)
 
 

@@ -46,7 +46,7 @@ class Summands(Tracer):
         super()._norm(norm, x, parameters, output)
 
     def summands(self, value: Value) -> list[Value]:
-        """The operands of the additions that made a value; itself if none did."""
+        """The operands of the additions of which a value is the result; the value itself if it is no sum."""
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
             return [value]

@@ -26,7 +26,7 @@ from components.language.recipe import Recipe, View
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
-    """The clouds and views of a recipe, with ranges for views without them, and shortened guides.
+    """Compute the ranges of views without any, and shorten guides; returns the recipe's clouds and views.
 
     All 3D views share one scale; each is centred.
     """

@@ -120,7 +120,7 @@ def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str,
 
 
 def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
-    """A cloud whose place at stage k is the result of `ways[k]`.
+    """A cloud whose points are, at stage k, the results of the steps `ways[k]`.
 
     Its coordinates are all results side by side; the first is drawn, and each step moves the next one to the
     front.

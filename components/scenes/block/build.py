@@ -154,7 +154,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def moved() -> Steps:
-    """Steps from (token, 1 if it is the last one) to the token as the sliders place it."""
+    """Steps from (token, 1 if it is the last one, else 0) to the token after the sliders' changes."""
     last = np.column_stack([np.zeros((D, D)), SHOW[0]])
     scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
     return Affine(Entries(np.eye(D, D + 1), {"last": last})), Affine(scale, mean)
@@ -164,7 +164,7 @@ def moved() -> Steps:
 
 
 def beside(*each: Sequence[Step]) -> Branches:
-    """x through several pipelines, side by side."""
+    """Send x through several pipelines, and put the results side by side."""
     return Branches([Pipeline(steps) for steps in each], "concat")
 
 
@@ -342,7 +342,7 @@ def surroundings(block: BlockClouds, reach: float) -> list[Part]:
 
 
 def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the attention weights: a row for each reading token, a matrix for each head."""
+    """View of the attention weights: a matrix for each head, with a row for each token that attends."""
     n, flat = len(names), (Row((1.0, 0.0)), Row((0.0, 1.0)))
     clouds: list[Cloud] = []
     layers: list[Mark] = []

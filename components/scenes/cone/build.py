@@ -50,7 +50,7 @@ def sheet_grid() -> np.ndarray:
 
 
 def score() -> tuple[Step, ...]:
-    """z ↦ ⟨n, z⟩ − cos α."""
+    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class."""
     n = wave(ANGLES, np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
     level = wave(ANGLES, np.array([-1.0]), np.array([0.0]))
     return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)

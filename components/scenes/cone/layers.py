@@ -1,4 +1,4 @@
-"""Norms in a row on one circle: the recipe whose layers fold it, and the number of sheets over a direction.
+"""Recipe of layers, each an affine map and a norm, that fold a circle; and the sheets over a direction.
 
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
 origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT the ellipse is always on the right of
@@ -31,7 +31,7 @@ NUMBERS = range(1, NORMS + 1)
 
 
 def layer(k: int, d: int = 2) -> tuple[Step, ...]:
-    """Layer k on the plane; further coordinates stay as they are."""
+    """Layer k as a step on the first two coordinates; further coordinates stay as they are."""
     A, across, up = np.eye(d), np.eye(d)[0], np.eye(d)[1]
     A[:2, :2] = np.array([[0, FLAT], [1, 0]])
     return Affine(A, Entries(np.zeros(d), {f"t{k}": across / 10, f"s{k}": -up / 10})), Normalize(
@@ -44,7 +44,7 @@ def all_layers(d: int = 2) -> Pipeline:
 
 
 def directions() -> Pipeline:
-    """The layers with three coordinates, in which the norm comes at once with the map before it."""
+    """The layers as steps on three coordinates, each with its affine map and its norm in one step."""
     identity = Affine(np.eye(3))
     return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
 
@@ -56,7 +56,7 @@ def on_circle(degrees: np.ndarray) -> np.ndarray:
 
 
 def circle_points(params: dict[str, float]) -> np.ndarray:
-    """Points of the circle as in `on_circle`, closer where the layers spread them for these parameters."""
+    """Points of the circle as in `on_circle`, denser where the layers would move them apart."""
     degrees = np.linspace(-180, 180, 20 * POINTS + 1)[:-1]
     after = all_layers().stages(on_circle(degrees)[:, :2], params)[::2]
     turns = [np.linalg.norm(np.diff(each, axis=0, append=each[:1]), axis=-1) for each in after]
@@ -70,7 +70,7 @@ def ray(step: Affine) -> tuple[Step, ...]:
 
 
 def ellipses() -> list[Part]:
-    """For each layer the image of the whole circle, seen while that layer is at work."""
+    """For each layer the image of the whole circle, visible only at that layer's stages."""
     out: list[Part] = []
     for k in NUMBERS:
         fade = [0.0] * (2 * NORMS + 1)

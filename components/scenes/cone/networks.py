@@ -1,4 +1,4 @@
-"""The sheets that trained networks reach, beside the bound: a dot for each network, in rows."""
+"""View of the number of sheets in trained networks, a dot for each, with the upper bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -92,7 +92,7 @@ def normed(kind: str) -> Steps:
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The cloud of the stream, that of what the blocks read, and the clouds to which their steps refer
+    """The clouds of the stream, of the vectors that the blocks read, and those to which their steps refer
     (streams between the blocks, keys, values). With post-LN a block reads the stream itself.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
@@ -124,7 +124,7 @@ def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
 
 
 def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
-    """Attention's matrices under GPT-2's names, with biases of 0."""
+    """Name attention's matrices as GPT-2 does, and add biases of 0."""
     every = np.hstack([matrices[name] for name in ("query", "key", "value")])
     return {
         "attn.c_attn.weight": every,

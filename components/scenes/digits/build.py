@@ -75,7 +75,7 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """Places of the numerals at each checkpoint, in columns: over the mean of each digit's points.
+    """Positions of the numerals at each checkpoint: above the mean of each digit's points.
 
     The network's image of a mean picture would not do: it can be nearer to another digit.
     """

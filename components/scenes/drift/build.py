@@ -231,7 +231,7 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the followed letter's distance from its start; or of the loss or the size along a long text."""
+    """The lower view: the followed letter's distance from its start; or loss or size along a long text."""
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)
     way: dict[str, Any] = {"parameter": "slide", "stops": stops, "only": Followed()}
@@ -250,7 +250,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
 
 
 def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the medians of all models along eleven windows: of read text, and dotted, of generated text."""
+    """View of the medians of all models along eleven windows, of read text and (dotted) of generated text."""
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
     for name, (role, dash) in MODEL_LOOKS.items():

@@ -1,4 +1,4 @@
-"""The feed-forward network as a filter: which points of a norm's circle or sphere ReLU keeps apart."""
+"""The feed-forward network: which points of a norm's circle or sphere ReLU maps to different images."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.ffn.build import BY_HAND, FUNCTIONS, NORMS, SEEDS, WEIGHTS, build, files

@@ -163,7 +163,7 @@ def by_hand(mirrored: bool) -> Layers:
 
 
 def drawn_weights(seed: int) -> np.ndarray:
-    """(MAX_NEURONS, 3): each neuron has variance 1 on the surface; a wider layer has the same first ones."""
+    """Random weights (MAX_NEURONS, 3) with variance 1 on the surface; narrower layers take the first ones."""
     return np.random.default_rng(seed).normal(size=(MAX_NEURONS, 3)) / RADIUS
 
 
@@ -277,7 +277,7 @@ def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
 
 
 def places(y: np.ndarray) -> np.ndarray:
-    """(N, 2): longitude in degrees, and height."""
+    """The longitude in degrees and the height of points, (N, 2)."""
     return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
 
 

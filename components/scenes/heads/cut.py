@@ -114,7 +114,7 @@ SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
 def shares(heads: int, shape: str, at: Array) -> Array:
-    """Each head's share of the axis at each place, for each overlap: (T, heads, n)."""
+    """Each head's share of the axis at each of n positions on the ring, for T overlaps: (T, heads, n)."""
     return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
 
@@ -180,7 +180,7 @@ def way(heads: int, shape: str, h: int) -> Part:
 
 
 def _shown(matrix: Array) -> Array:
-    """(anything, x) ↦ (matrix·x, x)."""
+    """(first half, x) ↦ (matrix·x, x): replace the drawn half by the image of x."""
     nothing = np.zeros((D, D))
     return np.block([[nothing, matrix], [nothing, np.eye(D)]])
 

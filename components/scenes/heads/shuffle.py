@@ -114,7 +114,7 @@ def scatter(n: int) -> Array:
 
 
 def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
-    """Labels of the places, and the scale with its ticks."""
+    """Labels of the places where axes are shuffled, and the scale with its ticks."""
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
     at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])
@@ -140,7 +140,7 @@ def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
 
 
 def sides(low: float, high: float) -> tuple[float, float]:
-    """The sides of the picture, for values from `low` to `high`."""
+    """The left and right end of the picture, for values from `low` to `high`."""
     size = high - low
     return low - (NAME_WIDTH + MARGIN) * size, high + MARGIN * size
 

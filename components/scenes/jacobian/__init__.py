@@ -1,4 +1,4 @@
-"""The Jacobian of LayerNorm and RMSNorm: a small ball of neighbours forward, a gradient backward."""
+"""The Jacobian of LayerNorm and RMSNorm: what it does to a small ball of neighbours, and to a gradient."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.jacobian.build import build

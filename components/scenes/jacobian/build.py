@@ -121,7 +121,7 @@ def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeli
 
 
 def ball(d: int, steps: Sequence[Step]) -> list[Part]:
-    """A ball around x that the Jacobian carries, and points of its surface that the norm itself carries."""
+    """A ball around x, mapped by the Jacobian, and points of its surface, mapped by the norm itself."""
     around = at_x(d, {"r": np.eye(2 * d, d, -d)}, d)
     carried = [Derivative(Pipeline((step,))) for step in steps]
     (surface, triangles), (net, order) = clouds.sphere_mesh(), BALL_NET
@@ -193,7 +193,7 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
 
 
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
-    """Points all over space, coloured by 1/√(σ² + ε), the largest singular value of J there."""
+    """Points spread over space, coloured by 1/√(σ² + ε), the largest singular value of J there."""
     x = 1.1 * clouds.gaussian(2 * CROWD_COUNT, d, seed=SEED + 1)
     x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD_COUNT]
     factor = Pipeline(

@@ -20,7 +20,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def film_name(choices: Choices) -> str:
-    """The shipped film of these labels; that of XOR has one layer, which is enough."""
+    """The name of the shipped film for these labels; the film of XOR has one layer, which is enough."""
     return "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
 
 

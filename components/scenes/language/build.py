@@ -108,7 +108,7 @@ def flat(step: Step) -> Step:
 
 
 def marks(n: int) -> tuple[Mark, ...]:
-    """Marks of the keys and their hull, and lines from the followed key to those that average to it."""
+    """Marks of the keys and their hull, and lines from the followed key to those whose average it is."""
     show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"
     return (

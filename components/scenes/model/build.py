@@ -44,7 +44,7 @@ COLOURS = {
     "token": "token",
 }
 MASSIVE = {"shown": "shown", "out": "left out"}
-# kinds of tokens: their roles; the first that fits counts
+# the role of each kind of token; a token is of the first kind that fits
 TOKEN_CLASSES = {
     "first position": "mean-direction",
     "special token": "ellipsoid",
@@ -183,7 +183,7 @@ def extent(norm: Reduced) -> float:
 
 
 def far(points: Array) -> float:
-    """The distance from the middle of the picture within which most points lie."""
+    """The distance from the middle of the picture that most points do not exceed."""
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
     )

@@ -19,9 +19,9 @@ from learning.recording.digest import Digest
 
 Array = np.ndarray
 
-PITCH, HEIGHT = 1.42, 1.0  # from strip to strip, and the height of one; the title stands between
-ORIGIN = (1.0, -2.0)  # of the first strip: all is beside the zero lines, which Plotly draws
-LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms stand between, on a width of 1
+PITCH, HEIGHT = 1.42, 1.0  # distance between strips, and height of a strip; its title is in between
+ORIGIN = (1.0, -2.0)  # of the first strip; all strips avoid the zero lines, which Plotly draws
+LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms take a width of 1 in between
 HEADROOM = 0.35  # of the first strip's height, for the name above massive vectors
 MAX_TICKS = 4  # labels on an axis
 BRACKET = 0.09  # heights above the line where a run of massive activations is drawn
@@ -212,7 +212,7 @@ def told(row: Row, name: str, strip: Strip) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in which Plotly finds no markup."""
+    """Escape a text for Plotly, which interprets markup in labels."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 

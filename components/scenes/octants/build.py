@@ -36,7 +36,7 @@ def build(choices: Choices, film: Film) -> Recipe:
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
-    """The unit sphere, coloured by the network's answer; glassy if data lie inside it."""
+    """The unit sphere, coloured by the network's answer; translucent if data lie inside it."""
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
     color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=Row((1,), stage=len(net.steps)))

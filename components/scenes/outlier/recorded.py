@@ -1,4 +1,4 @@
-"""Recipe of real vectors with massive activations: what one RMSNorm of SmolLM2 receives.
+"""Recipe of recorded vectors with massive activations: the inputs of one RMSNorm of SmolLM2.
 
 A point is (x₅₀₇, two coordinates of the rest, the length of what is left), in which RMSNorm is exact.
 """

@@ -1,4 +1,4 @@
-"""Tokens as particles on a circle or a sphere: attention draws them together, in clusters that last."""
+"""Tokens as particles on a circle or a sphere, which attention moves together into long-lived clusters."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.particles.build import build

@@ -47,12 +47,12 @@ from geometry import (
 )
 from geometry.pipeline import Step
 
-MAX_CARRIED = 64  # tokens; of more no start can be dragged (each has two parameters), nor have all trails
+MAX_CARRIED = 64  # most tokens for which starts can be dragged (two parameters each) and trails are drawn
 RING = 0.4  # how much farther out a decade of the time is drawn
 REACH, REACH_3D = 1.55, 1.2  # of the picture; in 3D the camera is farther
 OUTERMOST = 1 + RING * (LAST - FIRST)  # of the rings
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
-# what is beside the direction x (d) and what a layer adds (d) of a token
+# indices of a token's numbers after its direction x (d of them) and what a layer adds (d)
 HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
 
 
@@ -202,7 +202,7 @@ def around_tokens(d: int) -> list[Part]:
 
 
 def rings(n: int, hand: Carry | None) -> View:
-    """View of the tokens on concentric circles, one for each time, the later the further out."""
+    """View of the tokens on concentric circles, one for each time, with later times further out."""
     out: Rows = tuple(beside(2, which, stage=0) for which in (ACROSS, UP))
     marks = (
         Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),

@@ -33,7 +33,7 @@ from components.scenes.scenery import Look, Part, Rows, draw, graph, space, spli
 from geometry import Affine, Attention, Branches, Entries, Normalize, Pipeline, Pointwise, Track, clouds
 
 Drawn = tuple[np.ndarray, np.ndarray]  # points, and their order or triangles
-LOOKS = {  # the name, and the role and dash of the curve
+LOOKS = {  # name, role and dash of the curve
     "post": ("post-LN", "series-3", "dashdot"),
     "pre": ("pre-LN", "series-1", "solid"),
     "peri": ("peri-LN", "series-2", "dash"),
@@ -46,7 +46,7 @@ CORNERS = {
 APART = 1.4  # half the distance of two centres
 REACH = {2: 2.95, 3: 2.35}  # half the picture
 CAMERA = (0.75, -1.15, 0.55)
-# what is beside the direction x (d) and what a layer adds (d) of a token
+# indices of a token's numbers after its direction x (d of them) and what a layer adds (d)
 HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)
 OWN_AXIS = ("log₁₀ of the own time", FIRST - 0.05, LAST)
 TOP = 0.1  # of the graphs, above the largest number

@@ -133,7 +133,7 @@ def distance(length: Array) -> Array:
 
 
 def directions(start: Array, turn: Array, azimuth: float) -> Array:
-    """Unit vectors in space (K + 1, 3) with given angles to the first, which points up, and to one another.
+    """Unit vectors in space (K + 1, 3) with given angles to the first, which is upright, and to the next.
 
     start: their angles to the first (K + 1,), turn: the angle from each to the next (K,), in degrees. These
     are angles between vectors of d dimensions, so there is such a path on the sphere: the spherical law of

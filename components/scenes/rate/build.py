@@ -85,7 +85,7 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Path:
-    """An optimiser as an orbit: points, steps before it, steps of one iteration, width of its state."""
+    """An optimiser's path as an `Orbit`: points, steps before it, steps of an iteration, state width."""
 
     points: np.ndarray
     place: tuple[Step, ...]

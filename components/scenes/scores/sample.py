@@ -91,7 +91,7 @@ def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
 
 
 def taking(places: Iterable[int]) -> Product:
-    """The coordinates with these indices."""
+    """The step that picks the coordinates with these indices."""
     return Product([(i,) for i in places])
 
 

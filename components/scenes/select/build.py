@@ -153,7 +153,7 @@ def names(norm: str) -> tuple[str, ...]:
 
 
 def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
-    """x → centre → sphere → ⊙ γ → + β in turned coordinates. d: of only the first d of them."""
+    """x → centre → sphere → ⊙ γ → + β in turned coordinates, or in only the first d of them."""
     whole = len(turn)
     d = d or whole
     flat = np.eye(whole)[:, :d].T @ np.diag([*np.ones(whole - 1), 0]) @ np.eye(whole)[:, :d]

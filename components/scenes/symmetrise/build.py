@@ -253,7 +253,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table of median errors: rows are the vectors of the training, columns those of the use."""
+    """Table of median errors: a row for the kind of vectors in training, a column for that in use."""
     by_training = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",

@@ -110,7 +110,7 @@ def error(cell: Found, arm: str) -> float:
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates of a cell with the given shares, one for each arm."""
+    """The coordinates of a cell with the given shares, one for each arm (way to treat the keys)."""
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
         1 + KEY_COUNTS.index(cell["n"]),
