@@ -57,7 +57,7 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """Open what a measurement needs, on the stack, and return a function that measures one round."""
+    """Prepare a measurement, whose resources `stack` closes; returns a function that measures one round."""
 
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]

@@ -271,7 +271,7 @@ class Orbit:
 
 @dataclass(frozen=True, eq=False)
 class Put:
-    """A point of a flow that is put into another direction at a time, and keeps its length.
+    """A change of a flow: at a given time one point gets another direction, and keeps its length.
 
     point: its number, rounded; none if it is negative. place: any vector in that direction; for 0 nothing
     happens. All are entries, of which point and time have no axes.
@@ -296,7 +296,7 @@ class Put:
             object.__setattr__(self, name, Entries.of(getattr(self, name)))
 
     def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
-        """The time, the number of the point, and the place."""
+        """The values of time, point and place at these parameters."""
         place = tuple(float(each) for each in numbers_of(self.place.value(params)))
         return float(self.time.value(params)), round(float(self.point.value(params))), place
 

@@ -7,7 +7,7 @@ from geometry.sphere import on_sphere
 
 
 def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
-    """Scale the first coordinate, then normalise: u_ε(t·x₁, x₂, …). For large t near sign(x₁).
+    """Scale the first coordinate, then normalise: u_ε(t·x₁, x₂, …). For large t it is near sign(x₁)·e₁.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Swap pairs of axes inside attention, within or across heads, and measure how the language model suffers.
+"""Swap pairs of axes inside attention, within or across heads, and measure the effect on a language model.
 
 Permuting the axes of an activation equals permuting rows or columns of the weights beside it, so `shuffled`
 changes weights only. Source: symmetrize2025, section 5.4, which proposes the test.

@@ -4,7 +4,7 @@ import socket
 
 
 def free() -> int:
-    """A TCP port on which nothing listens, and which the system gives to nobody for a minute.
+    """A TCP port on which nothing listens, and which the system gives to no other process for a minute.
 
     A connection that this side closes first leaves the port in TIME_WAIT: no other process gets it by chance,
     but a server may bind it, as all set SO_REUSEADDR.

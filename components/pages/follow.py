@@ -54,7 +54,7 @@ def answer(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """Give up a training, because its page is being left."""
+    """End a training, because its page is being left."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204

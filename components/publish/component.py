@@ -49,7 +49,7 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
-    """The routes of a figure, as a Flask blueprint of this name."""
+    """The routes of a figure, as a Flask blueprint. name: that of the blueprint."""
     own = Blueprint(name, __name__)
     files = RouteFacts(cacheable=True, cross_origin=False, costly=False)
     route(own, "/assets/<path:name>", "asset", served, files)

@@ -53,7 +53,7 @@ def whole(axis: int) -> Span:
 
 
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
-    """The operands to which P must be applied so that it applies to an output; None if that is impossible.
+    """The operands to which P must be applied in order to apply it to an output; None if that is impossible.
 
     narrow: where the output is a slice of its source, apply P to the slice alone; otherwise to all of the
     source, unless it is sliced along an axis of the span.
@@ -75,7 +75,7 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs to which P is applied if it is applied to an operand; None if that is impossible."""
+    """The outputs to which P applies after it is applied to an operand; None if that is impossible."""
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
         return None if found is None else [Part(call.outputs[0], found)]

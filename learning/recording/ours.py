@@ -1,4 +1,4 @@
-"""The recording of a model of `learning.language`, made from its activations instead of by hooks."""
+"""Record a model of `learning.language`, from its activations instead of by hooks."""
 
 from __future__ import annotations
 

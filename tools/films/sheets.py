@@ -1,4 +1,4 @@
-"""Count the sheets that networks trained on a spiral lay over one direction, for the scene cone."""
+"""Count the sheets (inputs mapped to one direction) of networks trained on a spiral, for the scene cone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NORM_COUNTS = range(2, 7)
 
 
 def sheets() -> None:
-    """Write the table "sheets": for 2 to 6 norms what 32 networks trained on the same spiral reach."""
+    """Write the table "sheets": the counts of 32 networks trained on one spiral, for 2 to 6 norms."""
     rows = []
     for norms in NORM_COUNTS:
         rows.append(counted(norms, plane(TURNS, norms, steps=STEPS)))

@@ -22,7 +22,7 @@ class Follow:
     """A click follows the point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """Nothing to check: every mark can have it."""
+        """No check is needed: it fits every mark."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ class Followed:
     """Only the followed point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """Nothing to check: it fits every cloud."""
+        """No check is needed: it fits every cloud."""
 
 
 @dataclass(frozen=True)
