@@ -200,9 +200,31 @@ def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
         for _ in range(500):
             stack.enter_context(slow_client(base, begun))
         until(lambda: fetch(f"{base}/x")[0] == 429)
+        words = "This address has made too many requests. Try again in 1 s."
+        for accept, kind, body in (
+            ("*/*", "application/json", json.dumps({"error": words}, separators=(",", ":"))),
+            ("text/html,*/*;q=0.8", "text/plain", words),
+        ):
+            line = http.client.HTTPConnection(urlsplit(base).netloc)
+            line.request("GET", "/x", headers={"Accept": accept})
+            answer = line.getresponse()
+            assert (answer.status, answer.read().decode()) == (429, body)
+            assert answer.headers.get_content_type() == kind
+            assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("1", "no-store")
+            line.close()
         line = http.client.HTTPConnection(urlsplit(base).netloc, source_address=("127.0.0.9", 0))
         line.request("GET", "/x")
         assert line.getresponse().status == 200
+        line.close()
+
+
+def test_a_refusal_by_the_web_server_is_passed_on_as_it_is(tmp_path):
+    with proxied(tmp_path, status=429, Retry_After="7") as (base, _, _):
+        line = http.client.HTTPConnection(urlsplit(base).netloc)
+        line.request("GET", "/x")
+        answer = line.getresponse()
+        assert (answer.status, answer.headers.get_all("Retry-After")) == (429, ["7"])
+        assert json.loads(answer.read())["asked"] == 1
         line.close()
 
 
