@@ -49,7 +49,7 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real` gives it, in a dtype for computing, and a function that casts the result back."""
+    """x as `real` returns it, but not in half precision; and a function that casts results to x's dtype."""
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
         return x, _same  # fast path: the server calls this for each step of each cloud
     x = real(x, axes=axes)

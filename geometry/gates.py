@@ -58,7 +58,7 @@ def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
-    """An orthonormal basis (rank, n) of the span of rows (k, n). Lengths up to `least` count as 0."""
+    """An orthonormal basis (rank, n) of the span of rows (k, n). Rows no longer than `least` count as 0."""
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
     while len(left) and len(basis) < rows.shape[1]:

@@ -34,7 +34,7 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
 
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """As `majority`, but trained on a fixed set of `examples` sequences, shuffled anew for each epoch.
+    """As `majority`, but trained on a fixed set of `examples` sequences, shuffled again for each epoch.
 
     An incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
     """

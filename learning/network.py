@@ -19,7 +19,7 @@ MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 
 @dataclass(frozen=True)
 class Network:
-    """The architecture of a network: `depth` times a Linear and the middle step, then a Linear to the logits.
+    """The architecture of a network: `depth` times a Linear and the step `middle`; then a last Linear.
 
     middle: "u_eps", x/√(‖x‖² + ε), "layer_norm", Πx/√(σ² + ε), or an activation function. widths: the width
     of each hidden layer, instead of one `width` for all. Raises ValueError for sizes outside the limits.

@@ -1,4 +1,4 @@
-"""Where a norm stands in a transformer block: untrained blocks with the norm in four places, and QK-norm.
+"""Untrained transformer blocks with the norm in one of four places, and with QK-norm.
 
 All norms are RMSNorm without a gain. Pre-LN and post-LN: Xiong et al., ICML 2020; peri-LN: Kim et al., 2025;
 nGPT: Loshchilov et al., 2024; QK-norm: Henry et al., 2020; compared in karagodin2025.

@@ -25,8 +25,8 @@ class Swing:
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
     """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES.
 
-    Of several the first, since points that turned on one sphere arrive turned at the next. None for a network
-    without normalisation.
+    If several have equally many, the first: points that turned on one sphere arrive turned at the next. None
+    for a network without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):

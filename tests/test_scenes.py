@@ -142,7 +142,7 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each names a stage of the default recipe, and each name is that of a stage for some choices.
+    """Each paragraph names a stage of the default recipe; each name is that of a stage for some choices.
 
     A paragraph is highlighted at all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means
     the same stage in every recipe.

@@ -211,7 +211,7 @@ def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
 def layers_of(
     recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MAX_DRAWN_POINTS
 ) -> list[str]:
-    """The SVG of each visible mark. most: the largest number of points to draw of one."""
+    """The SVG of each visible mark. most: the largest number of points drawn of one mark."""
     letters = _letters(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most), each.opacity) for each in drawn]
 

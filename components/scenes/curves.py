@@ -177,13 +177,13 @@ def folds(film: Film, seed: int) -> str:
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The fold that snaps during an event, if there is one."""
+    """The fold during an event: the norm at which most points turn, and which; None without norms."""
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)
 
 
 def snapping(film: Film, seed: int) -> list[int]:
-    """Indices of the points that change sides during the deepest drop of a seed."""
+    """Indices of the points that turn to the origin's other side during the largest drop of a seed's loss."""
     found = drops(film.steps, film.loss[seed])
     fold = during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
     return fold.points.tolist() if fold else []

@@ -93,7 +93,7 @@ def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
 
 
 def _around(eye: np.ndarray) -> np.ndarray:
-    """Cameras at the height of the given one, evenly around the vertical axis."""
+    """Camera positions at the height of `eye`, evenly spaced around the vertical axis."""
     level, n = np.hypot(*eye[:2]), CAMERA_CANDIDATES
     turn = np.arctan2(eye[1], eye[0]) + 2 * np.pi * np.arange(n) / n
     return np.stack([level * np.cos(turn), level * np.sin(turn), np.full(n, eye[2])], -1)

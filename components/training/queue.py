@@ -149,7 +149,7 @@ def forget(ticket: str) -> None:
 
 
 def abandon() -> None:
-    """End the training of this process, if there is one, as lost."""
+    """Report the training that this process runs, if there is one, as lost."""
     if _running:
         finish(_running, LOST)
 
@@ -158,7 +158,7 @@ def abandon() -> None:
 
 
 def has_worker() -> bool:
-    """Whether a worker is alive, by wall-clock time, because a health check looks rarely."""
+    """Whether a worker is alive: the wall-clock time of its last heartbeat is at most WORKER_TIMEOUT ago."""
     return abs(time.time() - float(SIGNS.get("worker") or 0)) <= WORKER_TIMEOUT
 
 

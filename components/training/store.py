@@ -65,7 +65,7 @@ class Store:
         return self._call("put_if_empty", key, value)
 
     def next_number(self) -> int:
-        """1 at the first call, 2 at the second, and so on."""
+        """A new number: 1 at the first call, 2 at the second, and so on."""
         return self._call("incr", "next number")
 
     def delete(self, *keys: str) -> None:

@@ -1,4 +1,4 @@
-"""Registration of HTTP routes with facts for caches and rate limits; a route without facts is an error."""
+"""Register HTTP routes, each with the `RouteFacts` that caches and rate limits need."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNROUTED = RouteFacts(cacheable=False, cross_origin=False, costly=False)
 
 
 class UndeclaredRoute(RuntimeError):
-    """Raised for a route without facts."""
+    """Raised for a route that was registered without `RouteFacts`."""
 
 
 def route(

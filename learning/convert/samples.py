@@ -82,7 +82,7 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
 
 
 def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The tensors of a file that replace random ones."""
+    """The tensors of a file by argument name, which replace random ones; {} without a file."""
     if path is None:
         return {}
     with one_line_errors(f"{path} cannot be read as safetensors"):

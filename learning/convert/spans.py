@@ -40,7 +40,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor to which P must be applied, with the place. scale: as in `linear.Link`."""
+    """A tensor to which P must be applied, and the span on which. scale: as in `linear.Link`."""
 
     value: Value
     span: Span

@@ -82,11 +82,11 @@ class Digest:
 def digest(
     recording: Recording, tell: Callable[[int], None] = lambda done: None, *, vectors: int = MAX_VECTORS
 ) -> Digest:
-    """Make the digest of a recording. tell: as in `measured`.
+    """The digest of a recording: statistics of each norm, and a few coordinates of some of its vectors.
 
-    vectors: how many of each norm keep their coordinates: the massive ones first, then others at even
-    distances. The numbers are of all vectors. Raises FileError for a norm whose numbers are too large to be
-    measured in double precision, or to be shown in single precision.
+    vectors: for how many vectors of each norm coordinates are kept: the massive ones first, then others at
+    even distances. The statistics are computed from all vectors. tell: as in `measured`. Raises FileError for
+    a norm whose numbers are too large to be measured in double precision, or to be shown in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # results that overflow are refused below

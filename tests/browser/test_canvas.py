@@ -85,7 +85,7 @@ def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
 
 
 def test_the_field_follows_the_resolution(new_page):
-    """A zoomed page, or another screen; the panel keeps its size."""
+    """The field is drawn again if the page is zoomed or moves to another screen; the panel's size stays."""
     page = new_page()
     visit(page, PAGE)
     page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")

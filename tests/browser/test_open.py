@@ -1,4 +1,4 @@
-"""A mark whose points open other scenes: pointer and keys read them, a click or Enter opens them."""
+"""A mark whose points open other scenes, by a click or Enter; pointer and arrow keys show their names."""
 
 import pytest
 

@@ -167,7 +167,7 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
 
 
 def made_of(recipe):
-    """The marks of its views, and its readouts."""
+    """The kinds of marks in each view of a recipe, and the kinds of its readouts."""
     views = (view.layers for view in recipe.views)
     marks = (frozenset((type(m), m.draws, getattr(m, "color", None) is None) for m in each) for each in views)
     return tuple(marks), frozenset(map(type, recipe.readouts))

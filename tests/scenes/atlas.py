@@ -14,7 +14,7 @@ def digest(name: str) -> Digest:
 
 
 def every_row():
-    """Those of all norms of all four models."""
+    """The statistics of all norms of all four models."""
     return [row for name in NAMES for row in digest(name).rows]
 
 

@@ -237,7 +237,7 @@ def key_lengths():
 
 
 def filled_by_narrow_heads():
-    """On the surface of an ellipsoid with d_k ≥ d − 1 coordinates, inside it with fewer."""
+    """Keys lie on the surface of an ellipsoid if heads have d_k ≥ d − 1 coordinates, inside it if fewer."""
     n = stages("branch")[GAIN][:, :D]
     own = drawn({"seed": 1, "n": 6})[0]
     many = rng_sphere(5000) * own["ln_1.weight"] + own["ln_1.bias"]
@@ -253,7 +253,7 @@ def filled_by_narrow_heads():
 
 
 def rng_sphere(n):
-    """Evenly spaced points of LayerNorm's sphere."""
+    """n random points, uniformly distributed on LayerNorm's sphere."""
     return geometry_layer_norm(np.random.default_rng(0).standard_normal((n, D)), eps=0)
 
 

@@ -154,7 +154,7 @@ def ends_of_sliders():
 
 
 def at_the_edge(**params):
-    """Both lines lie within the edge of the sheet, and end on it; the kink is a point of its line."""
+    """Both lines lie on the sheet and end at its edge; the kink is a point of the bent line."""
     for cloud in ("line", "bent line"):
         before = line_stages(cloud, **params)[0]
         away = np.linalg.norm(before[:, :2], axis=1)

@@ -130,8 +130,8 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """One of 200 equal letters is an average of its neighbours, a thousandth of the radius from the nearest
-    one. Without ε there is none; and with ε none where the text is not a repeated letter.
+    """With ε, the key of one of 200 equal letters is an average of the others, a thousandth of the radius
+    from the nearest. Without ε, or if the text is not one repeated letter, no key is such an average.
     """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)

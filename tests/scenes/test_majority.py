@@ -280,7 +280,7 @@ def one_seed_differs():
 
 
 def far_shares():
-    """The steps to 90 and 99 %, of all ten seeds."""
+    """The step at which each of the ten seeds reaches 90 and 99 %, if it does."""
     assert all(step is None for step in TABLE["short", "slow"]["to_90"])
     assert all(step is None for row in TABLE.values() for step in row["to_99"])
 
@@ -310,7 +310,7 @@ def our_setup():
 
 
 def for_longer():
-    """As `make films` trains it; two seeds of each norm."""
+    """The longer training is that of `make films`; it is repeated here for two seeds of each norm."""
     assert set(LONG) == set(NORMS) and TRAINING_SEQUENCES == 80_000
     for row in LONG.values():
         assert (

@@ -141,7 +141,7 @@ def fewer_points():
 
 
 def first_fold():
-    """The sheet is flat, and the origin outside of it: so pairs of points share a ray."""
+    """The first layer makes a nearly flat sheet that misses the origin: so pairs of points share a ray."""
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[0]
     sizes = np.linalg.svd(A)[1]
     assert sizes[2] < 0.01 * sizes[0] and np.linalg.norm(np.linalg.solve(A, b)) > 1

@@ -115,7 +115,7 @@ def eight_bits():
 
 
 def squeezed():
-    """Differences of outputs fall like 1/a; the coordinates after the first approach the limit's."""
+    """Differences of outputs fall like 1/a; the coordinates after the first approach those of the limit."""
     for norm, d in KINDS:
         near = []
         for a in (100.0, 1000.0):

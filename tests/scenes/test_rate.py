@@ -102,7 +102,7 @@ def lengths(rate, decay, steps, draw):
 
 
 def the_law():
-    """For constant ‖g‖ exactly; for random g the mean of a long run is near, if ηλ is small."""
+    """The law is exact for constant ‖g‖; for random g the mean of a long run is near it, if ηλ is small."""
     recipe, params = state(decay=0.1, pull=0.0, noise=1.0)
     random = np.random.default_rng(1).normal
     for rate, about in ((0.3, 0.02), (1.0, 0.04)):

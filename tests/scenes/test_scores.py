@@ -398,7 +398,7 @@ def scores_and_cosines():
 
 
 def without_the_division():
-    """Without the first token; the scores of SmolLM2 are divided by the RMS of both of their vectors."""
+    """Correlations of SmolLM2 without the first token: as it is, and if the norm did not divide."""
     for column, words in (("later", "0.963"), ("undivided", "0.927")):
         said(np.median(np.concatenate(atlas.heads("smollm2", column))), words)
 

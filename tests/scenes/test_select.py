@@ -341,7 +341,7 @@ def sliders_of_the_query():
 
 
 def without_a_part_along_ones():
-    """With d = 4 and RMSNorm every key can win, and some not by a query across 𝟏."""
+    """With d = 4 and RMSNorm every key can win, but some not by a query orthogonal to 𝟏."""
     sphere = stages(recipe_of(SCENE, d=4, norm="rmsnorm"))[1]
     assert selectable(sphere).all() and not selectable(sphere[:, :3]).all()
 

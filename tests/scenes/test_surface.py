@@ -59,7 +59,7 @@ def test_a_straight_slice_is_the_activation_of_one_number(h, eps):
 @pytest.mark.parametrize("eps", (0.0, 1.0))
 @pytest.mark.parametrize("h", (0.05, 0.5, 1.2))
 def test_the_angle_is_the_arctangent(h, eps):
-    """Also where ε keeps the image off the circle: a point stays on its ray."""
+    """The image has the angle arctan(x/h) also where ε keeps it off the circle: a point stays on its ray."""
     x, angle = (
         np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT),
         last("line", "angle", h=h, eps=eps)[:, 0],

@@ -51,8 +51,8 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The initial weights of their seeds; error, median and angle of their end, also at other scales and
-    means.
+    """The films' last weights give the table's error, median and angle, also for vectors of other scales and
+    means; their first weights are those of the seed.
     """
     x = vectors_of("gaussian")
     for heads in HEADS:

@@ -67,7 +67,7 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
 
 
 def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The mean error of each block on vectors, (S,)."""
+    """The mean error of each of the S blocks on given vectors."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 

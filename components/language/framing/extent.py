@@ -45,7 +45,7 @@ class ViewExtent:
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """Points of its spheres and circles; without any, those visible at first."""
+        """Points of the view's spheres and circles; if it has none, the points visible at first."""
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:

@@ -40,7 +40,7 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
 
 
 def dot_rows(at: float, counts: Sequence[int]) -> np.ndarray:
-    """Points (N, 2) at the height log₂ of each count; equal counts make a row in the middle of `at`."""
+    """A point (x, log₂ count) for each count, (N, 2); equal counts stand side by side around x = `at`."""
     out = []
     for count in sorted(set(counts)):
         many = counts.count(count)

@@ -141,7 +141,7 @@ def sphere() -> list[Part]:
 
 
 def surface(heads: int, shape: str, h: int) -> list[Part]:
-    """The sphere as a head sees it."""
+    """The sphere, with each axis multiplied by a head's share of it."""
     role, steps = f"series-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
     look: dict[str, Any] = {"steps": steps}
     ball, net = (

@@ -59,7 +59,7 @@ CAMERA = (1.2, -0.95, 0.5)
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
-    """The chosen recording, and the one beside it, if any."""
+    """The chosen recording, and the one to compare it with, if any."""
     first = _file("own", choices["own"], choices["recording"])
     if choices["beside"] == "none" and not choices["other"]:
         return (first,)

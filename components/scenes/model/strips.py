@@ -309,7 +309,7 @@ def gaps(count: int, length: int) -> Array:
 
 
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The lower and upper end of a strip: from 0 on; if it is logarithmic, from the lowest number on."""
+    """The lower and upper end of a strip's scale: it begins at 0, or if logarithmic at the smallest value."""
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
     positive = [value for value in every if value > 0]

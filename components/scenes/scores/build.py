@@ -115,7 +115,7 @@ def law(
 
 
 def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """The map 1 ↦ values (T, m) that follow a parameter, given at the values `at` of it."""
+    """The map 1 ↦ m numbers that follow a parameter: where it is at[t], the numbers are values[t]."""
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 

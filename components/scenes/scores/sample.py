@@ -101,7 +101,7 @@ def passing(m: int) -> Pipeline:
 
 
 def pair_steps(d: int, shared: str) -> Steps:
-    """Steps from a pair to its six numbers of `seen_by_q`, at each stage."""
+    """Steps that compute from a pair (q, k), at each stage, the six numbers of `seen_by_q`."""
     to = loaded(shared, d)
     mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
     return *mixed, at_each_stage(norms(9, ((0, 1, 2), (3, 4, 5, 6)), d), seen_by_q(d))

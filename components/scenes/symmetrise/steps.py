@@ -31,7 +31,7 @@ def width(block: Symmetriser) -> int:
 
 
 def whole_width(block: Symmetriser) -> int:
-    """Number of all coordinates of a point: those of `width`, its place, and its error."""
+    """Number of all coordinates of a point: those of `width`, its position in the picture, and its error."""
     return width(block) + PICTURE_DIMENSIONS + 1
 
 

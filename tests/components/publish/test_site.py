@@ -22,7 +22,7 @@ from normscape import app
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """All combinations of the first two choices get recipes, unless these are too many; the default first."""
+    """All combinations of the first two choices get recipes, unless they are too many; the default first."""
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]
     usual = {c.name: c.default for c in scene.choices}

@@ -287,7 +287,7 @@ def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, cap
 
 
 def test_nobody_waits_while_nobody_works():
-    """A client's debt falls with time: two threads of a client once mistook each other for a predecessor."""
+    """A client's threads never wait for each other for ever, although its debt falls with time."""
     lot = random.Random(0)
 
     class Falling(Clock):

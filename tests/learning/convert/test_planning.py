@@ -89,7 +89,7 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """An untrained BERT, with γ = 1 and β = 0, except for its head, which has an activation."""
+    """The norms of an untrained BERT fold, as γ = 1 and β = 0; not that of its head, which follows a GELU."""
     model, inputs = small_model("BERT", scattered=0)
     found = plan(model, **inputs)
     *encoder, head = (norm.centring for norm in found.norms)

@@ -128,7 +128,7 @@ def readers():
 
 
 def isotropic():
-    """Isotropic vectors have these medians, also in groups."""
+    """The median angle by which centring turns isotropic vectors, in whole vectors and in groups."""
     assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
     assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)
     for d, groups in ((6, 1), (384, 1), (12, 3)):
