@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import make_dataclass
+from functools import cache
 
 import pytest
 
@@ -23,9 +24,10 @@ def test_no_field_is_of_any_type():
     assert not re.search(r"\bany\b|\[field", re.sub(r"/\*\*.*?\*/", "", text))
 
 
+@cache
 def declared(name):
     [(base, body)] = re.findall(
-        rf"interface {name}(?: extends (\w+))? {{\n(.*?)\n?}}", browser_types.text(), re.S
+        rf"interface {name}(?: extends (\w+))? {{\n(.*?)\n?}}", browser_types.FILE.read_text("utf-8"), re.S
     )
     own = {line.split(":")[0].strip() for line in body.splitlines()}
     return own | declared(base) if base else own
