@@ -96,7 +96,8 @@ function statesOf(step, x, nodes, inputs) {
   return run.states;
 }
 
-/** The points x, of which one has the direction of a place, and its own length. @param {Float64Array} x
+/** A copy of the points x in which one gets the direction of `place`, and keeps its length.
+ * @param {Float64Array} x
  * @param {number} point @param {number[]} place */
 function put(x, point, place) {
   const d = place.length;

@@ -70,7 +70,7 @@ export function fill(player, host) {
   return shows;
 }
 
-/** Fill in the numbers of a recipe. */
+/** Fill the part of the page for numbers: readouts and tables. */
 export const count = numbers;
 
 /** Highlight the part of the formula that belongs to the present stage. @param {HTMLElement} formula

@@ -173,7 +173,7 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a poll of a page. A random part makes each differ, because it is also the page's heartbeat."""
+    """Store a page's poll. A random part makes each poll differ: it is also the page's heartbeat."""
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())
 

@@ -219,7 +219,7 @@ def draws(request):
 
 @pytest.fixture(scope="session")
 def reader(browser, server):
-    """The reader that most pages of this run belong to."""
+    """The browser context (cookies, storage) that most tests share."""
     return Reader(browser, server)
 
 

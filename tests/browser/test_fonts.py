@@ -44,8 +44,8 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 
 def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_under_it(page):
-    """Also roots that were laid out before the typeface had loaded, and after words with characters that the
-    text face lacks.
+    """Root signs fit also if they were laid out before the typeface had loaded, or after words with
+    characters that the text face lacks.
     """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)

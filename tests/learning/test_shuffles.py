@@ -102,7 +102,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_where_a_shuffle_within_heads_changes_nothing(place):
-    """For any weights; and a shuffle across heads changes something everywhere."""
+    """At INVARIANT_PLACES a shuffle within heads changes nothing; any other shuffle changes something."""
     weights = model()
     for kind in SHUFFLES.values():
         found = harm(SHAPE, weights, TOKENS, 0, place, drawn(kind, 3))

@@ -209,7 +209,7 @@ def test_loss_and_accuracy_in_training_are_those_of_the_film(beside):
 
 
 def test_each_numeral_stands_over_the_points_of_its_digit():
-    """At the end: the centre of no other digit's points is as near."""
+    """At the end of training, each numeral is nearest to the mean of its own digit's points."""
     at = RECIPE.positions(RECIPE.defaults, RECIPE.progress)
     means = np.stack([at["digits"][FILM.data.labels == k].mean(0) for k in range(10)])
     near = at["numerals"] @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T

@@ -41,7 +41,7 @@ def angle(norm, rate):
 
 
 def steps_to(norm, rate, share):
-    """The median; seeds that never get there count as infinite."""
+    """The median step with this accuracy; seeds that never reach it count as infinite."""
     return median(np.inf if step is None else step for step in TABLE[norm, rate][f"to_{share}"])
 
 

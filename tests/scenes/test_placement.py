@@ -90,7 +90,7 @@ def test_the_table_is_what_the_blocks_give(kind):
 
 
 def test_scores_and_gradients_of_the_table_are_those_of_all_tokens():
-    """For one draw computed by itself: scores with QK-norm, and the gradients by the chain of blocks."""
+    """The table's scores with QK-norm and its gradients, recomputed for one draw by PyTorch."""
     blocks, x = drawn(made.WIDTH, BLOCKS, made.TOKENS, 0)
     stream = [norm(torch.tensor(x)).requires_grad_()]
     for own in blocks:

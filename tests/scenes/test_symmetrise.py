@@ -35,7 +35,7 @@ def vectors_of(kind):
 
 
 def end(arm, heads, iterations, what="errors"):
-    """The median over seeds."""
+    """The median over seeds of a column of the table, for blocks at the end of their training."""
     return float(np.median(ENDS[arm, heads, iterations][what]))
 
 

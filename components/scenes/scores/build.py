@@ -365,7 +365,7 @@ def facts() -> Facts:
 
 
 def fact(d: int) -> list[str]:
-    """The row for d coordinates; on the sphere, d − 1 dimensions count, and none if d = 1."""
+    """The table's row for d coordinates. On the sphere m = d − 1 counts; for d = 1 these cells are empty."""
     if d == 1:
         return ["1", "1", "0", "", "", ""]
     m = d - 1

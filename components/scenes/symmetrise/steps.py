@@ -55,8 +55,8 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """Steps from a vector to the initial point: scale and mean of the sliders, messages 0, minus the target,
-    picture.
+    """Steps from a vector to the initial point: the vector with the sliders' scale and mean, messages of 0,
+    the negative target, and the position in the picture.
     """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
