@@ -36,7 +36,7 @@ def module(seed: int) -> nn.Sequential:
     """A network as an `nn.Module`, with the initial weights that Normscape's has for this seed."""
     layers: list[nn.Module] = []
     parts = NETWORK.unflatten(torch.from_numpy(initial(NETWORK, [seed])[0]))
-    for (d, m), (A, b) in zip(pairwise(NETWORK.sizes), parts, strict=True):
+    for (d, m), (A, b) in zip(pairwise(NETWORK.dimensions), parts, strict=True):
         linear = nn.Linear(d, m, dtype=torch.float32)
         linear.load_state_dict({"weight": A, "bias": b})
         layers += [linear, Unit()]

@@ -9,9 +9,10 @@ import numpy as np
 # cells along each axis; points in one cell, or in neighbouring ones, count as one place
 CELLS_PER_AXIS = 1000
 CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two: fewer coincide by chance
-MAX_CELL_INDEX = 1 << 20  # largest cell index that fits into a key; points farther out are invisible
-# radius in cells; a crowd with more than half as many other points so near is part of a curve
-NEIGHBOURHOOD_CELLS = 12
+CELL_KEY_STRIDE = 1 << 20  # a cell's key has room for these indices on each axis
+SPACE_REACH_CELLS = 3  # of the longest axis; points farther from the crowd's median in space do not count
+NEIGHBOURHOOD_CELLS = 12  # radius in which a crowd's neighbours are counted
+MAX_NEIGHBOUR_RATIO = 1.5  # of all points so near to those of the crowd: more are part of a curve
 
 
 def crowds(
@@ -25,9 +26,9 @@ def crowds(
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)
     here, space = here[finite], (here if space is None else np.asarray(space))[finite]
-    reach = 3 * np.max(high - low) / CELLS_PER_AXIS
+    reach = SPACE_REACH_CELLS * np.max(high - low) / CELLS_PER_AXIS
     cells = np.floor((here - low) / (high - low) * CELLS_PER_AXIS).astype(int)
-    size = MAX_CELL_INDEX ** np.arange(cells.shape[-1])
+    size = CELL_KEY_STRIDE ** np.arange(cells.shape[-1])
     beside = [int(size @ by) for by in product((-1, 0, 1), repeat=len(size))]
     members: dict[int, list[int]] = {}
     for i, cell in enumerate((cells @ size).tolist()):
@@ -41,12 +42,12 @@ def crowds(
             continue
         for each in around:
             members.pop(each, None)
-        most = np.sort(space[own], axis=0)[len(own) // 2]
-        own = own[(np.abs(space[own] - most) <= reach).all(-1)]
+        median = np.sort(space[own], axis=0)[len(own) // 2]
+        own = own[(np.abs(space[own] - median) <= reach).all(-1)]
         if len(own) < least:
             continue
         place = here[own].mean(0)
         near = (np.abs((here - place) / (high - low)) * CELLS_PER_AXIS <= NEIGHBOURHOOD_CELLS).all(-1).sum()
-        if near <= 1.5 * len(own):
+        if near <= MAX_NEIGHBOUR_RATIO * len(own):
             found_crowds.append((place, len(own)))
     return sorted(found_crowds, key=lambda crowd: -crowd[1])

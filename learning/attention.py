@@ -76,15 +76,15 @@ class AttentionClassifier:
         }
 
     @property
-    def size(self) -> int:
+    def parameter_count(self) -> int:
         """The number of parameters P."""
         return sum(map(prod, self.shapes.values()))
 
     def parts(self, flat: Array) -> list[Array]:
         """Split a flat row (…, P) into the parameters (…, *shape), in the order of `shapes`."""
         xp, (*batch, size) = namespace(flat), flat.shape
-        if size != self.size:
-            raise ValueError(f"this network has {self.size} parameters: got {size}")
+        if size != self.parameter_count:
+            raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")
         found, start = [], 0
         for shape in self.shapes.values():
             end = start + prod(shape)

@@ -20,7 +20,17 @@ from learning.models import model
 from learning.untrusted_npz import MAX_NUMBERS, npz_parts
 from learning.weights import FilmError, bounded, finite, network_of, weights_text
 
-__all__ = ["Film", "FilmError", "from_npz", "key", "network_of", "rows", "score", "to_npz", "weights_text"]
+__all__ = [
+    "Film",
+    "FilmError",
+    "from_npz",
+    "json_table",
+    "key",
+    "network_of",
+    "score",
+    "to_npz",
+    "weights_text",
+]
 
 Array = np.ndarray
 
@@ -117,7 +127,7 @@ def from_npz(data: bytes) -> Film:
     return _film(*npz_parts(data))
 
 
-def rows(data: bytes) -> tuple[dict[str, Any], ...]:
+def json_table(data: bytes) -> tuple[dict[str, Any], ...]:
     """The rows of a shipped JSON table."""
     return tuple(json.loads(data))
 
@@ -194,7 +204,7 @@ def _check(film: Film) -> None:
     seeds, count = film.weights.shape[:1], film.steps.shape
     shapes = {
         "steps": (film.steps, (*count,)),
-        "weights": (film.weights, (*seeds, *count, film.network.size)),
+        "weights": (film.weights, (*seeds, *count, film.network.parameter_count)),
         "loss": (film.loss, seeds + count),
         "accuracy": (film.accuracy, seeds + count),
         "test_accuracy": (film.test_accuracy, seeds + count),

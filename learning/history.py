@@ -25,13 +25,13 @@ class History:
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
-        kept = min(MAX_CHECKPOINTS, MAX_HISTORY_BYTES // (4 * seeds * network.size))
+        kept = min(MAX_CHECKPOINTS, MAX_HISTORY_BYTES // (4 * seeds * network.parameter_count))
         self.network, self.steps, self.count = network, steps, 0
         self.stride = ceil(steps / max(kept, 2))
         self.ended = [""] * seeds
         room = steps // self.stride + 2
         self.at = np.zeros(room, dtype=np.int64)
-        self.weights = np.zeros((room, seeds, network.size), dtype=np.float32)
+        self.weights = np.zeros((room, seeds, network.parameter_count), dtype=np.float32)
         self.loss, self.accuracy, self.tested = np.zeros((3, room, seeds), dtype=np.float32)
 
     def wants(self, step: int) -> bool:

@@ -25,7 +25,7 @@ class Model(Protocol):
         """The number of logits."""
 
     @property
-    def size(self) -> int:
+    def parameter_count(self) -> int:
         """The number of parameters P."""
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:

@@ -13,7 +13,7 @@ from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
-HIDDEN = {**MIDDLES, "gelu": "GELU"}  # what can follow a Linear; scenes offer only MIDDLES
+ALL_MIDDLES = {**MIDDLES, "gelu": "GELU"}  # what can follow a Linear; scenes offer only MIDDLES
 MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 
 
@@ -36,40 +36,40 @@ class Network:
     def __post_init__(self):
         if self.widths is not None:
             object.__setattr__(self, "widths", tuple(self.widths))
-        if self.middle not in HIDDEN:
-            raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(HIDDEN)}")
+        if self.middle not in ALL_MIDDLES:
+            raise ValueError(f"no middle step {self.middle!r}: take one of {', '.join(ALL_MIDDLES)}")
         if not _whole(self.depth, 0, MAX_DEPTH):
             raise ValueError(f"depth is a whole number, 0 … {MAX_DEPTH}: got {self.depth}")
-        if len(self.hidden) != self.depth:
+        if len(self.hidden_widths) != self.depth:
             raise ValueError(f"a depth of {self.depth} needs as many widths: got {self.widths}")
-        for size in (self.width, *self.sizes):
-            if not _whole(size, 1, MAX_WIDTH):
-                raise ValueError(f"each width is a whole number, 1 … {MAX_WIDTH}: got {size}")
+        for width in (self.width, *self.dimensions):
+            if not _whole(width, 1, MAX_WIDTH):
+                raise ValueError(f"each width is a whole number, 1 … {MAX_WIDTH}: got {width}")
         if isinstance(self.eps, bool) or not 0 <= self.eps <= 1:
             raise ValueError(f"eps is a number, 0 … 1: got {self.eps}")
 
     @property
-    def hidden(self) -> tuple[int, ...]:
+    def hidden_widths(self) -> tuple[int, ...]:
         """The width of each hidden layer."""
         return self.widths if self.widths is not None else (self.width,) * self.depth
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def dimensions(self) -> tuple[int, ...]:
         """The dimension of the input, and of each Linear's output."""
-        return (self.inputs, *self.hidden, self.outputs)
+        return (self.inputs, *self.hidden_widths, self.outputs)
 
     @property
-    def size(self) -> int:
+    def parameter_count(self) -> int:
         """The number of parameters P."""
-        return sum(m * d + m for d, m in pairwise(self.sizes))
+        return sum(m * d + m for d, m in pairwise(self.dimensions))
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
         """Split a flat row (…, P) into A (…, m, d), row by row, and b (…, m) of each Linear."""
         xp, (*batch, size) = namespace(flat), flat.shape
-        if size != self.size:
-            raise ValueError(f"this network has {self.size} parameters: got {size}")
+        if size != self.parameter_count:
+            raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")
         parts, start = [], 0
-        for d, m in pairwise(self.sizes):
+        for d, m in pairwise(self.dimensions):
             middle, end = start + m * d, start + m * d + m
             parts.append((xp.reshape(flat[..., start:middle], (*batch, m, d)), flat[..., middle:end]))
             start = end
@@ -83,7 +83,7 @@ class Network:
         parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
         steps: list[Any] = []
         for k, (A, b) in enumerate(parts):
-            steps += [*(self._middle(self.sizes[k]) if k else ()), Affine(A, b)]
+            steps += [*(self._middle(self.dimensions[k]) if k else ()), Affine(A, b)]
         return Pipeline(steps)
 
     def parts(self, flat: Array) -> list[Array]:
@@ -95,7 +95,7 @@ class Network:
         return self.pipeline(list(zip(parts[::2], parts[1::2], strict=True))).stages(points)[-1]
 
     def answers(self, points: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label and the weight of each prediction: those of its point."""
+        """The label and the weight of each prediction: those of its point (one prediction for each point)."""
         return labels, weight
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:
@@ -122,7 +122,7 @@ def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
     """
     drawn = []
     for rng in map(np.random.default_rng, seeds):
-        parts = [rng.uniform(-1, 1, m * d + m) / sqrt(d) for d, m in pairwise(network.sizes)]
+        parts = [rng.uniform(-1, 1, m * d + m) / sqrt(d) for d, m in pairwise(network.dimensions)]
         drawn.append(np.concatenate(parts))
     return np.array(drawn, dtype=np.float32)
 
@@ -130,7 +130,7 @@ def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
 def stage_names(network: Network) -> list[str]:
     """A name for each stage of the network's pipeline."""
     middle = {"none": [], "layer_norm": ["centred", "LayerNorm"]}.get(
-        network.middle, [HIDDEN[network.middle]]
+        network.middle, [ALL_MIDDLES[network.middle]]
     )
     names = ["input"]
     for k in range(network.depth):

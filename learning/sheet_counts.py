@@ -20,7 +20,7 @@ FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # inputs drawn at first, and at most 
 
 def network_layers(network: Network, flat: Array) -> list[Layer]:
     """The layers before the last Linear, in double precision. Raises ValueError for another architecture."""
-    if (network.middle, network.inputs, set(network.hidden)) != ("u_eps", 2, {3}):
+    if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
     return [(A.astype(float), b.astype(float)) for A, b in network.unflatten(flat)[:-1]]
 

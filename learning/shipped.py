@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from learning.film import Film, from_npz, rows
+from learning.film import Film, from_npz, json_table
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,4 +33,4 @@ def film(name: str) -> Film:
 
 def table(name: str) -> tuple[dict[str, Any], ...]:
     """The rows of a shipped table, such as "labels" or "digits"."""
-    return read(f"{name}.json", rows)
+    return read(f"{name}.json", json_table)

@@ -77,7 +77,7 @@ class Symmetriser:
         }
 
     @property
-    def size(self) -> int:
+    def parameter_count(self) -> int:
         """The number of parameters."""
         return sum(map(prod, self.shapes.values()))
 

@@ -85,7 +85,7 @@ def train(
 
 def most_checkpoints(seeds: int, network: Model) -> int:
     """The largest number of checkpoints that a film file with `seeds` seeds of this network may have."""
-    return MAX_NUMBERS["weights"] // (seeds * network.size)
+    return MAX_NUMBERS["weights"] // (seeds * network.parameter_count)
 
 
 def trained(network: Model, data: DataSet, **options: Any) -> Film:

@@ -31,8 +31,9 @@ def weights_text(network: Any, flat: Array) -> str:
     Feed-forward networks in single precision; attention networks, which have more parameters, in half.
     Raises FilmError for a network that is too large.
     """
-    if np.shape(flat) != (network.size,):
-        raise FilmError(f"this network has {network.size} parameters: got an array of shape {np.shape(flat)}")
+    count = network.parameter_count
+    if np.shape(flat) != (count,):
+        raise FilmError(f"this network has {count} parameters: got an array of shape {np.shape(flat)}")
     data = _attention(network, flat) if isinstance(network, AttentionClassifier) else _linears(network, flat)
     text = base64.urlsafe_b64encode(data + struct.pack("<I", zlib.crc32(data))).decode().rstrip("=")
     if len(text) > MAX_LINK_CHARACTERS:
@@ -45,7 +46,7 @@ def weights_text(network: Any, flat: Array) -> str:
 def _linears(network: Network, flat: Array) -> bytes:
     middle = list(MIDDLES).index(network.middle)
     head = LINEARS_HEADER.pack(LINEARS, middle, network.inputs, network.outputs, network.depth, network.eps)
-    return head + bytes(network.hidden) + finite(flat, "weights").astype("<f4").tobytes()
+    return head + bytes(network.hidden_widths) + finite(flat, "weights").astype("<f4").tobytes()
 
 
 def _attention(network: AttentionClassifier, flat: Array) -> bytes:
@@ -75,9 +76,9 @@ def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
         raise FilmError(f"this network comes from another version: no kind {body[0]} is known here")
     network: Network | AttentionClassifier
     network, kind, flat = _attention_of(body) if body[0] == ATTENTION else _linears_of(body)
-    if len(flat) != kind.itemsize * network.size:
+    if len(flat) != kind.itemsize * network.parameter_count:
         numbers = f"{len(flat) / kind.itemsize:g}"
-        raise FilmError(f"this network needs {network.size} parameters: the link has {numbers}")
+        raise FilmError(f"this network needs {network.parameter_count} parameters: the link has {numbers}")
     return network, bounded(np.frombuffer(flat, kind))
 
 

@@ -302,7 +302,7 @@ def test_a_run_whose_bookkeeping_is_changed(data):
 def long(seeds, count):
     """A film of many seeds and checkpoints whose losses always change; small as a file."""
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
-    weights = np.zeros((seeds, count, TASK[0].size))
+    weights = np.zeros((seeds, count, TASK[0].parameter_count))
     return Film(*TASK, np.arange(count), weights, loss, loss, ("",) * seeds)
 
 

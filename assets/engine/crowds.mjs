@@ -10,9 +10,12 @@ import { cloudOf, onlyOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 
 const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
-const CROWD_SHARE_DENOMINATOR = 50; // a crowd has 1/50 of all points, and at least 2: fewer meet by chance
-// a crowd has at most half as many other points within this distance, else it is part of a curve
-const MARK_REACH_CELLS = 12;
+const CROWD_DIVISOR = 50; // a crowd has 1/50 of all points, and at least 2: fewer meet by chance
+// of the longest axis: points of a crowd that are farther from its median in space do not count
+const SPACE_REACH_CELLS = 3;
+const NEIGHBOURHOOD_CELLS = 12; // radius in which a crowd's neighbours are counted
+// of all points so near to those of the crowd: more are part of a curve
+const MAX_NEIGHBOUR_RATIO = 1.5;
 const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
 // a key has room for these cells; the key of a point further out may equal that of another cell
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
@@ -24,9 +27,9 @@ const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
  * @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
-  const reach = (3 * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
+  const reach = (SPACE_REACH_CELLS * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
   const members = /** @type {Map<number, number[]>} */ (new Map());
-  let all = 0;
+  let count = 0;
   for (let i = 0; i < points.length; i += k) {
     let key = 0;
     for (let r = 0; r < k; r++) {
@@ -37,12 +40,12 @@ export function crowds(points, ranges, space) {
         CELLS_PER_AXIS;
     }
     if (!Number.isFinite(key)) continue;
-    all++;
+    count++;
     const own = members.get(key);
     if (own) own.push(i);
     else members.set(key, [i]);
   }
-  const least = Math.max(2, all / CROWD_SHARE_DENOMINATOR);
+  const least = Math.max(2, count / CROWD_DIVISOR);
   const steps = beside(k);
   const full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
   const found = full.flatMap(([key]) => {
@@ -52,7 +55,9 @@ export function crowds(points, ranges, space) {
     const own = space ? together(here, (i) => space(i / k), reach) : here;
     if (own.length < least) return [];
     const place = ranges.map((_, r) => own.reduce((sum, i) => sum + points[i + r], 0) / own.length);
-    return near(points, place, ranges) <= 1.5 * own.length ? [{ place, count: own.length }] : [];
+    return near(points, place, ranges) <= MAX_NEIGHBOUR_RATIO * own.length
+      ? [{ place, count: own.length }]
+      : [];
   });
   return found.sort((a, b) => b.count - a.count);
 }
@@ -60,16 +65,19 @@ export function crowds(points, ranges, space) {
 /** The points whose position in space is near the median position. @param {number[]} own
  * @param {(i: number) => ArrayLike<number>} space @param {number} reach */
 function together(own, space, reach) {
-  const all = own.map(space);
-  const most = Array.from(all[0], (_, j) => Float64Array.from(all, (x) => x[j]).sort()[all.length >> 1]);
-  return own.filter((_, i) => most.every((m, j) => Math.abs(all[i][j] - m) <= reach));
+  const positions = own.map(space);
+  const median = Array.from(
+    positions[0],
+    (_, j) => Float64Array.from(positions, (x) => x[j]).sort()[positions.length >> 1],
+  );
+  return own.filter((_, i) => median.every((m, j) => Math.abs(positions[i][j] - m) <= reach));
 }
 
 /** How many points are within about a mark's size of a place. @param {ArrayLike<number>} points
  * @param {number[]} place @param {[number, number][]} ranges */
 function near(points, place, ranges) {
   const k = ranges.length;
-  const reach = ranges.map(([low, high]) => ((high - low) * MARK_REACH_CELLS) / CELLS_PER_AXIS);
+  const reach = ranges.map(([low, high]) => ((high - low) * NEIGHBOURHOOD_CELLS) / CELLS_PER_AXIS);
   let count = 0;
   for (let i = 0; i < points.length; i += k) {
     let r = 0;

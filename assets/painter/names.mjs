@@ -111,7 +111,7 @@ export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,
     l: Number(item.dataset.layer),
-    movable: "named" in item.dataset,
+    movable: "movable" in item.dataset,
     repeated: isRepeated(item, legend),
   }));
   for (const { item, repeated } of rows) {

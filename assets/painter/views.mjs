@@ -26,12 +26,12 @@ export function plotly(source) {
 
 /**
  * Note in a legend entry which layer it names.
- * @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} own whether it may
- * be placed beside its mark, in the mark's colour
+ * @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} movable whether it
+ * may be placed beside its mark, in the mark's colour
  */
-function marked(item, layer, own) {
+function legendItem(item, layer, movable) {
   item.dataset.layer = String(layer);
-  if (own) item.dataset.named = "";
+  if (movable) item.dataset.movable = "";
   return item;
 }
 
@@ -50,7 +50,7 @@ export function legend(view) {
     );
     const own =
       layer.title && !layer.color
-        ? [marked(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)]
+        ? [legendItem(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)]
         : [];
     if (!layer.color?.title) return own;
     const { title, low, high, scale } = layer.color;
@@ -61,7 +61,7 @@ export function legend(view) {
         ? title
         : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
     return [
-      marked(
+      legendItem(
         h(
           "li",
           {},

@@ -43,7 +43,7 @@ export function scrubber(part, recipe, player) {
     step: 0.001,
     "aria-label": "Progress through the stages",
   });
-  // also when it is there already
+  // a press pauses even where it does not move the slider
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
   range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -159,7 +159,7 @@ export function scrubber(part, recipe, player) {
   part.classList.toggle("still", last === 0);
   let words = "";
   let playing = false;
-  let looping = !player.loop;
+  let looping = !player.loop; // so that the first `show` writes the state
   const show = () => {
     clock?.show();
     range.value = String(player.progress);
@@ -186,16 +186,15 @@ export function scrubber(part, recipe, player) {
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
 function replays(recipe, player) {
   const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
-  const buttons = [];
-  let at = -1;
+  const buttons = /** @type {HTMLElement[]} */ ([]);
+  const places = /** @type {number[]} */ ([]);
   for (const { hand, role, title } of recipe.views.flatMap(({ layers }) => layers)) {
     if (hand?.kind !== "replay") continue;
     const spans = unpack(hand.spans);
     for (let i = 0; i < spans.length; i += 2) {
       if (i && spans[i] === spans[i - 2] && spans[i + 1] === spans[i - 1]) continue;
       const words = `${title.split(":")[0]}, ${whole(spans[i])} to ${whole(spans[i + 1])}: play it`;
-      const place = ((spans[i] + spans[i + 1]) / 2 - min) / (max - min);
-      at = Math.max(place, at + MIN_BUTTON_DISTANCE);
+      places.push(((spans[i] + spans[i + 1]) / 2 - min) / (max - min));
       buttons.push(
         h(
           "button",
@@ -205,14 +204,25 @@ function replays(recipe, player) {
             title: words,
             "aria-label": `${buttons.length + 1}: ${words}`,
             onclick: () => replay(player, hand, i / 2),
-            style: `--at: ${at}; color: var(--${role})`,
+            style: `color: var(--${role})`,
           },
           String(buttons.length + 1),
         ),
       );
     }
   }
+  spread(places).forEach((at, k) => buttons[k].style.setProperty("--at", String(at)));
   return buttons;
+}
+
+/** Places from 0 to 1, in order, moved so that neighbours are MIN_BUTTON_DISTANCE apart where there is room:
+ * later ones to the right, and what then exceeds 1 back to the left. @param {number[]} places */
+export function spread(places) {
+  const moved = [...places];
+  for (let k = 1; k < moved.length; k++) moved[k] = Math.max(moved[k], moved[k - 1] + MIN_BUTTON_DISTANCE);
+  for (let k = moved.length - 1, end = 1; k >= 0; k--, end -= MIN_BUTTON_DISTANCE)
+    moved[k] = Math.min(moved[k], end);
+  return moved;
 }
 
 /** The scrubber of the clock's parameter. @param {import("../engine/engine.mjs").Parameter} p

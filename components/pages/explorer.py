@@ -97,9 +97,9 @@ class Explorer(Dash):
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
         status, main = self._main(scene, place)
-        callbacks = self._callbacks() if self.training.has_callbacks(scene) else []
+        callbacks = self._callbacks() if self.training.trainable(scene) else []
         told = discovery(scene, shown=status == 200)
-        head = [told, scene_head(scene, place, trained=self.training.has_callbacks(scene))]
+        head = [told, scene_head(scene, place, trained=self.training.trainable(scene))]
         title = f"{scene.title} · Normscape"
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 

@@ -39,7 +39,7 @@ class Panel:
 
     trains: bool
 
-    def has_callbacks(self, scene: Scene) -> bool:
+    def trainable(self, scene: Scene) -> bool:
         return scene.training is not None and self.trains
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
@@ -52,7 +52,7 @@ class Panel:
             html.Summary("Train it yourself"),
             html.Div([_field(number) for number in jobs.NUMBERS], className="fields"),
             # a static copy of the buttons, until Dash (loaded when the panel opens) renders them below
-            element("div", {"class": "until", "inert": True}, callbacks()),
+            element("div", {"class": "until", "inert": True}, controls()),
             html.Div(id="react-entry-point", hidden=True),
             html.Div(className="files", **MAX_BYTES_ATTRIBUTE),
         ]
@@ -68,21 +68,21 @@ def add_training(app: Dash) -> Panel:
         if child:
             child.ready()
 
-    app.layout = callbacks()
+    app.layout = controls()
     _add_callbacks(app, ready)
     follow.add_routes(app.server, ready)
-    opened = f"{app.config.routes_pathname_prefix}_dash-layout"
+    layout_path = f"{app.config.routes_pathname_prefix}_dash-layout"
 
     @app.server.before_request
-    def awaited() -> None:
+    def start_worker_early() -> None:
         """Start the worker when a reader opens the panel."""
-        if request.endpoint == opened:
+        if request.endpoint == layout_path:
             ready()
 
     return Panel(_trains())
 
 
-def callbacks() -> html.Div:
+def controls() -> html.Div:
     """The buttons, the progress bar and the status line."""
     train = html.Button("Train", id=TRAIN, className="on", type="button")
     stop = html.Button("Stop and keep", id=STOP, type="button")

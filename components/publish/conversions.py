@@ -67,7 +67,7 @@ def _convert(asked: argparse.Namespace) -> None:
         raise CommandFailed(f"{asked.out} exists: name a folder that does not")
     text = _text(asked.text)
     conversion = needing_torch("learning.convert.conversion", PURPOSE)
-    page = needing_torch("learning.convert.page", PURPOSE)
+    certificate_text = needing_torch("learning.convert.certificate_text", PURPOSE)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stops like Ctrl+C, so that it cleans up
     try:
         made = conversion.convert(
@@ -80,24 +80,24 @@ def _convert(asked: argparse.Namespace) -> None:
             norms=asked.norms,
         )
     except conversion.Refused as refused:
-        print(page.text(refused.certificate))
+        print(certificate_text.text(refused.certificate))
         raise CommandFailed(str(refused)) from None
     except KeyboardInterrupt:
         raise CommandFailed("stopped; nothing was written") from None
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
-    print(page.text(made))
+    print(certificate_text.text(made))
 
 
 def _certify(asked: argparse.Namespace) -> None:
     text = _text(asked.text)
     conversion = needing_torch("learning.convert.conversion", PURPOSE)
-    page = needing_torch("learning.convert.page", PURPOSE)
+    certificate_text = needing_torch("learning.convert.certificate_text", PURPOSE)
     try:
         made = conversion.certify(asked.original, asked.converted, text=text, inputs=asked.inputs)
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
-    print(page.to_json(made) if asked.json else page.text(made))
+    print(certificate_text.to_json(made) if asked.json else certificate_text.text(made))
     if not made.passed:
         sys.exit(1)
 

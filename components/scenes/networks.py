@@ -58,7 +58,7 @@ def stages(film: Film) -> list[str]:
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
     """The view of the data layer by layer, with input sheet, marked points, unit sphere and final plane."""
     net, show = network(film, seed), rows(projection(film, seed))
-    waits = rest(film.network.sizes[-2], 1)  # while the plane appears
+    waits = rest(film.network.dimensions[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
@@ -101,7 +101,7 @@ def _around(eye: np.ndarray) -> np.ndarray:
 
 def _corners(film: Film) -> np.ndarray:
     """The origin and the unit vectors: the last Linear's values there determine its plane."""
-    width = film.network.sizes[-2]
+    width = film.network.dimensions[-2]
     return np.vstack([np.zeros(width), np.eye(width)])
 
 
@@ -121,7 +121,7 @@ def projection(film: Film, seed: int) -> np.ndarray:
 
     With more than three neurons: the direction of the last Linear, and the two of largest variance across it.
     """
-    width = max(film.network.hidden, default=3)
+    width = max(film.network.hidden_widths, default=3)
     if width <= 3:
         return np.eye(3, width)
     last = film.network.unflatten(film.weights[seed, -1].astype(float))[-1][0][0]
@@ -134,14 +134,14 @@ def projection(film: Film, seed: int) -> np.ndarray:
 
 
 def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
-    if film.network.middle != "u_eps" or max(film.network.hidden, default=0) != 3:
+    if film.network.middle != "u_eps" or max(film.network.hidden_widths, default=0) != 3:
         return []
     return globe(show, np.eye(3), "unit sphere", mesh=0.06, net=0.22)
 
 
 def _flat(film: Film) -> bool:
     """Whether the last hidden layer has at most three neurons, and one output: then its plane is drawn."""
-    return film.network.outputs == 1 and max(film.network.hidden, default=film.network.inputs) <= 3
+    return film.network.outputs == 1 and max(film.network.hidden_widths, default=film.network.inputs) <= 3
 
 
 def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[float]) -> list[Part]:
@@ -202,7 +202,7 @@ def facts(film: Film, seed: int) -> Facts | None:
     lines = [
         ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
         ("steps to solve it, median", median),
-        ("parameters of each network", f"{film.network.size}"),
+        ("parameters of each network", f"{film.network.parameter_count}"),
         (f"plateaus of seed {seed}", spans(plateaus(film.steps, film.loss[seed]))),
         (f"sudden drops of seed {seed}", folds(film, seed)),
     ]

@@ -39,7 +39,7 @@ def _sheet(film: Film, seed: int, points: np.ndarray, grid: tuple[int, int], tit
     *hidden, last = network(film, seed).steps
     # keep the point, and append the network's answer
     answered = Branches((Pipeline(()), Pipeline((last,))), "concat")
-    logit = Row((*[0.0] * film.network.sizes[-2], 1.0), stage=len(hidden) + 1)
+    logit = Row((*[0.0] * film.network.dimensions[-2], 1.0), stage=len(hidden) + 1)
     color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=logit)
     show, lines = rows(projection(film, seed)), grid_lines(*grid, apart=LINE_DISTANCE)
     return (

@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from learning.convert import drafted, page
+from learning.convert import certificate_text, drafted
 from learning.convert import load as strict_load
 from learning.convert.certificate import Certificate
 from learning.convert.certificate import certify as compared
@@ -97,7 +97,7 @@ def convert(
             made.cost = costs(whole, left, read, norms)
         if made.passed:
             made.converted["name"] = Path(out).name
-            page.save(made, folder)
+            certificate_text.save(made, folder)
             return made
         raise Refused(made)
 

@@ -11,23 +11,23 @@ from tqdm import tqdm
 from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
-MAX_COST_WINDOWS = 1
+MAX_SAMPLES = 1  # each takes a pass for every norm, and two more
 
 
 def costs(
-    model: Any, norms: Sequence[str], read: Sequence[Sample], patterns: Sequence[str] = ()
+    model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """KL, loss and output change for each norm alone and for all at once, as `effects` defines them.
 
     patterns: restrict the norms to names that match one, such as `h.1.*`. Only the first
-    MAX_COST_WINDOWS of the samples are read.
+    MAX_SAMPLES of the samples are read.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:
         return []
-    batches = [sample.batch for sample in read[:MAX_COST_WINDOWS]]
-    runs = len(batches) * (len(chosen) + 2)
-    with tqdm(total=runs, desc="dropping centring", unit=" passes", disable=None) as bar:
+    batches = [sample.batch for sample in samples[:MAX_SAMPLES]]
+    passes = len(batches) * (len(chosen) + 2)
+    with tqdm(total=passes, desc="dropping centring", unit=" passes", disable=None) as bar:
         try:
             found = effects(model, batches, chosen, tell=lambda _: bar.update())
         except UnknownOutput:  # like CLIP's

@@ -23,6 +23,7 @@ import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
 import * as passages from "../../assets/player/passages.mjs";
+import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
@@ -190,6 +191,7 @@ const answers = {
       taken,
       Float32Array.from(crowd),
     ),
+  spread: ({ places }) => spread(places),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** For each leg: the progress of points at the places `parts` of their cloud. */

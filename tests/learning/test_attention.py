@@ -85,7 +85,7 @@ def test_counts_are_the_same_model_as_tokens(norm):
 def test_it_has_as_many_parameters_as_in_the_paper():
     model = AttentionClassifier()
     flat = np.arange(584.0)
-    assert model.size == 584
+    assert model.parameter_count == 584
     np.testing.assert_array_equal(np.concatenate([part.ravel() for part in model.parts(flat)]), flat)
     assert model.parts(np.zeros((3, 584)))[0].shape == (3, 20, 8)
     with pytest.raises(ValueError, match="584 parameters: got 5"):

@@ -19,7 +19,7 @@ def made(network=NETWORK, data=None, **changes):
     data = data or spiral(20, turns=1, noise=0, seed=0)
     accuracy = np.array([[0.5, 0.6, 0.99, 1.0], [0.5, 0.99, 0.7, 0.8], [0.4, 0.5, 0.6, 1.0]])
     loss = np.array([[0.7, 0.6, 0.2, 0.1], [0.7, 0.5, 0.6, 0.4], [0.8, 0.6, 0.5, 0.05]])
-    weights = rng.normal(size=(3, 4, network.size))
+    weights = rng.normal(size=(3, 4, network.parameter_count))
     ended = ("", "diverged at step 100", "")
     fields = {"loss": loss, "accuracy": accuracy, "ended": ended, "settings": {"lr": 0.01, "seed": 0}}
     return Film(**{"network": network, "data": data, "steps": STEPS, "weights": weights, **fields, **changes})
@@ -209,10 +209,10 @@ def test_an_archive_is_not_decompressed_beyond_the_limit():
 @pytest.mark.parametrize("network", [NETWORK, Network(3, 1, 0, 1), Network(2, 5, 3, 4, widths=(5, 3, 8))])
 def test_a_network_fits_into_a_link(network, middle):
     network = replace(network, middle=middle, eps=0.1)
-    flat = np.random.default_rng(0).normal(size=network.size).astype(np.float32)
+    flat = np.random.default_rng(0).normal(size=network.parameter_count).astype(np.float32)
     text = weights_text(network, flat)
     again, numbers = network_of(text)
-    assert again.sizes == network.sizes and (again.middle, again.eps) == (middle, 0.1)
+    assert again.dimensions == network.dimensions and (again.middle, again.eps) == (middle, 0.1)
     np.testing.assert_array_equal(numbers, flat)
     assert text.isascii() and not set(text) & set("+/=&?#%")
 
@@ -225,7 +225,7 @@ def test_the_link_of_a_small_network_is_short():
 def test_a_large_network_does_not_fit():
     network = Network(64, 32, 2, 10)
     with pytest.raises(FilmError, match="too large for a link"):
-        weights_text(network, np.zeros(network.size))
+        weights_text(network, np.zeros(network.parameter_count))
     with pytest.raises(FilmError, match="25 parameters"):
         weights_text(NETWORK, np.zeros(24))
     with pytest.raises(FilmError, match="not finite"):

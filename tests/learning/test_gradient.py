@@ -38,5 +38,5 @@ def test_of_more_classes_and_other_widths():
 @pytest.mark.parametrize("eps", [0.0, 1e-3])
 def test_where_every_point_is_at_the_origin_it_is_finite(eps):
     network = Network(3, 3, 2, 1, eps=eps)
-    found = gradients(network, np.zeros((1, network.size)), octants(40, seed=0))
+    found = gradients(network, np.zeros((1, network.parameter_count)), octants(40, seed=0))
     assert np.isfinite(found).all()

@@ -13,7 +13,7 @@ def filled(values, steps=None):
     """A history of two seeds with these losses and weights, (T, 2)."""
     history = History(NETWORK, 2, steps or len(values) - 1)
     for step, value in enumerate(np.asarray(values, dtype=np.float32)):
-        weights = np.repeat(value[:, None], NETWORK.size, axis=1)
+        weights = np.repeat(value[:, None], NETWORK.parameter_count, axis=1)
         history.add(step, weights, abs(value), np.full(2, 0.5), np.full(2, 0.25))
     return history
 

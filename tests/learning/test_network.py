@@ -24,7 +24,7 @@ each_middle = pytest.mark.parametrize("middle", MIDDLES)
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_network_is_linear_middle_linear(xp, rng, middle, depth):
     network = Network(2, 5, depth, 3, middle, eps=0.01)
-    flat, x = rng.normal(size=network.size), rng.normal(size=(7, 2))
+    flat, x = rng.normal(size=network.parameter_count), rng.normal(size=(7, 2))
     want = x
     for k, (A, b) in enumerate(network.unflatten(flat)):
         want = (NAMED[middle](want) if k else want) @ A.T + b
@@ -37,14 +37,14 @@ def test_the_layout_of_parameters():
     network = Network(2, 3, 1, 1)
     (A, b), (C, c) = network.unflatten(np.arange(13))
     assert A.tolist() == [[0, 1], [2, 3], [4, 5]] and b.tolist() == [6, 7, 8]
-    assert C.tolist() == [[9, 10, 11]] and c.tolist() == [12] and network.size == 13
+    assert C.tolist() == [[9, 10, 11]] and c.tolist() == [12] and network.parameter_count == 13
 
 
 @pytest.mark.parametrize("seeds", [(4,), (1,), (2, 3)])
 @each_middle
 def test_many_networks_at_once_are_each_by_itself(xp, rng, middle, seeds):
     network = Network(3, 4, 2, 2, middle)
-    flat, x = rng.normal(size=(*seeds, network.size)), rng.normal(size=(6, 3))
+    flat, x = rng.normal(size=(*seeds, network.parameter_count)), rng.normal(size=(6, 3))
     together = network.pipeline(xp.asarray(flat)).stages(xp.asarray(x))
     assert together[-1].shape == (*seeds, 6, 2)
     for index in np.ndindex(seeds):
@@ -55,20 +55,20 @@ def test_many_networks_at_once_are_each_by_itself(xp, rng, middle, seeds):
 
 def test_gradients_of_many_networks_at_once():
     network, x = Network(2, 3, 2, 1), array_api_compat.torch.randn(5, 2)
-    flat = torch.randn(2, network.size, requires_grad=True)
+    flat = torch.randn(2, network.parameter_count, requires_grad=True)
     assert torch.autograd.gradcheck(lambda flat: network.pipeline(flat).stages(x)[-1], flat)
 
 
 def test_widths_may_differ():
     network = Network(64, 3, 2, 10, widths=[32, 3])
-    assert network.sizes == (64, 32, 3, 10) and network.hidden == (32, 3) and hash(network)
-    assert network.size == sum(m * d + m for d, m in pairwise(network.sizes))
+    assert network.dimensions == (64, 32, 3, 10) and network.hidden_widths == (32, 3) and hash(network)
+    assert network.parameter_count == sum(m * d + m for d, m in pairwise(network.dimensions))
 
 
 def test_before_training_parameters_are_spread_as_those_of_a_linear_module():
     network = Network(16, 64, 1, 1)
     flat = initial(network, range(9))
-    assert flat.shape == (9, network.size) and flat.dtype == np.float32
+    assert flat.shape == (9, network.parameter_count) and flat.dtype == np.float32
     for part, linear in zip(
         network.unflatten(flat), (torch.nn.Linear(16, 64), torch.nn.Linear(64, 1)), strict=True
     ):
@@ -94,7 +94,7 @@ def test_names_of_stages():
 
 def test_layer_norm_lies_on_the_circle_of_its_hyperplane(rng):
     network = Network(2, 3, 1, 1, "layer_norm", eps=0.0)
-    stages = network.pipeline(rng.normal(size=network.size)).stages(rng.normal(size=(9, 2)))
+    stages = network.pipeline(rng.normal(size=network.parameter_count)).stages(rng.normal(size=(9, 2)))
     np.testing.assert_allclose(stages[3].sum(-1), 0, atol=ROUNDING)
     np.testing.assert_allclose(np.linalg.norm(stages[3], axis=-1), sqrt(3), atol=ROUNDING)
 

@@ -10,7 +10,7 @@ from torch import nn
 from components.language.recipe import Residual
 from components.language.scene import WrongValue
 from components.scenes.block import SCENE
-from components.scenes.block.build import ADD, GAIN, HIDDEN, LAST, MLP, NAMES, SHOW, SPHERE, D, drawn
+from components.scenes.block.build import ADD, GAIN, INNER, LAST, MLP, NAMES, SHOW, SPHERE, D, drawn
 from components.scenes.blocks import own_of
 from components.training.recipes import recipe_of
 from geometry import layer_norm as geometry_layer_norm
@@ -196,7 +196,7 @@ def test_all_is_finite_at_the_ends_of_the_sliders(choices):
 
 def the_shapes():
     stream = stages("stream")[0]
-    assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, HIDDEN) == (6, 16)
+    assert stream.shape == (6, D) == (6, 4) and stages("hidden")[0].shape == (6, INNER) == (6, 16)
     assert (
         np.linalg.matrix_rank(SHOW) == 3
         and np.abs(SHOW @ [1, 1, 1, 1]).max() < ROUNDING

@@ -280,7 +280,7 @@ def third_panel():
         column = dots[np.abs(dots[:, 0] - fold) < 0.5, 1]
         np.testing.assert_allclose(np.sort(2**column), np.sort(counts))
     np.testing.assert_allclose(recipe.cloud("medians").points[:, 1], np.log2([2, 4, 4, 7, 8]))
-    assert film("spiral_15").network.hidden == (3, 3, 3)
+    assert film("spiral_15").network.hidden_widths == (3, 3, 3)
 
 
 def as_many_folds():

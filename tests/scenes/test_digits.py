@@ -35,7 +35,7 @@ def small_pictures():
 
 
 def last_layer():
-    assert FILM.network.hidden == (32, 32, 32, 3) and FILM.network.middle == "u_eps"
+    assert FILM.network.hidden_widths == (32, 32, 32, 3) and FILM.network.middle == "u_eps"
     assert {type(step) for step in FILM.pipeline(0).steps[1::2]} == {Normalize}
 
 

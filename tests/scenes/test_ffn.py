@@ -24,14 +24,14 @@ from components.training.recipes import recipe_of
 from geometry import gates, layer_norm, rms_norm, softmax
 from geometry.pointwise import apply
 from learning.datasets import SPACES, largest, normed
-from learning.film import rows
+from learning.film import json_table
 from learning.shipped import film as shipped
 from learning.shipped import read
 from tests.scenes.claims import said, stop
 from tools.films import ffn as films
 
 SCENE = scenes()["ffn"]
-TABLE = {(row["norm"], row["function"], row["expansion"]): row for row in read("ffn.json", rows)}
+TABLE = {(row["norm"], row["function"], row["expansion"]): row for row in read("ffn.json", json_table)}
 CIRCLE, SPHERE = SPACES["layer_norm"], SPACES["rms_norm"]
 ONE = np.ones(3)
 FINE = 20_000  # points of a circle or a sphere, where areas and lengths are counted
@@ -122,7 +122,9 @@ def test_trained_networks_are_those_of_their_films():
     """The shown networks are those of the films; reordering their neurons changes no prediction."""
     for norm, function, k in TABLE:
         film = shipped(f"ffn_{norm}_{function}_{k}")
-        assert film.seeds == SEEDS and film.network.hidden == (3 * k,) and film.network.middle == function
+        assert (
+            film.seeds == SEEDS and film.network.hidden_widths == (3 * k,) and film.network.middle == function
+        )
         recipe = recipe_of(SCENE, norm=norm, weights="trained", function=function, expansion=k, seed=5)
         cloud, last = recipe.cloud("points"), float(film.steps[-1])
         stages = cloud.stages({"step": last})
@@ -145,7 +147,7 @@ def test_the_films_are_those_of_the_table():
         start = film.network.initial(range(SEEDS))
         np.testing.assert_allclose(film.weights[:, 0], start, rtol=2**-11)
         for end, at in (("start", 0), ("end", -1)):
-            found = films.passed(film, SPACES[norm], 2, at)
+            found = films.transmission(film, SPACES[norm], 2, at)
             for name, value in found.items():
                 assert row[f"{name}_{end}"][2] == pytest.approx(value, abs=1e-4)
 
@@ -484,7 +486,7 @@ def trained_and_wide():
     state, _ = at_stop("Trained, and wide")
     assert fates(state.recipe).tolist() == [480, 0, 0]
     film = shipped("ffn_layer_norm_relu_3")
-    assert film.accuracy[0, -1] == 1 and film.network.hidden == (9,)
+    assert film.accuracy[0, -1] == 1 and film.network.hidden_widths == (9,)
     y = normed(480, norm="layer_norm")
     net = film.network.pipeline(film.weights[0, -1].astype(float))
     assert (net.stages(y)[-1].argmax(1) == net.stages(-y)[-1].argmax(1)).mean() > 0.98

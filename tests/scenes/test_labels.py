@@ -42,7 +42,7 @@ def width():
     for m in films.RANDOM_POINT_COUNTS:
         for depth in films.DEPTHS:
             film = shipped(f"labels_{m}_{depth}")
-            assert film.network.hidden == (3,) * depth and film.network.middle == "u_eps"
+            assert film.network.hidden_widths == (3,) * depth and film.network.middle == "u_eps"
             assert film.data.classes == 2 and len(film.data.points) == m
 
 

@@ -16,7 +16,7 @@ from components.training import jobs
 from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
-from learning.film import FilmError, from_npz, key, rows, to_npz, weights_text
+from learning.film import FilmError, from_npz, json_table, key, to_npz, weights_text
 from learning.majority import BATCH_SEQUENCES, CLASSES, MARGIN, TOKENS, TRAINING_SEQUENCES, epochs, majority
 from learning.shipped import film as shipped
 from learning.shipped import read
@@ -25,9 +25,9 @@ from learning.weights import network_of
 from tests.scenes.claims import said, stop, text
 from tools.films import majority as films
 
-TABLE = {(row["norm"], row["rate"]): row for row in read("majority.json", rows)}
-SHORTENED = read("majority_lengths.json", rows)
-LONG = {row["norm"]: row for row in read("majority_falling.json", rows)}
+TABLE = {(row["norm"], row["rate"]): row for row in read("majority.json", json_table)}
+SHORTENED = read("majority_lengths.json", json_table)
+LONG = {row["norm"]: row for row in read("majority_falling.json", json_table)}
 RATES = ("slow", "fast")
 HALF = 1e-3  # in the loss, of weights in half precision
 
@@ -133,7 +133,7 @@ def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
 
 def the_task():
     model = AttentionClassifier()
-    assert (TOKENS, CLASSES, model.classes, model.width, model.size) == (50, 20, 20, 8, 584)
+    assert (TOKENS, CLASSES, model.classes, model.width, model.parameter_count) == (50, 20, 20, 8, 584)
 
 
 def the_picture():

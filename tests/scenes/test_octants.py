@@ -109,7 +109,7 @@ def neighbours_differ():
 
 
 def width():
-    assert FILM.network.hidden == (3,) * 4
+    assert FILM.network.hidden_widths == (3,) * 4
 
 
 def own_points():

@@ -70,7 +70,7 @@ def two_arms():
 
 
 def shape():
-    assert (FILM.network.hidden, FILM.network.depth) == ((3, 3), 2)
+    assert (FILM.network.hidden_widths, FILM.network.depth) == ((3, 3), 2)
     assert sum(A.size + b.size for A, b in FILM.network.unflatten(FILM.weights[0, 0])) == 25
 
 

@@ -10,7 +10,7 @@ from components.scenes.symmetrise.build import FACTORS, HEADS, ITERATIONS, SHOWN
 from components.scenes.symmetrise.steps import RADIUS, at, drawn_in, error
 from components.training.recipes import recipe_of
 from geometry.norms import layer_norm
-from learning.film import rows
+from learning.film import json_table
 from learning.shipped import FOLDER, read
 from learning.symmetriser import SPREAD, VECTOR_KINDS, Symmetriser, errors, from_file, initial, iterates
 from tests.assets.engine import Node
@@ -18,7 +18,7 @@ from tests.scenes.claims import said, stop
 from tools.films import symmetrise as films
 
 SCENE = scenes()["symmetrise"]
-TABLE = read("symmetrise.json", rows)
+TABLE = read("symmetrise.json", json_table)
 ENDS = {(row["arm"], row["heads"], row["iterations"]): row for row in TABLE if "arm" in row}
 CHIPS = {row["learned"]: row["used"] for row in TABLE if "learned" in row}
 ROUNDING = 1e-10  # double precision, eight iterations
@@ -58,7 +58,9 @@ def test_the_films_are_those_of_the_table():
     for heads in HEADS:
         for iterations in ITERATIONS:
             block, row = film(heads, iterations), ENDS["ring", heads, iterations]
-            assert block.block == Symmetriser(heads=heads) and block.block.size == row["parameters"]
+            assert (
+                block.block == Symmetriser(heads=heads) and block.block.parameter_count == row["parameters"]
+            )
             assert (
                 block.steps.tolist() == list(films.CHECKPOINT_STEPS)
                 and block.steps[-1] == films.TRAINING_STEPS
@@ -155,7 +157,7 @@ def a_vector():
 
 def the_numbers_of_a_head():
     block = film(4, 4).block
-    assert block.own == 4 and block.messages == 4 and block.size == 696
+    assert block.own == 4 and block.messages == 4 and block.parameter_count == 696
     assert (
         (films.TRAINING_STEPS, films.ITERATIONS, films.BLOCKS_PER_KIND)
         == (3000, (1, 2, 4, 8), 5)

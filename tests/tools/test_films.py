@@ -21,8 +21,8 @@ def test_all_films_are_there_and_small():
     labels = [f"labels_{m}_{depth}" for m in networks.RANDOM_POINT_COUNTS for depth in networks.DEPTHS]
     counting = [f"majority_{norm}_{rate}" for norm in NORMS for rate in majority.RATES]
     functions = product(ffn.TRAINING_POINTS, ("relu", "gelu"), ffn.EXPANSIONS)
-    filters = [f"ffn_{norm}_{function}_{k}" for norm, function, k in functions]
-    assert sorted([*networks.FILMS, *labels, *counting, *filters, "digits"]) == NAMES
+    feed_forward = [f"ffn_{norm}_{function}_{k}" for norm, function, k in functions]
+    assert sorted([*networks.FILMS, *labels, *counting, *feed_forward, "digits"]) == NAMES
     recordings = [path.stat().st_size for path in FOLDER.glob("norms_*.safetensors")]
     assert len(recordings) == 6 and max(recordings) <= 400_000
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) - sum(recordings) < 6 * 2**20
@@ -51,7 +51,7 @@ def test_networks_whose_only_bend_is_u_eps_read_digits():
     rows = [row for row in table("digits") if row["middle"] == "u_eps" and row["last"] == networks.WIDE_LAYER]
     assert max(min(row["accuracies"]) for row in rows) >= 0.95
     film, (_, test) = shipped("digits"), digits(seed=0)
-    assert film.network.middle == "u_eps" and film.network.hidden[-1] == 3
+    assert film.network.middle == "u_eps" and film.network.hidden_widths[-1] == 3
     np.testing.assert_array_equal(film.data.points, test.points)
     np.testing.assert_array_equal(film.data.images, test.images)
     assert film.accuracy[0, -1] >= 0.93
@@ -89,7 +89,7 @@ def test_sheets_counted_anew():
 
 def test_a_short_film_made_anew(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    film = networks.plane(1, 2, seeds=2, steps=300)
+    film = networks.spiral_film(1, 2, seeds=2, steps=300)
     store.write("short", film)
     again = from_npz((tmp_path / "short.npz").read_bytes())
     # another machine rounds differently, but so early in training that is not yet amplified

@@ -11,11 +11,11 @@ import argparse
 from time import perf_counter
 
 from tools.films.depth import depth
-from tools.films.ffn import filters
+from tools.films.ffn import ffn
 from tools.films.heads import heads
 from tools.films.language import language, norms, sliding
 from tools.films.majority import counting, falling, lengths
-from tools.films.networks import FILMS, labels, numerals, starts
+from tools.films.networks import FILMS, digits_table, labels, starts
 from tools.films.placement import placement
 from tools.films.sheets import sheets
 from tools.films.soft_heads import soft_heads
@@ -24,13 +24,13 @@ from tools.films.symmetrise import symmetrise
 from tools.films.unselectable import unselectable
 
 TABLES = {
-    "ffn": filters,
+    "ffn": ffn,
     "majority": counting,
     "falling": falling,
     "lengths": lengths,
     "labels": labels,
     "starts": starts,
-    "digits": numerals,
+    "digits": digits_table,
     "unselectable": unselectable,
     "language": language,
     "drift": sliding,

@@ -18,11 +18,11 @@ TRAINING_POINTS = {"layer_norm": 240, "rms_norm": 600}
 EXPANSIONS = range(1, 5)  # widths of the hidden layer, over the input's
 
 
-def filters() -> None:
+def ffn() -> None:
     """Train networks that find the coordinate of largest magnitude, by norm, activation and expansion.
 
     Writes a film for each, and the table "ffn": a row per film with each seed's final accuracy, and the
-    measures of `passed` before and after training.
+    measures of `transmission` before and after training.
     """
     rows = []
     for norm, function, k in product(TRAINING_POINTS, ("relu", "gelu"), EXPANSIONS):
@@ -33,14 +33,14 @@ def filters() -> None:
         row: dict[str, Any] = {"norm": norm, "function": function, "expansion": k, "steps": 2000, "lr": 0.01}
         row |= {"accuracy": [round(float(a), 4) for a in film.accuracy[:, -1]]}
         for name, at in (("start", 0), ("end", -1)):
-            each = [passed(film, SPACES[norm], seed, at) for seed in range(film.seeds)]
+            each = [transmission(film, SPACES[norm], seed, at) for seed in range(film.seeds)]
             row |= {f"{part}_{name}": [round(one[part], 4) for one in each] for part in each[0]}
         rows.append(row)
         write(f"ffn_{norm}_{function}_{k}", film, half=True)
     write_table("ffn", rows)
 
 
-def passed(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
+def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
     """Measure how much of the points y passes the first Linear and the activation of a seed at a checkpoint.
 
     off       the share of pre-activations that are not positive

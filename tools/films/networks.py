@@ -20,26 +20,29 @@ START_SETTINGS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rate a
 WIDE_LAYER, NARROW_LAYER = 32, 3  # widths of the digits' hidden layers; a narrow last one can be drawn
 
 
-def plane(turns: float, depth: int, **options: Any) -> Film:
+def spiral_film(turns: float, depth: int, **options: Any) -> Film:
     return trained(Network(2, 3, depth, 1), spiral(200, turns=turns, noise=0, seed=0), **options)
 
 
 def labels() -> None:
     """Write the table "labels": the share of networks that fit m random labels, by depth; and films."""
     options: dict[str, Any] = {"steps": 4000, "lr": 0.03}
-    table = []
+    seeds, table = 8, []
+    count = seeds * LABELLINGS
     for m in RANDOM_POINT_COUNTS:
         for depth in DEPTHS:
             network = Network(2, 3, depth, 1)
-            runs = [trained(network, random_labels(m, seed=k), seeds=8, **options) for k in range(LABELLINGS)]
+            labellings = [random_labels(m, seed=k) for k in range(LABELLINGS)]
+            runs = [trained(network, data, seeds=seeds, **options) for data in labellings]
             share = float(np.mean([run.solved(1) for run in runs]))
-            table.append({"m": m, "depth": depth, "networks": 8 * LABELLINGS, "fitted": share})
+            table.append({"m": m, "depth": depth, "networks": count, "fitted": share})
             data = runs[FILMED_LABELLING].data
             best = trained(
                 network, data, seeds=1, seed=runs[FILMED_LABELLING].best(), checkpoints=60, **options
             )
             film = stored(best, data, half=True)
-            write(f"labels_{m}_{depth}", film, half=True, words=f"{share:.2f} of {8 * LABELLINGS} fit all")
+            words = f"{round(share * count)} of {count} networks fit all labels"
+            write(f"labels_{m}_{depth}", film, half=True, words=words)
     write_table("labels", table)
 
 
@@ -60,7 +63,7 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
     return Network(64, WIDE_LAYER, depth, 10, middle, widths=(*[WIDE_LAYER] * (depth - 1), last))
 
 
-def numerals() -> None:
+def digits_table() -> None:
     """Write the table "digits": test accuracy by middle step, depth and last width; and a film."""
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}
@@ -82,8 +85,8 @@ def numerals() -> None:
 
 
 FILMS: dict[str, Callable[[], Film]] = {
-    "spiral": lambda: plane(1, 2),
-    "spiral_15": lambda: plane(1.5, 3, steps=8000),
+    "spiral": lambda: spiral_film(1, 2),
+    "spiral_15": lambda: spiral_film(1.5, 3, steps=8000),
     "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
     "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from learning.film import Film
 from learning.sheet_counts import most_sheets, same_without_eps
-from tools.films.networks import plane
+from tools.films.networks import spiral_film
 from tools.films.store import write_table
 
 TURNS, STEPS = 1.5, 8000
@@ -17,7 +17,7 @@ def sheets() -> None:
     """Write the table "sheets": the counts of 32 networks trained on one spiral, for 2 to 6 norms."""
     rows = []
     for norms in NORM_COUNTS:
-        rows.append(counted(norms, plane(TURNS, norms, steps=STEPS)))
+        rows.append(counted(norms, spiral_film(TURNS, norms, steps=STEPS)))
         print(f"  sheets: {rows[-1]}", flush=True)
     write_table("sheets", rows)
 

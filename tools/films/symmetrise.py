@@ -148,7 +148,8 @@ def told_of(
     far = errors(x, y)
     found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
     found |= {"angles": told(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
-    return {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.size, **found}
+    own = {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.parameter_count}
+    return own | found
 
 
 def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:

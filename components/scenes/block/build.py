@@ -42,7 +42,7 @@ HEADS = {"1": "1", "2": "2"}
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 TEXT, MIN_TOKENS = "the keys", 4
 NAMES = "abcdefgh"  # of drawn tokens
-D, HIDDEN = 4, 16  # widths of the stream, and of the hidden layer between W₁ and W₂
+D, INNER = 4, 16  # widths of the stream, and of the hidden layer between W₁ and W₂
 MAX_LETTER_REACH = 4.0  # half width of the picture up to which letters are raised above their points
 SHOW = hyperplane_basis(D)
 STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
@@ -126,8 +126,8 @@ def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
         own |= {f"{name}.weight": 1 + rng.uniform(-0.4, 0.4, D), f"{name}.bias": rng.uniform(-0.3, 0.3, D)}
     own["attn.c_attn.weight"] = np.hstack([matrix(D, 2 * D, 1.4), matrix(D, D)])
     own["attn.c_proj.weight"] = matrix(D, D, 1.2)
-    own["mlp.c_fc.weight"], own["mlp.c_proj.weight"] = matrix(D, HIDDEN), matrix(HIDDEN, D, 1.3)
-    for name, size in (("attn.c_attn", 3 * D), ("attn.c_proj", D), ("mlp.c_fc", HIDDEN), ("mlp.c_proj", D)):
+    own["mlp.c_fc.weight"], own["mlp.c_proj.weight"] = matrix(D, INNER), matrix(INNER, D, 1.3)
+    for name, size in (("attn.c_attn", 3 * D), ("attn.c_proj", D), ("mlp.c_fc", INNER), ("mlp.c_proj", D)):
         own[f"{name}.bias"] = rng.uniform(-0.3, 0.3, size)
     return own, tokens[: choices["n"]], NAMES[: choices["n"]]
 
@@ -390,7 +390,7 @@ def cells(name: str, weights: Cloud, left: float) -> Cloud:
 def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
     """View of the hidden layer between W₁ and W₂: a curve for each token."""
     opened, bend, _ = feed_forward(block.own, block.function)
-    steps = *rest(HIDDEN, MLP - 1), bend
+    steps = *rest(INNER, MLP - 1), bend
     cloud = block.cloud("hidden", added(*block.first), *layer_norm(block.own, "ln_2"), opened, then=steps)
     start = cloud.stages({"scale": 1.0, "mean": 0.0, "last": 0.0})[0]
     high = float(np.abs(start).max()) * 1.05
@@ -398,7 +398,7 @@ def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
         Profile("hidden", "input", (), "every token", size=1.5, opacity=0.35),
         Profile("hidden", "followed", (), "the followed token", only=Followed(), size=3),
     )
-    sides = ("coordinate", 0.5, HIDDEN + 0.5), ("value", -high, high)
+    sides = ("coordinate", 0.5, INNER + 0.5), ("value", -high, high)
     return graph("hidden", "Between W₁ and W₂", layers, *sides), cloud
 
 
@@ -411,9 +411,9 @@ def facts(n: int, heads: int) -> Facts:
         ("q, k, v", "H × T × d/H", f"{h}{n} × {size}"),
         ("weights p", "H × T × T", f"{h}{n} × {n}"),
         ("Σ p v", "T × d", f"{n} × {D}"),
-        ("after W₁", "T × 4d", f"{n} × {HIDDEN}"),
+        ("after W₁", "T × 4d", f"{n} × {INNER}"),
         ("the other matrices W", "d × d", f"{D} × {D}"),
-        ("W₁", "d × 4d", f"{D} × {HIDDEN}"),
-        ("W₂", "4d × d", f"{HIDDEN} × {D}"),
+        ("W₁", "d × 4d", f"{D} × {INNER}"),
+        ("W₂", "4d × d", f"{INNER} × {D}"),
     ]
     return Facts("Shapes of the arrays", ("", "shape", "here"), lines)

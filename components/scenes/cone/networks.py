@@ -10,11 +10,11 @@ from components.language.marks import Line, Points
 from components.language.recipe import View
 from components.language.scene import Choices, File
 from components.scenes.scenery import draw, graph, split
-from learning.film import rows as table
+from learning.film import json_table
 
 Found = Sequence[Mapping[str, Any]]
 
-DATA_FILE = File("sheets.json", table)
+DATA_FILE = File("sheets.json", json_table)
 APART = 0.022  # between neighbouring dots of a row
 PLANE = rows(np.eye(2))
 

@@ -18,7 +18,7 @@ from components.scenes.blocks import Steps, sphere, together
 from components.scenes.scenery import axes, followed, globe, graph, rest, space, split
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, Track
 from geometry.centering import centering_matrix, hyperplane_basis
-from learning.film import rows as table
+from learning.film import json_table
 from learning.stack import drawn, streams
 
 Array = np.ndarray
@@ -40,7 +40,7 @@ TRACK_POINTS = 39  # sizes of the branches, 0.05 apart
 FIRST_BLOCKS = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
 D = 4
 SHOW = hyperplane_basis(D)
-DATA_FILES = (File("depth.json", table),)
+DATA_FILES = (File("depth.json", json_table),)
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:

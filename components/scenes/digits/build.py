@@ -14,8 +14,7 @@ from components.scenes.curves import FLAT, curves
 from components.scenes.networks import CAMERA, REACH, clock, network
 from components.scenes.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
-from learning.film import Film, from_npz
-from learning.film import rows as table_rows
+from learning.film import Film, from_npz, json_table
 from learning.network import MIDDLES
 
 BESIDE = {
@@ -28,7 +27,7 @@ ROLES = {"u_eps": "sphere", "layer_norm": "series-1", "tanh": "series-2", "relu"
 DASHES = {"u_eps": "solid", "layer_norm": "dash", "tanh": "dot", "relu": "dashdot", "none": "longdash"}
 SHOW = rows(np.eye(3))
 CHECKPOINTS = 14
-DATA_FILES = (File("digits.npz", from_npz), File("digits.json", table_rows))
+DATA_FILES = (File("digits.npz", from_npz), File("digits.json", json_table))
 Rows = Sequence[Mapping[str, Any]]
 LINE_OFFSET = 0.05  # offset, along the axis of depth, between the lines of two kinds of network
 NUMERAL_RADIUS = 1.18  # distance of the numerals from the centre of the unit sphere

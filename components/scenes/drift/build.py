@@ -19,7 +19,7 @@ from components.scenes.scenery import draw, graph, space, split, square
 from geometry import Affine, Entries, Pipeline, Track
 from geometry.centering import hyperplane_basis
 from learning.drift import drifting
-from learning.film import rows as table
+from learning.film import json_table
 from learning.language import Shape, from_file, gain_and_shift, layer_norm_of
 
 Array = np.ndarray
@@ -56,7 +56,7 @@ SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 def files(choices: Choices) -> tuple[File, File, File]:
     """The chosen model, the measurements of all models, and a text that none has learned from."""
     model = File(f"{choices['model']}.safetensors", from_file)
-    return model, File("drift.json", table), File("language.txt", text)
+    return model, File("drift.json", json_table), File("language.txt", text)
 
 
 def text(data: bytes) -> str:

@@ -35,8 +35,7 @@ from components.scenes.scenery import Look, Part, Rows, axes, draw, followed, gr
 from geometry import Affine, Branches, Entries, Pipeline, Pointwise, Softmax, Track, clouds, gates
 from geometry.pipeline import Step
 from learning.datasets import SPACES, normed
-from learning.film import Film, from_npz
-from learning.film import rows as rows_of
+from learning.film import Film, from_npz, json_table
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
 WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "drawn", "trained": "trained"}
@@ -83,7 +82,7 @@ def files(choices: Choices) -> Sequence[File]:
     if choices["weights"] != "trained":
         return ()
     name = f"ffn_{choices['norm']}_{choices['function']}_{choices['expansion']}.npz"
-    return (File(name, from_npz), File("ffn.json", rows_of))
+    return (File(name, from_npz), File("ffn.json", json_table))
 
 
 def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[str, Any]] = ()) -> Recipe:

@@ -43,7 +43,7 @@ MOVING = (Row((1.0, 0.0, 0.0, 0.0)), Row((0.0, 0.0, 1.0, 0.0)))
 STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
 
 
-def test(found: Rows, layer: int, measure: str) -> Recipe:
+def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
     """The recipe for one layer: the increase of the loss, or the divergence of the predictions."""
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]

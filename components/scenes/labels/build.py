@@ -10,7 +10,7 @@ from components.scenes.networks import assembled, field
 from components.scenes.sheets import flat_sheet
 from components.scenes.trained import seed_of
 from learning.datasets import DataSet, random_labels, xor
-from learning.film import Film, rows
+from learning.film import Film, json_table
 from learning.network import Network
 
 SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
@@ -58,4 +58,4 @@ def counted(row: Mapping[str, Any]) -> str:
 
 
 TRAINING = Training(task, films=lambda choices: (film_name(choices),))
-DATA_FILES = (File("labels.json", rows),)
+DATA_FILES = (File("labels.json", json_table),)

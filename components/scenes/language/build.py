@@ -19,7 +19,7 @@ from geometry import Affine, Pipeline
 from geometry.centering import hyperplane_basis
 from geometry.hull import vertices
 from geometry.pipeline import Step
-from learning.film import rows as table
+from learning.film import json_table
 from learning.language import Shape, from_file, read
 
 Array = np.ndarray
@@ -43,7 +43,7 @@ SHOW = hyperplane_basis(D)
 
 def files(choices: Choices) -> tuple[File, File]:
     """The chosen model, and the measurements of all models."""
-    return File(f"{choices['model']}.safetensors", from_file), File("language.json", table)
+    return File(f"{choices['model']}.safetensors", from_file), File("language.json", json_table)
 
 
 def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Rows) -> Recipe:

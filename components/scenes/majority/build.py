@@ -20,8 +20,7 @@ from geometry.angles import to_mean_line
 from geometry.centering import centering_matrix
 from learning.attention import AttentionClassifier
 from learning.datasets import DataSet
-from learning.film import Film
-from learning.film import rows as rows_of
+from learning.film import Film, json_table
 from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, majority
 
 NORMS = {
@@ -84,7 +83,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
 
 
 TRAINING = Training(task, films=lambda choices: (film_name(choices),))
-DATA_FILES = (File("majority.json", rows_of),)
+DATA_FILES = (File("majority.json", json_table),)
 
 
 # --- keys and queries

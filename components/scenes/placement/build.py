@@ -18,7 +18,7 @@ from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.scenery import Look, Part, draw, globe, graph, space, split
 from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
-from learning.film import rows as table
+from learning.film import json_table
 
 Array = np.ndarray
 Found = Mapping[str, Any]
@@ -89,7 +89,7 @@ AXIS_END = 1.5  # of the axis of lengths
 MARGIN = 0.8  # blocks on both sides of a graph, so that no dot is cut
 SHOW = rows(np.eye(3, 5))
 NORM = Normalize(groups=((0, 1, 2),))
-DATA_FILES = (File("placement.json", table),)
+DATA_FILES = (File("placement.json", json_table),)
 GRADIENT_COLOR = (-3.0, 1.0)  # log₁₀ of the gradient
 
 

@@ -27,7 +27,7 @@ from components.scenes.symmetrise.steps import (
     whole_width,
 )
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, clouds
-from learning.film import rows as table
+from learning.film import json_table
 from learning.safetensors import from_safetensors
 from learning.symmetriser import SPREAD, Symmetriser, Trained, drawn, from_file
 
@@ -53,7 +53,7 @@ MIN_LOG_ERROR, MAX_LOG_ERROR = -2.5, 2.4  # ends of the axis of the error
 def files(choices: Choices) -> tuple[File, ...]:
     """The chosen block, the table of all trainings, and the digits."""
     block = File(f"symmetrise_{choices['heads']}_{choices['iterations']}.safetensors", from_file)
-    return block, File("symmetrise.json", table), File("symmetrise.safetensors", pictures)
+    return block, File("symmetrise.json", json_table), File("symmetrise.safetensors", pictures)
 
 
 def pictures(data: bytes) -> Array:

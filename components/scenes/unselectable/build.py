@@ -23,7 +23,7 @@ from components.theme import UPON, upon
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
 from geometry.gaussian_hull import unselectable_share
-from learning.film import rows as read
+from learning.film import json_table
 
 Array = np.ndarray
 Found = Mapping[str, Any]  # a row of the table: n, d, number of sets; per arm mean and standard deviation
@@ -298,4 +298,4 @@ def readouts() -> tuple[Number, ...]:
     )
 
 
-DATA_FILES = (File("unselectable.json", read),)
+DATA_FILES = (File("unselectable.json", json_table),)

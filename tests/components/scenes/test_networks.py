@@ -229,7 +229,7 @@ def test_wide_layers_are_seen_from_the_last_linear():
 def test_facts_are_those_of_the_run(film):
     told = dict(facts(film, 0).rows)
     assert told["seeds that solve it (accuracy ≥ 0.99)"] == f"{film.solved().sum()} of {film.seeds}"
-    assert told["parameters of each network"] == str(film.network.size)
+    assert told["parameters of each network"] == str(film.network.parameter_count)
 
 
 def test_without_training_there_is_no_clock_and_no_claim():

@@ -365,11 +365,11 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
     for scene in filter(lambda scene: scene.training, scenes().values()):
         most = {c.name: str(c.max) for c in scene.choices if isinstance(c, Whole) and c.name != "seed"}
         tasks.append(scene.training.task(scene.choose(most)))
-    network, data = max(tasks, key=lambda task: task[0].size)
+    network, data = max(tasks, key=lambda task: task[0].parameter_count)
     count = min(inspect.signature(train).parameters["checkpoints"].default, most_checkpoints(SEEDS, network))
     assert count > 100 and SEEDS * count <= MAX_NUMBERS["loss"]
     curve = np.full((SEEDS, count), 0.12345679, np.float32)
-    weights = np.random.default_rng(0).normal(size=(SEEDS, count, network.size)).astype(np.float32)
+    weights = np.random.default_rng(0).normal(size=(SEEDS, count, network.parameter_count)).astype(np.float32)
     film = Film(network, data, np.arange(count), weights, curve, curve, ("",) * SEEDS)
     assert key(from_npz(to_npz(film))) == key(film) and len(to_npz(film)) < MAX_UPLOAD_BYTES
 

@@ -10,7 +10,7 @@ from components.scenes.trained import SEEDS, own, results, seed_of
 from components.training import runs
 from components.training.recipes import at_rest, built, film_for, recipe_of
 from learning.datasets import xor
-from learning.film import Film, rows
+from learning.film import Film, json_table
 from learning.network import Network, initial
 from learning.shipped import film as shipped
 from learning.weights import weights_text
@@ -73,14 +73,14 @@ def test_a_link_whose_network_cannot_be_read_is_refused(text):
 
 @pytest.mark.parametrize("other", [WIDE, replace(NET, inputs=3)])
 def test_a_link_with_another_network_says_that_it_was_trained_for_other_choices(other):
-    text = weights_text(other, np.zeros(other.size, np.float32))
+    text = weights_text(other, np.zeros(other.parameter_count, np.float32))
     with pytest.raises(WrongValue, match="net was trained for other choices") as wrong:
         film_for(NONE | {"net": text}, NET, DATA, [])
     assert wrong.value.parameter == "net"
 
 
 def test_weights_that_overflow_are_refused_with_words():
-    flat = np.full(NET.size, 3e38, np.float32)
+    flat = np.full(NET.parameter_count, 3e38, np.float32)
     with pytest.raises(WrongValue, match="net"):
         film_for(NONE | {"net": weights_text(NET, flat)}, NET, DATA, [])
 
@@ -120,7 +120,7 @@ def test_every_choice_that_changes_the_task_gives_results_up(scene):
 
 def test_a_scene_is_built_of_the_film_of_its_choices_and_of_its_files():
     told = []
-    files = (File("labels.json", rows), File("labels.json", len))
+    files = (File("labels.json", json_table), File("labels.json", len))
     scene = Scene(
         "x.y",
         lambda choices, *found: told.append(found) or recipe(3),

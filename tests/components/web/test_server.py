@@ -72,7 +72,7 @@ def test_only_recipes_that_many_ask_for_are_kept(client):
     network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
     known = client.application.extensions["answers"].cache
     before = len(known)
-    for net in (weights_text(network, np.full(network.size, k)) for k in range(2)):
+    for net in (weights_text(network, np.full(network.parameter_count, k)) for k in range(2)):
         assert client.get("/recipe/spiral", query_string={"n": 30, "net": net}).status_code == 200
     assert len(known) == before
     assert client.get("/recipe/spiral?n=30").status_code == 200

@@ -187,7 +187,7 @@ def test_only_the_gallery_s_pictures_cost_no_budget(client, query, free):
 
 def test_a_reader_s_own_network_is_not_kept(client, drawings):
     network = scenes()["spiral"].training.task(scenes()["spiral"].choose({"n": "30"}))[0]
-    query = {"n": 30, "net": weights_text(network, np.full(network.size, 0.1))}
+    query = {"n": 30, "net": weights_text(network, np.full(network.parameter_count, 0.1))}
     for _ in range(2):
         assert client.get("/still/spiral.svg", query_string=query).status_code == 200
     assert len(drawings) == 2
