@@ -16,21 +16,12 @@ import numpy as np
 from geometry.entries import Entries, Track
 from geometry.pipeline import Pipeline
 from learning.datasets import DataSet
+from learning.file_error import FileError
 from learning.models import model
 from learning.untrusted_npz import MAX_NUMBERS, npz_parts
-from learning.weights import FilmError, bounded, finite, network_of, weights_text
+from learning.weights import bounded, finite, network_of, weights_text
 
-__all__ = [
-    "Film",
-    "FilmError",
-    "from_npz",
-    "json_table",
-    "key",
-    "network_of",
-    "score",
-    "to_npz",
-    "weights_text",
-]
+__all__ = ["Film", "from_npz", "json_table", "key", "network_of", "score", "to_npz", "weights_text"]
 
 Array = np.ndarray
 
@@ -49,7 +40,7 @@ class Film:
     ended           for each seed a word if it ended early, else ""
     test_accuracy   (S, T), or None without test data
 
-    A seed that diverged repeats its last finite checkpoint. Raises FilmError for other shapes and ranges.
+    A seed that diverged repeats its last finite checkpoint. Raises FileError for other shapes and ranges.
     """
 
     network: Any  # a Model
@@ -123,7 +114,7 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 
 
 def from_npz(data: bytes) -> Film:
-    """Read a film that `to_npz` wrote. Raises FilmError for any other file, and for one that is too large."""
+    """Read a film that `to_npz` wrote. Raises FileError for any other file, and for one that is too large."""
     return _film(*npz_parts(data))
 
 
@@ -168,13 +159,13 @@ def _meta(film: Film) -> dict[str, Any]:
 def _film(meta: Any, arrays: dict[str, Array]) -> Film:
     """Build a film from the untrusted parts of a file."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise FilmError("this file is no film of ours")
+        raise FileError("this file is no film of ours")
     if meta.get("version") != VERSION:
-        raise FilmError(f"this film has another version; this one reads {VERSION}")
+        raise FileError(f"this film has another version; this one reads {VERSION}")
     if missing := [name for name in MAX_NUMBERS if name not in arrays and name not in OPTIONAL]:
-        raise FilmError(f"this film has no {', '.join(missing)}")
+        raise FileError(f"this film has no {', '.join(missing)}")
     if not isinstance(meta.get("ended"), list):
-        raise FilmError("this film does not say how its seeds ended")
+        raise FileError("this film does not say how its seeds ended")
     try:
         data = DataSet(
             finite(arrays["points"], "points"),
@@ -194,10 +185,10 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
             settings=meta["settings"],
             test_accuracy=arrays.get("test_accuracy"),
         )
-    except FilmError:
+    except FileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
-        raise FilmError(f"this film is broken: {problem}") from None
+        raise FileError(f"this film is broken: {problem}") from None
 
 
 def _check(film: Film) -> None:
@@ -211,24 +202,24 @@ def _check(film: Film) -> None:
     }
     for name, (array, shape) in shapes.items():
         if array is not None and (array.shape != shape or not array.size or len(count) != 1):
-            raise FilmError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
+            raise FileError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
     if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MAX_STEPS:
-        raise FilmError(f"the steps of a film increase, from 0 on to {MAX_STEPS:,} at most")
+        raise FileError(f"the steps of a film increase, from 0 on to {MAX_STEPS:,} at most")
     for accuracy in (film.accuracy, film.test_accuracy):
         if accuracy is not None and not ((accuracy >= 0) & (accuracy <= 1)).all():
-            raise FilmError("the accuracies of a film are numbers, 0 … 1")
+            raise FileError("the accuracies of a film are numbers, 0 … 1")
     if (film.loss < 0).any():
-        raise FilmError("the losses of a film are not negative")
+        raise FileError("the losses of a film are not negative")
     if len(film.ended) != film.seeds or not all(isinstance(word, str) for word in film.ended):
-        raise FilmError(f"a film of {film.seeds} seeds has as many words on how they ended")
+        raise FileError(f"a film of {film.seeds} seeds has as many words on how they ended")
     if not isinstance(film.settings, Mapping) or not all(map(_plain, film.settings.values())):
-        raise FilmError("the settings of a film are names with a number or a word each")
+        raise FileError("the settings of a film are names with a number or a word each")
     steps = film.settings.get("steps", 0)
     if type(steps) is not int or not 0 <= steps <= MAX_STEPS:
-        raise FilmError(f"the steps in the settings of a film are a whole number, 0 … {MAX_STEPS:,}")
+        raise FileError(f"the steps in the settings of a film are a whole number, 0 … {MAX_STEPS:,}")
     outputs = 1 if film.data.classes == 2 else film.data.classes
     if (film.network.inputs, film.network.outputs) != (film.data.points.shape[1], outputs):
-        raise FilmError(
+        raise FileError(
             f"the data need {film.data.points.shape[1]} inputs and {outputs} outputs: "
             f"the network has {film.network.inputs} and {film.network.outputs}"
         )
@@ -244,7 +235,7 @@ def _integers(array: Any, name: str) -> Array:
     with np.errstate(invalid="ignore"):
         whole = array.astype(np.int64) if array.dtype.kind in "iuf" else None
     if whole is None or not (whole == array).all():
-        raise FilmError(f"{name} of this film are whole numbers")
+        raise FileError(f"{name} of this film are whole numbers")
     return whole
 
 
@@ -253,5 +244,5 @@ def _pictures(array: Array | None) -> Array | None:
         return None
     whole = _integers(array, "images")
     if whole.min(initial=0) < 0 or whole.max(initial=0) > 255:
-        raise FilmError("the images of a film are numbers, 0 … 255")
+        raise FileError("the images of a film are numbers, 0 … 255")
     return whole.astype(np.uint8)

@@ -21,7 +21,8 @@ from geometry.ellipsoid import to_ellipsoid
 from geometry.hull import vertices
 from geometry.norms import layer_norm
 from geometry.softmax import softmax
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.file_error import FileError
+from learning.safetensors import from_safetensors, to_safetensors
 
 EPS = 1e-5  # of all its LayerNorms, as in GPT-2
 
@@ -297,7 +298,7 @@ def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
 
 def to_file(shape: Shape, weights: Mapping[str, np.ndarray], **about: str) -> bytes:
     """The model as a safetensors file. Its metadata are `shape`, in JSON, and the texts in `about`."""
-    return to_safetensors(weights, {"shape": json.dumps(asdict(shape), ensure_ascii=False), **about})
+    return to_safetensors(dict(weights), {"shape": json.dumps(asdict(shape), ensure_ascii=False), **about})
 
 
 def from_file(data: bytes) -> tuple[Shape, dict[str, np.ndarray]]:

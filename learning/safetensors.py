@@ -1,35 +1,25 @@
 """Safetensors files by the package `safetensors`; a broken file is refused with one line that says why."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from textwrap import shorten
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+import safetensors.numpy
 
-DTYPES, MAX_HEADER_BYTES = ("<f8", "<f4", "<f2", "<i8"), 2**22
-Arrays = dict[str, np.ndarray]
+from learning.file_error import FileError
 
-
-class FileError(ValueError):
-    """Raised for a file that is broken or of another format; the message says why."""
+MAX_HEADER_BYTES = 2**22
 
 
-def to_safetensors(arrays: Mapping[str, np.ndarray], meta: Mapping[str, str] | None = None) -> bytes:
-    return save({name: np.asarray(array, order="C") for name, array in arrays.items()}, dict(meta or {}))
+def to_safetensors(arrays: dict[str, np.ndarray], meta: dict[str, str] | None = None) -> bytes:
+    return safetensors.numpy.save({name: np.asarray(x, order="C") for name, x in arrays.items()}, meta)
 
 
-def from_safetensors(source: bytes | Path) -> tuple[Arrays, dict[str, str]]:
-    """Read the arrays and the metadata of a file. Raises FileError; for a path also OSError."""
-    data = source if isinstance(source, bytes) else source.read_bytes()
+def from_safetensors(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Read the arrays and the metadata of a file. Raises FileError."""
+    if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
+        raise FileError(f"this is not a safetensors file: its header would have {header_bytes} bytes")
     try:
-        if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
-            raise ValueError(f"it is not a safetensors file: its header would have {header_bytes} bytes")
-        arrays, meta = load(data), json.loads(data[8 : 8 + header_bytes]).get("__metadata__") or {}
-        if others := {array.dtype.str for array in arrays.values()} - {*DTYPES}:
-            raise ValueError(f"numbers of the type {', '.join(others)} are not read here: take {DTYPES}")
-    except (SafetensorError, KeyError, TypeError, ValueError, OverflowError) as problem:
+        return safetensors.numpy.load(data), json.loads(data[8 : 8 + header_bytes]).get("__metadata__") or {}
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError, OverflowError) as problem:
         raise FileError(f"this file cannot be read: {shorten(str(problem), 200)}") from None
-    return arrays, meta

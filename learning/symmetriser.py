@@ -19,7 +19,8 @@ import numpy as np
 from geometry.angles import angles
 from geometry.arrays import Array, namespace
 from geometry.norms import layer_norm
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.file_error import FileError
+from learning.safetensors import from_safetensors, to_safetensors
 
 Parts = Mapping[str, Array]
 VECTOR_KINDS = ("gaussian", "uneven", "heavy")

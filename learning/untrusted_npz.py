@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from learning.weights import FilmError
+from learning.file_error import FileError
 
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
@@ -36,34 +36,34 @@ MAX_BYTES_PER_NUMBER = 8  # of float64
 
 
 def npz_parts(data: bytes) -> Parts:
-    """Read the metadata and arrays of a NumPy archive. Raises FilmError if it is broken or too large."""
+    """Read the metadata and arrays of a NumPy archive. Raises FileError if it is broken or too large."""
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
-        raise FilmError("this archive holds other things than a film")
+        raise FileError("this archive holds other things than a film")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             names = {member.filename.removesuffix(".npy"): member for member in members}
             if sorted(m.filename for m in members) != sorted(f"{name}.npy" for name in names):
-                raise FilmError("this archive holds other things than a film")
+                raise FileError("this archive holds other things than a film")
             if not names.keys() <= {*MAX_NUMBERS, "meta"} or "meta" not in names:
-                raise FilmError("this archive holds other things than a film")
+                raise FileError("this archive holds other things than a film")
             arrays = {name: _member(archive, member, name) for name, member in names.items()}
-    except FilmError:
+    except FileError:
         raise
     except Exception as problem:  # zipfile raises a dozen exception types for broken archives
-        raise FilmError(f"this is not a whole .npz file: {problem}") from None
+        raise FileError(f"this is not a whole .npz file: {problem}") from None
     return _json(arrays.pop("meta").tobytes()), arrays
 
 
 def _small(data: bytes) -> None:
     if len(data) > MAX_UPLOAD_BYTES:
-        raise FilmError(f"this file has more than {MAX_UPLOAD_BYTES >> 20} MB")
+        raise FileError(f"this file has more than {MAX_UPLOAD_BYTES >> 20} MB")
 
 
 def _count(name: str, count: int) -> None:
     if not 0 < count <= MAX_NUMBERS[name]:
-        raise FilmError(f"{name} of this film has {count:,} numbers: 1 … {MAX_NUMBERS[name]:,} can be shown")
+        raise FileError(f"{name} of this film has {count:,} numbers: 1 … {MAX_NUMBERS[name]:,} can be shown")
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
@@ -71,39 +71,39 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):
-        raise FilmError(f"{name} of this film is too large")
+        raise FileError(f"{name} of this film is too large")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FilmError("this archive is compressed in another way than ours")
+        raise FileError("this archive is compressed in another way than ours")
     with archive.open(member) as file:
         return _array(file.read(member.file_size + 1), name)
 
 
 def _array(data: bytes, name: str) -> Array:
-    """Parse a .npy file. Raises FilmError unless it has as many numbers as its header says."""
+    """Parse a .npy file. Raises FileError unless it has as many numbers as its header says."""
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, fortran, dtype = read[version](file, max_header_size=MAX_ARRAY_HEADER_BYTES)
     except Exception as problem:  # the header is a Python literal, whose parser raises many types
-        raise FilmError(f"{name} of this film is not a NumPy array: {problem}") from None
+        raise FileError(f"{name} of this film is not a NumPy array: {problem}") from None
     if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
-        raise FilmError(f"{name} of this film are no numbers")
+        raise FileError(f"{name} of this film are no numbers")
     if name != "meta":
         _count(name, prod(shape))
     if min(shape, default=0) < 0 or dtype.itemsize * prod(shape) != len(data) - file.tell():
-        raise FilmError(f"{name} of this film is not a NumPy array: its size is not what it says")
+        raise FileError(f"{name} of this film is not a NumPy array: its size is not what it says")
     numbers = np.frombuffer(data, dtype, offset=file.tell())
     return numbers.reshape(shape, order="F" if fortran else "C")
 
 
 def _json(data: bytes) -> Any:
     if len(data) > MAX_META_BYTES:
-        raise FilmError(f"this film has more than {MAX_META_BYTES >> 10} kB beside its numbers")
+        raise FileError(f"this film has more than {MAX_META_BYTES >> 10} kB beside its numbers")
     try:
         return _loads(data)
     except (ValueError, RecursionError):
-        raise FilmError("this is not a JSON text") from None
+        raise FileError("this is not a JSON text") from None
 
 
 def _loads(data: bytes) -> Any:

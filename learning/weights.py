@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from learning.attention import NORMS, AttentionClassifier
+from learning.file_error import FileError
 from learning.network import MIDDLES, Network
 
 Array = np.ndarray
@@ -21,23 +22,19 @@ LARGEST_WEIGHT = 1e6  # products of a few such weights can still be drawn in sin
 MAX_LINK_CHARACTERS = 3000  # servers cut a request's first line at about 4,000
 
 
-class FilmError(ValueError):
-    """Raised for a file or link that holds no valid film or network; the message says why."""
-
-
 def weights_text(network: Any, flat: Array) -> str:
     """Encode a network and its parameters (P,) as URL-safe base64 with a checksum.
 
     Feed-forward networks in single precision; attention networks, which have more parameters, in half.
-    Raises FilmError for a network that is too large.
+    Raises FileError for a network that is too large.
     """
     count = network.parameter_count
     if np.shape(flat) != (count,):
-        raise FilmError(f"this network has {count} parameters: got an array of shape {np.shape(flat)}")
+        raise FileError(f"this network has {count} parameters: got an array of shape {np.shape(flat)}")
     data = _attention(network, flat) if isinstance(network, AttentionClassifier) else _linears(network, flat)
     text = base64.urlsafe_b64encode(data + struct.pack("<I", zlib.crc32(data))).decode().rstrip("=")
     if len(text) > MAX_LINK_CHARACTERS:
-        raise FilmError(
+        raise FileError(
             f"this network is too large for a link: {len(text)} characters, {MAX_LINK_CHARACTERS} fit"
         )
     return text
@@ -52,7 +49,7 @@ def _linears(network: Network, flat: Array) -> bytes:
 def _attention(network: AttentionClassifier, flat: Array) -> bytes:
     flat = finite(flat, "weights")
     if (abs(flat) > MAX_HALF_PRECISION).any():
-        raise FilmError(
+        raise FileError(
             f"a weight beyond ±{MAX_HALF_PRECISION:g} does not fit into a link: "
             "save the run as a file instead"
         )
@@ -61,31 +58,31 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """Decode the network and parameters (P,) of a `weights_text`. Raises FilmError for any other text."""
+    """Decode the network and parameters (P,) of a `weights_text`. Raises FileError for any other text."""
     if len(text) > MAX_LINK_CHARACTERS:
-        raise FilmError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
+        raise FileError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise FilmError("a network in a link has only letters, digits, - and _, and all of them") from None
+        raise FileError("a network in a link has only letters, digits, - and _, and all of them") from None
     body, checksum = data[:-4], data[-4:]
     head = ATTENTION_HEADER if body[:1] == bytes([ATTENTION]) else LINEARS_HEADER
     if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
-        raise FilmError("this network is not whole: the link was cut or changed")
+        raise FileError("this network is not whole: the link was cut or changed")
     if body[0] not in (LINEARS, ATTENTION):
-        raise FilmError(f"this network comes from another version: no kind {body[0]} is known here")
+        raise FileError(f"this network comes from another version: no kind {body[0]} is known here")
     network: Network | AttentionClassifier
     network, kind, flat = _attention_of(body) if body[0] == ATTENTION else _linears_of(body)
     if len(flat) != kind.itemsize * network.parameter_count:
         numbers = f"{len(flat) / kind.itemsize:g}"
-        raise FilmError(f"this network needs {network.parameter_count} parameters: the link has {numbers}")
+        raise FileError(f"this network needs {network.parameter_count} parameters: the link has {numbers}")
     return network, bounded(np.frombuffer(flat, kind))
 
 
 def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
     _, middle, inputs, outputs, depth, eps = LINEARS_HEADER.unpack_from(body)
     if middle >= len(MIDDLES):
-        raise FilmError(f"this network comes from another version: no step {middle} is known here")
+        raise FileError(f"this network comes from another version: no step {middle} is known here")
     widths, flat = (
         tuple(body[LINEARS_HEADER.size : LINEARS_HEADER.size + depth]),
         body[LINEARS_HEADER.size + depth :],
@@ -96,11 +93,11 @@ def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
 def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
     _, classes, width, norm = ATTENTION_HEADER.unpack_from(body)
     if norm >= len(NORMS):
-        raise FilmError(f"this network comes from another version: no norm {norm} is known here")
+        raise FileError(f"this network comes from another version: no norm {norm} is known here")
     try:
         network = AttentionClassifier(classes, width, list(NORMS)[norm])
     except ValueError as problem:
-        raise FilmError(f"the network is none of ours: {problem}") from None
+        raise FileError(f"the network is none of ours: {problem}") from None
     return network, np.dtype("<f2"), body[ATTENTION_HEADER.size :]
 
 
@@ -111,21 +108,21 @@ def named(inputs, outputs, depth, middle, eps, widths) -> Network:
     try:
         return Network(inputs, width, depth, outputs, middle, eps, None if alike else widths)
     except (TypeError, ValueError) as problem:
-        raise FilmError(f"the network is none of ours: {problem}") from None
+        raise FileError(f"the network is none of ours: {problem}") from None
 
 
 def bounded(weights: Any) -> Array:
-    """Convert weights to single precision. Raises FilmError for one outside ±LARGEST_WEIGHT."""
+    """Convert weights to single precision. Raises FileError for one outside ±LARGEST_WEIGHT."""
     weights = finite(weights, "weights")
     if (abs(weights) > LARGEST_WEIGHT).any():
-        raise FilmError(f"weights are numbers, −{LARGEST_WEIGHT:g} … {LARGEST_WEIGHT:g}")
+        raise FileError(f"weights are numbers, −{LARGEST_WEIGHT:g} … {LARGEST_WEIGHT:g}")
     return weights
 
 
 def finite(array: Any, name: str) -> Array:
-    """Convert numbers to single precision. Raises FilmError for one that is not finite."""
+    """Convert numbers to single precision. Raises FileError for one that is not finite."""
     with np.errstate(over="ignore"):
         array = np.asarray(array, dtype=np.float32)
     if not np.isfinite(array).all():
-        raise FilmError(f"{name} has a number that is not finite")
+        raise FileError(f"{name} has a number that is not finite")
     return array

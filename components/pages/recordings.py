@@ -23,11 +23,11 @@ from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
 from components.web.routes import RouteFacts, route
 from components.web.security import body, from_own_page
 from learning import shipped
+from learning.file_error import FileError
 from learning.recording.checked import checked_digest
 from learning.recording.digest import Digest, digest, from_digest, is_digest, to_file
 from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
-from learning.safetensors import FileError
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 # limit of an upload, for the page

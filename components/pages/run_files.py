@@ -18,7 +18,8 @@ from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
 from components.web.routes import RouteFacts, route
 from components.web.security import BYTES, body, from_own_page
 from components.web.server import find, once
-from learning.film import Film, FilmError, from_npz, key, to_npz, weights_text
+from learning.file_error import FileError
+from learning.film import Film, from_npz, key, to_npz, weights_text
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
@@ -59,7 +60,7 @@ def network(run: str) -> Response:
         )
     try:
         return jsonify(net=weights_text(film.network, film.weights[int(text), -1]))
-    except FilmError as problem:
+    except FileError as problem:
         raise WrongValue("run", str(problem), "a smaller network") from None
 
 
@@ -94,7 +95,7 @@ def _read(data: bytes) -> Film:
     try:
         with UNPACKING_LOCK:
             return from_npz(data)
-    except FilmError as problem:
+    except FileError as problem:
         words = f"This file cannot be opened: {str(problem)[:MAX_MESSAGE_CHARACTERS]}"
         raise WrongValue("film", words, "a file that was saved from a page of Normscape") from None
 

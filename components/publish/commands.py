@@ -19,7 +19,7 @@ from components.publish import conversions, gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look
 from components.publish.subcommand import CommandFailed, command
 from components.training.store import StoreUnavailable
-from learning.safetensors import FileError
+from learning.file_error import FileError
 
 FAILURES = (WrongValue, CommandFailed, FileError, StoreUnavailable, OSError)
 MAX_FILM_SECONDS = 120.0

@@ -17,7 +17,8 @@ from components.scenes.trained import SEEDS
 from components.training import runs
 from learning import shipped
 from learning.datasets import DataSet
-from learning.film import Film, FilmError, score
+from learning.file_error import FileError
+from learning.film import Film, score
 from learning.models import Model
 from learning.weights import network_of
 
@@ -89,7 +90,7 @@ def _carried(text: str, network: Model, data: DataSet) -> Film:
         found, flat = network_of(text)
         if found == network:
             return at_rest(network, data, flat[None, :])
-    except (FilmError, ValueError) as problem:
+    except (FileError, ValueError) as problem:
         raise WrongValue("net", f"net: {problem}", "the value in a “Link with the network”") from None
     raise _other_choices("net")
 

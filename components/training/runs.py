@@ -16,8 +16,8 @@ from typing import Any
 from components.language.scene import Stored, WrongValue
 from components.training.former_runs import former_run
 from components.training.store import Store, StoreUnavailable, capacity, json_object
-from learning.film import Film, FilmError, from_npz, key, to_npz
-from learning.safetensors import FileError
+from learning.file_error import FileError
+from learning.film import Film, from_npz, key, to_npz
 
 KEPT_DAYS = 30
 KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # a hash of a film, or a random key
@@ -70,7 +70,7 @@ def read(stored: Stored) -> Any:
         raise UnknownKey(name, f"{gone}; open its file, or train again", "the key of a stored run")
     try:
         return stored.read(data)
-    except (FilmError, FileError) as problem:  # for example of another kind or version
+    except FileError as problem:  # for example of another kind or version
         raise WrongValue(name, f"{name} {run} cannot be read: {problem}", "open its file again") from None
 
 

@@ -13,10 +13,10 @@ from scipy.special import betaincinv
 from geometry import selection
 from geometry.angles import angles
 from geometry.ellipsoid import lengths, shorter
+from learning.file_error import FileError
 from learning.recording import massive, precision, sources, token_kinds
 from learning.recording.column import Column, ratio
 from learning.recording.recording import NORM_KINDS, Norm, Recording
-from learning.safetensors import FileError
 
 Array = np.ndarray
 FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis; a shorter axis counts as flat

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from learning.file_error import FileError
 from learning.recording.analysis import COLUMNS
 from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, parsed
 from learning.recording.recording import (
@@ -24,7 +25,6 @@ from learning.recording.recording import (
     text,
     tokens,
 )
-from learning.safetensors import FileError
 
 COORDINATES = (3, 7)  # of a vector in a digest
 # the columns without which a page cannot be shown

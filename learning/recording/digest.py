@@ -20,10 +20,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
+from learning.file_error import FileError
 from learning.recording import massive
 from learning.recording.analysis import Row, completed, measured
 from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, said
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.safetensors import from_safetensors, to_safetensors
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 Array = np.ndarray
@@ -209,25 +210,25 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def parsed(source: bytes | Path) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
+def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
     """The metadata and the arrays of a digest file. Raises FileError for any other file."""
-    arrays, meta = from_safetensors(source)
+    arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
         raise FileError("it is a safetensors file, but not a reduced recording of Normscape")
     return said(meta.get("about", "")), arrays
 
 
-def is_digest(source: bytes | Path) -> bool:
+def is_digest(data: bytes) -> bool:
     """Whether a file calls itself a digest. Raises FileError."""
-    return from_safetensors(source)[1].get("format") == FORMAT
+    return from_safetensors(data)[1].get("format") == FORMAT
 
 
-def from_digest(source: bytes | Path) -> Digest:
+def from_digest(data: bytes) -> Digest:
     """Read a digest that we wrote by `to_file`; `learning.recording.checked` reads untrusted ones.
 
     Raises FileError for any other file.
     """
-    about, arrays = parsed(source)
+    about, arrays = parsed(data)
     norms, tokens = [], dict[str, Any]()
     for k, named in enumerate(about["norms"]):
         parts: Any = {part: arrays[f"{k}/{part}"] for part in PARTS}
@@ -242,8 +243,8 @@ def from_digest(source: bytes | Path) -> Digest:
 
 def opened(path: str | Path) -> Recording | Digest:
     """Open a recording or digest file. Raises FileError, OSError."""
-    path = Path(path)
-    return from_digest(path) if is_digest(path) else from_file(path)
+    data = Path(path).read_bytes()
+    return from_digest(data) if is_digest(data) else from_file(data)
 
 
 def save(

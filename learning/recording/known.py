@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from learning.file_error import FileError
 from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
-from learning.safetensors import FileError
 
 Array = np.ndarray
 EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names of ε in modules

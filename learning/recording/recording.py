@@ -17,8 +17,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import group_norm, rms_norm
+from learning.file_error import FileError
 from learning.recording.sources import Sources
-from learning.safetensors import Arrays, FileError, from_safetensors, to_safetensors
+from learning.safetensors import from_safetensors, to_safetensors
 
 Array = np.ndarray
 
@@ -175,7 +176,7 @@ class Recording:
 
 def to_file(recording: Recording) -> bytes:
     """The recording as a safetensors file of float32 and int64 arrays."""
-    arrays: Arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for norm in recording.norms:
         for part in PARTS:
             kind = np.float32 if part in PARTS[:3] else np.int64
@@ -195,9 +196,9 @@ def _about(norm: Norm) -> dict[str, Any]:
     return said | {name: said[name] and asdict(said[name]) for name in SOURCES}
 
 
-def from_file(source: bytes | Path) -> Recording:
-    """Read a recording, from bytes or a path. Raises FileError, with one line, for any other file."""
-    arrays, meta = from_safetensors(source)
+def from_file(data: bytes) -> Recording:
+    """Read the bytes of a recording. Raises FileError, with one line, for any other file."""
+    arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
         raise FileError("it is a safetensors file, but not a recording made by `normscape record`")
     about = said(meta.get("about", ""))
@@ -219,7 +220,7 @@ def from_file(source: bytes | Path) -> Recording:
     return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped), special)
 
 
-def _norm(said: Mapping[str, Any], arrays: Arrays) -> Norm:
+def _norm(said: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> Norm:
     parts: Any = {part: arrays[f"{said['path']}/{part}"] for part in PARTS}
     parts |= {name: _sources(said[name]) for name in SOURCES if name in said}
     said = {name: each for name, each in said.items() if name not in SOURCES}
@@ -236,7 +237,7 @@ def _sources(said: Any) -> Sources | None:
 
 def opened(path: str | Path) -> Recording:
     """Open a recording file. Raises FileError, OSError."""
-    return from_file(Path(path))
+    return from_file(Path(path).read_bytes())
 
 
 def said(text: str) -> Mapping[str, Any]:

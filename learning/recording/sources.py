@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from learning.file_error import FileError
 from learning.recording.column import Column
-from learning.safetensors import FileError
 
 KINDS = ("embedding", "attention", "MLP", "norm")
 MAX_MODULE_CHARACTERS = 200

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from learning.datasets import DataSet, spiral
-from learning.film import Film, FilmError, from_npz, key, network_of, to_npz, weights_text
+from learning.file_error import FileError
+from learning.film import Film, from_npz, key, network_of, to_npz, weights_text
 from learning.network import MIDDLES, Network
 from learning.weights import MAX_LINK_CHARACTERS
 
@@ -111,7 +112,7 @@ def test_the_pipeline_of_a_seed_follows_the_step():
     ],
 )
 def test_what_is_no_film(changes, message):
-    with pytest.raises(FilmError, match=message):
+    with pytest.raises(FileError, match=message):
         made(**changes)
 
 
@@ -192,7 +193,7 @@ PROMISES = (
     ],
 )
 def test_what_is_no_archive_of_a_film(data, message):
-    with pytest.raises(FilmError, match=message):
+    with pytest.raises(FileError, match=message):
         from_npz(data)
 
 
@@ -201,7 +202,7 @@ def test_an_archive_is_not_decompressed_beyond_the_limit():
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("meta.npy", bytes(40 * 2**20))
     assert len(out.getvalue()) < 2**20
-    with pytest.raises(FilmError, match="meta of this film is too large"):
+    with pytest.raises(FileError, match="meta of this film is too large"):
         from_npz(out.getvalue())
 
 
@@ -224,20 +225,20 @@ def test_the_link_of_a_small_network_is_short():
 
 def test_a_large_network_does_not_fit():
     network = Network(64, 32, 2, 10)
-    with pytest.raises(FilmError, match="too large for a link"):
+    with pytest.raises(FileError, match="too large for a link"):
         weights_text(network, np.zeros(network.parameter_count))
-    with pytest.raises(FilmError, match="25 parameters"):
+    with pytest.raises(FileError, match="25 parameters"):
         weights_text(NETWORK, np.zeros(24))
-    with pytest.raises(FilmError, match="not finite"):
+    with pytest.raises(FileError, match="not finite"):
         weights_text(NETWORK, np.full(25, np.inf))
 
 
 def test_what_is_no_network_in_a_link():
-    with pytest.raises(FilmError, match=r"1e\+06"):
+    with pytest.raises(FileError, match=r"1e\+06"):
         network_of(weights_text(NETWORK, np.full(25, 2e6)))
     text = weights_text(NETWORK, np.ones(25))
     cut = [text[:k] for k in range(len(text))]
     changed = [text[:k] + ("A" if text[k] != "A" else "B") + text[k + 1 :] for k in range(len(text) - 1)]
     for bad in [*cut, *changed, "ä" * 100, "=" * 8, " " + text, text + "\n", "A" * (MAX_LINK_CHARACTERS + 1)]:
-        with pytest.raises(FilmError):
+        with pytest.raises(FileError):
             network_of(bad)

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
+from learning.file_error import FileError
 from learning.language import (
     EPS,
     Shape,
@@ -25,7 +26,7 @@ from learning.language import (
     to_file,
 )
 from learning.language_training import learned
-from learning.safetensors import FileError, to_safetensors
+from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER, table
 from learning.shipped import read as shipped
 

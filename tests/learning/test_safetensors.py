@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from safetensors.numpy import load, save
 
-from learning.safetensors import DTYPES, MAX_HEADER_BYTES, FileError, from_safetensors, to_safetensors
+from learning.file_error import FileError
+from learning.safetensors import MAX_HEADER_BYTES, from_safetensors, to_safetensors
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8).filter(
     lambda name: name != "__metadata__"
 )
 ARRAYS = st.dictionaries(
     NAMES,
-    st.sampled_from(DTYPES).flatmap(
+    st.sampled_from(("<f8", "<f4", "<f2", "<i8")).flatmap(
         lambda dtype: arrays_of.arrays(dtype, arrays_of.array_shapes(min_dims=0, max_dims=3, min_side=0))
     ),
     min_size=1,
@@ -68,7 +69,6 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"__metadata__": {"a": 1}}), "expected a string"),
         (packed({"a": 3}), "expected struct"),
         (packed({"a": said([1], 0, 4, "F8\n" * 1000)}, bytes(4)), "unknown variant"),
-        (packed({"a": said([1], 0, 4, "U32")}, bytes(4)), "<u4 are not read here"),
         (packed({"a": said([10**9], 0, 4 * 10**9)}), "not fully covered"),
         (packed({"a": said([10**9], 0, 4)}, bytes(4)), "invalid shape"),
         (packed({"a": said([-1], 0, -4)}), "invalid value"),
@@ -81,13 +81,10 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"a": said([1], 0, 4)}, bytes(8)), "not fully covered"),
     ],
 )
-def test_a_broken_file_is_refused_in_one_line(tmp_path, data, words):
-    path = tmp_path / "file"
-    path.write_bytes(data)
-    for source in (data, path):
-        with pytest.raises(FileError, match=words) as refusal:
-            from_safetensors(source)
-        assert len(refusal.value.args[0].splitlines()) == 1 and len(refusal.value.args[0]) < 400
+def test_a_broken_file_is_refused_in_one_line(data, words):
+    with pytest.raises(FileError, match=words) as refusal:
+        from_safetensors(data)
+    assert len(refusal.value.args[0].splitlines()) == 1 and len(refusal.value.args[0]) < 400
 
 
 def test_a_cut_file_is_refused_wherever_it_is_cut():

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from geometry.norms import layer_norm
-from learning.safetensors import FileError, to_safetensors
+from learning.file_error import FileError
+from learning.safetensors import to_safetensors
 from learning.symmetriser import (
     MEAN_SQUARE,
     TINY,

@@ -12,7 +12,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from learning.film import FilmError, from_npz, to_npz
+from learning.file_error import FileError
+from learning.film import from_npz, to_npz
 from learning.untrusted_npz import MAX_META_BYTES
 from tests.learning.test_film import archive, made, meta, meta_of
 
@@ -91,7 +92,7 @@ def test_a_bomb_is_refused_before_it_goes_off(name):
     tracemalloc.start()
     start = time.thread_time()
     try:
-        with pytest.raises(FilmError) as refused:
+        with pytest.raises(FileError) as refused:
             from_npz(data)
         assert tracemalloc.get_traced_memory()[1] < 2 * len(data) + ROOM
     finally:
@@ -160,7 +161,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_broken_file_is_refused_in_words(name):
     data = FAULTS[name]()
-    with pytest.raises(FilmError, match=r"\w"):
+    with pytest.raises(FileError, match=r"\w"):
         from_npz(data)
 
 

@@ -16,7 +16,8 @@ from components.training import jobs
 from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
-from learning.film import FilmError, from_npz, json_table, key, to_npz, weights_text
+from learning.file_error import FileError
+from learning.film import from_npz, json_table, key, to_npz, weights_text
 from learning.majority import BATCH_SEQUENCES, CLASSES, MARGIN, TOKENS, TRAINING_SEQUENCES, epochs, majority
 from learning.shipped import film as shipped
 from learning.shipped import read
@@ -426,7 +427,7 @@ def test_half_precision_moves_a_weight_by_a_thousandth(seed):
 
 
 def test_a_weight_beyond_half_precision_does_not_fit_into_a_link():
-    with pytest.raises(FilmError, match="save the run as a file"):
+    with pytest.raises(FileError, match="save the run as a file"):
         weights_text(AttentionClassifier(), np.full(584, 2e3))
 
 

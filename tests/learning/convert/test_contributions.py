@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from learning.convert import contributions
+from learning.file_error import FileError
 from learning.recording import record
 from learning.recording.recording import from_file, to_file
 from learning.recording.sources import Sources
-from learning.safetensors import FileError
 from tests.learning.convert.writers import WRITERS, agrees, sums, written
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from learning.file_error import FileError
 from learning.recording import record
 from learning.recording.analysis import COLUMNS, measured, row
 from learning.recording.digest import digest, from_digest
@@ -15,7 +16,7 @@ from learning.recording.precision import to_bfloat16, to_float16
 from learning.recording.recording import Recording, from_file, to_file
 from learning.recording.sources import Sources
 from learning.recording.verdict import verdict
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.safetensors import from_safetensors, to_safetensors
 from tests.learning.recording import second
 from tests.learning.recording.norms import norm, recording
 from tests.learning.recording.strangers import GATED, SMALL, stranger

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from learning.convert import centring
+from learning.file_error import FileError
 from learning.recording import record
 from learning.recording.analysis import measured
 from learning.recording.recording import UNTRACED, from_file, to_file
 from learning.recording.verdict import verdict
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.safetensors import from_safetensors, to_safetensors
 from tests.learning.recording.strangers import GATED, SMALL, stranger
 from tests.learning.recording.test_transformers import IDS
 

@@ -11,8 +11,9 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learning.file_error import FileError
 from learning.recording.recording import MAX_EPS, NORM_FIELDS, PARTS, from_file, opened, to_file
-from learning.safetensors import FileError, from_safetensors, to_safetensors
+from learning.safetensors import from_safetensors, to_safetensors
 from tests.learning.recording.norms import norm, recording
 
 DATA = to_file(recording())
