@@ -36,7 +36,7 @@ def create_app() -> Dash:
     """The Dash application with its pages and routes; `create_app().server` is the WSGI application."""
     from components.pages import explorer, modules, recordings, run_files
     from components.publish import embed
-    from components.web import budget, proxy, security, server
+    from components.web import budget, security, server
 
     setting = settings.read(os.environ)
     app = explorer.Explorer(
@@ -58,7 +58,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app, setting)
-    proxy.stand_behind(app.server, setting)
+    security.stand_behind(app.server, setting)
     return app
 
 

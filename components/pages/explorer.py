@@ -24,8 +24,7 @@ from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
-from components.web.answer_cache import made
-from components.web.budget import Busy
+from components.web.budget import Busy, made
 from components.web.routes import RouteFacts, declare, route
 from components.web.server import bundle, fresh, once
 

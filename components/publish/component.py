@@ -20,7 +20,7 @@ from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
-from components.web.answer_cache import answer_cache, made
+from components.web.budget import answer_cache, made
 from components.web.routes import RouteFacts, route
 from components.web.server import bundle, find, fresh, once
 

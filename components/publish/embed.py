@@ -26,7 +26,7 @@ from components.publish import heights
 from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
-from components.web.answer_cache import made
+from components.web.budget import made
 from components.web.routes import RouteFacts, route
 from components.web.security import EMBED
 from components.web.server import UnknownScene, bundle, find, fresh, once

@@ -1,4 +1,4 @@
-"""Rate limit of each client by CPU time, and a fair queue for the CPU.
+"""Rate limit of each client by CPU time, a fair queue for the CPU, and a cache of what it has computed.
 
 A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket); beyond
 that it gets 429. The client that owes least has the next turn; in a full queue, the one that owes most loses
@@ -13,11 +13,11 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, nullcontext
 from ipaddress import IPv6Address, ip_address, ip_network
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 from flask import Flask, Request, Response, current_app, jsonify, request
 
 from components.training.runs import UnknownKey
@@ -29,6 +29,7 @@ PLACE_PRICE = 0.5  # seconds that a place in the queue counts as owed, until its
 GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a second
 TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
 MAX_CLIENTS = 10_000  # clients whose debts are remembered
+MAX_CACHE_BYTES = 64 * 2**20  # of the responses that a process caches
 STORE_RETRY_SECONDS = 60  # until a retry when the store is full or cannot be reached
 HOUSEHOLD_BITS = 64  # of an IPv6 address: a household may choose the other bits freely
 UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, else all of them count as one client"
@@ -125,6 +126,26 @@ def work(price: float = 0.0) -> Iterator[None]:
         except UnknownKey:
             current_app.extensions["budget"].charge(client(request), GUESS_PRICE)
             raise
+
+
+def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
+    """Create a function (key, compute) that memoises bytes, and drops the least recently used first.
+
+    Simultaneous calls for a key share one computation, within the budget of the client that came first.
+    """
+    memoised = cached(LRUCache(max_bytes, len), key=lambda key, compute: key, condition=threading.Condition())
+    return memoised(lambda key, compute: compute())
+
+
+def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
+    """Return a cached or new response body; with key None it is not cached. free: charge no client."""
+
+    def computed() -> bytes:
+        with nullcontext() if free else work():
+            answer = make()
+        return answer.encode() if isinstance(answer, str) else answer
+
+    return computed() if key is None else current_app.extensions["answers"](key, computed)
 
 
 def client(request: Request) -> str:

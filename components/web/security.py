@@ -1,8 +1,9 @@
-"""Security headers of every response, limits of request bodies, and refusal of malformed callbacks."""
+"""Security headers, limits of request bodies, trusted proxies, and refusal of malformed callbacks."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from dash import Dash
 from dash.exceptions import DashException, DependencyException
@@ -10,10 +11,12 @@ from flask import Flask, Response, current_app, jsonify, request
 from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.sansio.utils import host_is_trusted
 
-from components.language.scene import WrongValue
-from components.settings import Settings
+from components.language.scene import WrongValue, scenes
+from components.settings import Settings, WrongSetting
 from components.web.routes import SECRET, check, current_facts
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
@@ -98,6 +101,22 @@ def known(hosts: tuple[str, ...]) -> None:
     """Refuse requests for unknown host names, which would appear in links; the health check may use any."""
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server does not have this host name", list(hosts))
+
+
+def stand_behind(server: Flask, setting: Settings) -> None:
+    """Serve below the prefix, whether a proxy strips it or not; trust as many proxies as the settings say."""
+    application: Any = server.wsgi_app
+    inner: Any = application
+    first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")
+    own = {*scenes(), *(rule.rule.split("/")[1] for rule in server.url_map.iter_rules())}
+    if first and first in own:
+        raise WrongSetting(f"NORMSCAPE_PREFIX={setting.prefix} is a path of the explorer's own")
+    if mount:
+        stripped = lambda environment, start: application({**environment, "SCRIPT_NAME": mount}, start)  # noqa: E731
+        inner = DispatcherMiddleware(stripped, {mount: application})
+    if setting.proxies:
+        inner = ProxyFix(inner, *[setting.proxies] * 3)
+    server.wsgi_app = inner  # type: ignore[method-assign]
 
 
 def from_own_page(what: str) -> None:

@@ -36,7 +36,7 @@ WAITRESS: dict[str, Any] = {
     # unread bytes of a response, beyond which its thread waits for the client
     "outbuf_high_watermark": 256 * 2**20,
     "asyncore_use_poll": True,
-    "clear_untrusted_proxy_headers": False,  # components/web/proxy.py evaluates these headers
+    "clear_untrusted_proxy_headers": False,  # components/web/security.py evaluates these headers
     "ident": None,
 }
 ARENA_MAX = -8  # M_ARENA_MAX of glibc's mallopt

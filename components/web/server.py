@@ -1,6 +1,6 @@
 """HTTP routes beside those of Dash: recipes, still pictures, the drawing library, health. All are GET.
 
-Expensive responses are computed within the client's `budget`, and cached (`answer_cache`).
+Expensive responses are computed within the client's `budget`, and cached.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from components.language.scene import Choices, Scene, WrongValue, did_you_mean, 
 from components.training.queue import degraded
 from components.training.recipes import built
 from components.web import stills
-from components.web.answer_cache import answer_cache, made
+from components.web.budget import answer_cache, made
 from components.web.routes import RouteFacts, route
 from components.web.security import HEALTH
 from learning import shipped

@@ -24,7 +24,7 @@ from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.settings import cache_folder
 from components.training.recipes import state_of
-from components.web.answer_cache import made
+from components.web.budget import made
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")

@@ -67,7 +67,6 @@ NORMS = {
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the largest weight it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MAX_KEYS, MAX_QUERY_LENGTH, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
-MAX_LARGE_KEYS = 100  # with more keys, each is drawn smaller
 # Weights of an average: from, to, and the width of their lines.
 AVERAGE_LINE_WIDTHS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))
 BETA_VALUES = np.array([0.5, -0.4, 0.3, 0.2])

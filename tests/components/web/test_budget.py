@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 import app
 from components.pages import panel
 from components.web import budget, serve
-from components.web.answer_cache import answer_cache, made
-from components.web.budget import BURST, MAX_CLIENTS, QUEUE_LENGTH, REFILL, WORKERS, Budget, Busy
+from components.web.budget import (
+    BURST,
+    MAX_CLIENTS,
+    QUEUE_LENGTH,
+    REFILL,
+    WORKERS,
+    Budget,
+    Busy,
+    answer_cache,
+    made,
+)
 from tests.waiting import PATIENCE, until
 
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask, request
 
 from components import settings
-from components.web import proxy
+from components.web import security
 from components.web.budget import client
 
 ADDRESSES = {
@@ -30,6 +30,6 @@ def test_a_client_is_an_address_or_a_network_of_ipv6(address, name):
 def test_proxies_are_believed_as_the_settings_say(proxies, name):
     server = Flask("here")
     server.add_url_rule("/", "who", lambda: client(request))
-    proxy.stand_behind(server, settings.read({"TRUSTED_PROXIES": proxies}))
+    security.stand_behind(server, settings.read({"TRUSTED_PROXIES": proxies}))
     said = {"X-Forwarded-For": "192.0.2.1, 192.0.2.9, 192.0.2.7"}
     assert server.test_client().get("/", headers=said, environ_base={"REMOTE_ADDR": "10.0.0.1"}).text == name
