@@ -20,13 +20,13 @@ import { pen } from "../dom.mjs";
 import { clickable } from "../engine/hands.mjs";
 import { IDENTITY_ZOOM, flat, lifted, widened } from "../engine/perspective.mjs";
 import { Canvas } from "./canvas.mjs";
+import { watchClicks } from "./picking.mjs";
 import { NoWebGL, Space } from "./plotly/space.mjs";
 import { axesBox, figure, plotlyCamera, size } from "./traces.mjs";
 
 export { NoWebGL };
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
-const SAME_PLACE_PX = 4; // points this near count as in the same place
 const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
 /** A panel: one view of a recipe in one element. */
@@ -122,15 +122,16 @@ export class Panel {
     this.opened = true;
     if (this.closed) return this.close();
     if (space && !space.living) throw new NoWebGL();
-    this.gd.on("plotly_click", (/** @type {Plotly} */ event) => {
-      const { layer, index } = this.#clicked(event.points[0]);
-      if (clickable(layer)) this.hand.picked(layer, index);
-    });
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) =>
       this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber),
     );
     this.gd.on("plotly_unhover", () => this.hovered(null, -1));
     if (space) {
+      this.gd.on("plotly_click", (/** @type {Plotly} */ event) => {
+        const { curveNumber, pointNumber } = event.points[0];
+        const layer = this.view.layers[curveNumber];
+        if (clickable(layer)) this.hand.picked(layer, pointNumber);
+      });
       const moved = (/** @type {Plotly} */ event) => {
         if (!("scene.camera" in event) || this.turning) return;
         this.gd.classList.add("turning");
@@ -145,6 +146,7 @@ export class Panel {
       this.flat = new Canvas(this.gd, this.view, this.color);
       this.#follow();
       this.#watchResolution();
+      watchClicks(this, this.watching.signal);
     }
     this.gd.on("plotly_afterplot", () => {
       this.#follow();
@@ -154,25 +156,6 @@ export class Panel {
     this.painted = frame;
     this.settled = { frame, camera: this.is3d ? this.camera() : null };
     this.rested();
-  }
-
-  /** The mark and point that a click refers to. In 2D, where several marks have a point there, the topmost;
-   * Plotly reports the smallest. @param {Plotly} point */
-  #clicked({ curveNumber, pointNumber, x, y }) {
-    const { layers } = this.view;
-    const found = { layer: layers[curveNumber], index: pointNumber };
-    if (this.is3d) return found;
-    const [left, top] = this.pixel(x, y);
-    for (let l = layers.length - 1; l > curveNumber; l--) {
-      const { points } = this.frame[l];
-      const near = (/** @type {number} */ i) => {
-        const [a, b] = this.pixel(points[2 * i], points[2 * i + 1]);
-        return Math.hypot(a - left, b - top) < SAME_PLACE_PX;
-      };
-      for (let i = 0; clickable(layers[l]) && 2 * i < points.length; i++)
-        if (near(i)) return { layer: layers[l], index: i };
-    }
-    return found;
   }
 
   /** 2D: left, top, width and height of the axes in pixels of the element. */

@@ -269,6 +269,7 @@ def drawn_zeros():
 
 @cache
 def drawn_and_wide():
+    @cache
     def lost(norm, k):
         """For each draw, the percentage of lost points."""
         y, basis = normed(FINE, norm=norm), SPACES[norm]

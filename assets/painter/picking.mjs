@@ -1,0 +1,58 @@
+// @ts-check
+/**
+ * Clicks on points of a 2D view, by the pointer's position: Plotly's own are lost where it has just drawn
+ * under a resting pointer.
+ *
+ * @typedef {import("./painter.mjs").Panel} Panel
+ * @typedef {import("../engine/recipe.d.ts").Mark} Mark
+ */
+
+import { clickable } from "../engine/hands.mjs";
+
+const PICK_RADIUS_PX = 20; // as Plotly's for hover
+const SAME_PLACE_PX = 4; // points this near count as in the same place
+const STILL_PX = 4; // a pointer that moves farther does not click
+
+/** Report a panel's clicks on points. @param {Panel} panel @param {AbortSignal} signal aborts when the panel
+ * is closed */
+export function watchClicks(panel, signal) {
+  const { gd } = panel;
+  const options = { signal, capture: true };
+  /** @type {PointerEvent | null} */ let start = null;
+  const press = (/** @type {PointerEvent} */ event) => {
+    start = event.button || /** @type {Element} */ (event.target).closest(".handle") ? null : event;
+  };
+  gd.addEventListener("pointerdown", press, options);
+  addEventListener("pointercancel", () => (start = null), options);
+  addEventListener(
+    "pointerup",
+    ({ clientX, clientY }) => {
+      const began = start;
+      start = null;
+      if (!began || began.defaultPrevented) return; // a point is being dragged
+      if (Math.hypot(clientX - began.clientX, clientY - began.clientY) > STILL_PX) return;
+      const { left, top } = gd.getBoundingClientRect();
+      const found = clickableAt(panel, clientX - left, clientY - top);
+      if (found) panel.hand.picked(found.layer, found.index);
+    },
+    options,
+  );
+}
+
+/** The clickable point nearest to a pixel, or null; the topmost of several in the same place.
+ * @param {Panel} panel @param {number} x @param {number} y */
+function clickableAt(panel, x, y) {
+  /** @type {{layer: Mark, index: number, far: number} | null} */ let found = null;
+  for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {
+    const { points } = panel.frame[l];
+    let least = found ? found.far - SAME_PLACE_PX : PICK_RADIUS_PX;
+    for (let index = 0; clickable(layer) && 2 * index < points.length; index++) {
+      const [left, top] = panel.pixel(points[2 * index], points[2 * index + 1]);
+      const far = Math.hypot(left - x, top - y);
+      if (!(far < least)) continue;
+      found = { layer, index, far };
+      least = far;
+    }
+  }
+  return found;
+}
