@@ -2,8 +2,8 @@
 (oEmbed).
 
 It is the sum of the parts in assets/page/embed.css: the views, whose height follows from the width, the
-scrubber, the line below, and `ABOVE`: the formula and the text under the views, measured in Chromium because
-only a browser knows their line breaks.
+scrubber, the line below, and `FORMULA_AND_TEXT`, which is measured in Chromium because only a browser knows
+its line breaks.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22
 # pixels: the last line with folded controls, the same without, a row of controls
 FOLDED, LINE, ROW = 23, 28, 63
 COLUMN = 256  # pixels: smallest width of a control
-# Slug → pixels at any width, or pairs (largest width, pixels)
-ABOVE: dict[str, int | list[tuple[float, int]]] = {
+# The formula above the views and the text under them. Slug → pixels, or pairs (largest width, pixels)
+FORMULA_AND_TEXT: dict[str, int | list[tuple[float, int]]] = {
     "layernorm": 0,
     "rmsnorm": 70,
     "activation": 50,
@@ -69,7 +69,7 @@ def views(count: int, width: int) -> float:
 
 
 def above(slug: str, width: int) -> int:
-    found = ABOVE.get(slug, ONE_FORMULA)
+    found = FORMULA_AND_TEXT.get(slug, ONE_FORMULA)
     return found if isinstance(found, int) else next(pixels for last, pixels in found if width <= last)
 
 

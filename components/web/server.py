@@ -1,4 +1,4 @@
-"""HTTP routes beside those of Dash: recipes, still pictures, the drawing library, health. All are GET.
+"""HTTP routes for recipes, still pictures, previews, the drawing library and health; all are GET.
 
 Expensive responses are computed within the client's `budget`, and cached.
 """

@@ -14,7 +14,7 @@ from components.language.refusal import refuse
 from components.language.scope import Scope
 
 # a scene of this site with its state; no other address is allowed
-SITE_LINK = re.compile(r"[a-z]+(\?[^\s#?]*)?")
+SITE_LINK = re.compile(r"[a-z][a-z0-9]*(\?[^\s#?]*)?")
 
 
 @dataclass(frozen=True)
