@@ -344,7 +344,7 @@ export interface HullFacesMark extends MarkFields {
   hand: null;
 }
 
-/** The disc that the plane where an affine function is 0 cuts from a ball around the origin. */
+/** The disc that a plane cuts from a ball around the origin. */
 export interface DiscMark extends MarkFields {
   radius: number;
   corners: number;
@@ -573,7 +573,7 @@ export interface LargestReadout extends ReadoutFields {
   kind: "largest";
 }
 
-/** The number of points in a selection, now or at a stage, such as "12 of 200". */
+/** The number of selected points, such as "12 of 200". */
 export interface CountReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;

@@ -66,22 +66,8 @@ class Number(CloudReadout):
 
 
 @dataclass(frozen=True)
-class Mean(CloudReadout):
-    """The mean of a number over a cloud's points."""
-
-    row: Measure
-    unit: str = ""
-    digits: int | None = None
-
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.measure(self.row, cloud)
-
-
-@dataclass(frozen=True)
-class Largest(CloudReadout):
-    """The largest value that one number has over a cloud's points."""
+class MeasureReadout(CloudReadout):
+    """The base class of readouts that summarise a measure over a cloud's points. digits: as in `Number`."""
 
     row: Measure
     unit: str = ""
@@ -93,11 +79,18 @@ class Largest(CloudReadout):
 
 
 @dataclass(frozen=True)
-class Count(CloudReadout):
-    """The number of points in a selection, now or at a stage, such as "12 of 200".
+class Mean(MeasureReadout):
+    """The mean of a number over a cloud's points."""
 
-    only: the selection, as in marks.
-    """
+
+@dataclass(frozen=True)
+class Largest(MeasureReadout):
+    """The largest value that one number has over a cloud's points."""
+
+
+@dataclass(frozen=True)
+class SelectionReadout(CloudReadout):
+    """The base class of readouts of a selection, now or at a stage. only: the selection, as in marks."""
 
     only: Counted | Highest
     stage: int | None = None
@@ -107,6 +100,11 @@ class Count(CloudReadout):
         cloud = scope.cloud(self.cloud)
         check_only(self.only, cloud, scope)
         scope.stage(self.stage, cloud)
+
+
+@dataclass(frozen=True)
+class Count(SelectionReadout):
+    """The number of selected points, such as "12 of 200"."""
 
 
 @dataclass(frozen=True)
@@ -132,23 +130,16 @@ class Accuracy(CloudReadout):
 
 
 @dataclass(frozen=True)
-class Letters(CloudReadout):
+class Letters(SelectionReadout):
     """The labels of a cloud's points as a text beside the picture; a click follows a letter's point.
 
-    only: the selection, now or at a stage, whose letters are highlighted; the readout's label names it.
+    The selected letters are highlighted; the readout's label names the selection.
     """
-
-    only: Counted | Highest
-    stage: int | None = None
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_only(self.only, cloud, scope)
-        scope.stage(self.stage, cloud)
-        if cloud.labels is None:
-            wrong = f"{cloud.name!r} has no labels"
-            scope.refuse(wrong, "give the cloud labels, a letter for each point")
+        if scope.cloud(self.cloud).labels is None:
+            scope.refuse(f"{self.cloud!r} has no labels", "give the cloud labels, a letter for each point")
 
 
 @dataclass(frozen=True)

@@ -200,8 +200,12 @@ class SemiAxes(Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rim(Stroke):
-    """The edge of a `Disc`."""
+class PlaneInBall(Mark):
+    """The base class of `Disc` and `Rim`: where the plane on which an affine function is 0 cuts a ball around
+    the origin.
+
+    The cloud's points are the values of that function at the origin and at the ends of the unit vectors.
+    """
 
     radius: float
     corners: int = 48
@@ -209,17 +213,23 @@ class Rim(Stroke):
     own_size = True
 
     def points(self, at: Moment) -> Array:
-        return project(
-            self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners)[1:], params=at.params
-        )
+        """The centre of the disc, and the corners of its edge."""
+        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_affine(cloud, scope)
+        check_affine(scope.cloud(self.cloud), scope)
 
     def shortened(self, factor: float) -> Mark:
         return replace(self, radius=self.radius / factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rim(PlaneInBall, Stroke):
+    """The edge of a `Disc`."""
+
+    def points(self, at: Moment) -> Array:
+        return super().points(at)[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,32 +323,14 @@ class Sheet(Colored):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disc(Mark):
-    """The disc that the plane where an affine function is 0 cuts from a ball around the origin.
+class Disc(PlaneInBall):
+    """The disc that a plane cuts from a ball around the origin."""
 
-    The cloud's points are the values of that function at the origin and at the ends of the unit vectors.
-    """
-
-    radius: float
-    corners: int = 48
     draws = "mesh"
-    space = 3
-    own_size = True
-
-    def points(self, at: Moment) -> Array:
-        return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
 
     @property
     def triangles(self) -> Array:
         return fan(self.corners)
-
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_affine(cloud, scope)
-
-    def shortened(self, factor: float) -> Mark:
-        return replace(self, radius=self.radius / factor)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,11 @@ The picture has the mean direction upwards; for d = 4 it has the hyperplane Σx 
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
-from components.language.marks import Follow, Followed, Labels, Line, Mark, Mesh, Points, Way
+from components.language.marks import Follow, Followed, Labels, Line, Mark, Mesh, Points
 from components.language.recipe import Number, Parameter, Recipe, Residual, View
 from components.language.scene import Choices, File
-from components.scenes.outlier.recorded import DATA_FILE, Recorded, recorded
+from components.scenes.outlier.recorded import DATA_FILE, INT8_LEVELS, Recorded, factor_view, recorded
 from components.scenes.scenery import (
-    Look,
     Part,
     Rows,
     angle,
@@ -30,7 +29,6 @@ from geometry.pipeline import Step
 
 POINT_COUNT, SEED, SPREAD = 220, 5, 0.7
 CURVE_COUNT = 14  # points whose factor is drawn as a curve
-INT8_LEVELS = 127  # positive levels of an 8-bit integer
 LOG_OUTLIER = (-1.0, 3.0)  # range of log₁₀ of the outlier
 OUTLIER_STOPS = np.logspace(*LOG_OUTLIER, 60)
 NEAR_HALF_WIDTH = 0.16  # half the side of the magnified view
@@ -69,7 +67,13 @@ def build(choices: Choices, found: Recorded | None = None) -> Recipe:
         clouds=(moving, *shown, exact, ends, *log, law),
         views=(
             space("space", "", (*layers, *points(x, d, show)), camera=CAMERA, reach=2.1),
-            factor_view(divisor),
+            factor_view(
+                {"parameter": "a", "stops": OUTLIER_STOPS},
+                "14 of the points",
+                "the law",
+                ("log₁₀ of the outlier", *LOG_OUTLIER),
+                (f"log₁₀ of {divisor}", -3.0, 1.2),
+            ),
             near_view(d, centred, rounded),
         ),
         formula=formula(d, centred),
@@ -150,18 +154,6 @@ def law_line(d: int, centred: bool) -> Cloud:
     """The law for large outliers: 1/σ of a·e₁ is d/(a√(d − 1)), and 1/RMS is √d/a."""
     at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
     return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))
-
-
-def factor_view(divisor: str) -> View:
-    flat = rows(np.eye(2))
-    way: Look = {"parameter": "a", "stops": OUTLIER_STOPS}
-    marks = (
-        Way("log factor", "input", flat, "14 of the points", **way, whole=True, size=1.5, opacity=0.6),
-        Line("law", "formula", flat, "the law", size=3, dash="dash"),
-        Points("log factor", "input", flat, size=6),
-    )
-    x, y = ("log₁₀ of the outlier", *LOG_OUTLIER), (f"log₁₀ of {divisor}", -3.0, 1.2)
-    return graph("factor", "The most that a gradient is multiplied by", marks, x, y)
 
 
 def near_view(d: int, centred: bool, rounded: bool) -> View:

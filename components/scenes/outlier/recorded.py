@@ -29,7 +29,7 @@ RADIUS = D**0.5
 LOG_FACTOR = (-3.0, 0.0)  # range of log₁₀ of the factor on the massive coordinate
 FACTOR_STOPS = np.logspace(*LOG_FACTOR, 60)
 CURVES = 7  # of each kind of token
-INT8_LEVELS = 127
+INT8_LEVELS = 127  # positive levels of an 8-bit integer
 SHOW = rows(np.eye(3))
 TITLES = ("a later token", "a first token")
 Recorded = tuple[np.ndarray, np.ndarray]
@@ -83,7 +83,13 @@ def recorded(found: Recorded) -> Recipe:
                 camera=(0.9, -1.05, 0.6),
                 reach=1.22 * RADIUS,
             ),
-            factor_view(),
+            factor_view(
+                {"parameter": "factor", "stops": FACTOR_STOPS},
+                "some of the tokens",
+                "x₅₀₇ alone",
+                ("log₁₀ of the factor on x₅₀₇", *LOG_FACTOR),
+                ("log₁₀ of 1/RMS", -3.2, -0.2),
+            ),
             along_view(first),
         ),
         formula=r"\mathrm{RMS}(x) = \sqrt{d}\, \frac{x}{\lVert x \rVert}, \quad d = 576",
@@ -120,15 +126,19 @@ def guides() -> list[Part]:
     ]
 
 
-def factor_view() -> View:
+def factor_view(
+    way: Look, points: str, law: str, x: tuple[str, float, float], y: tuple[str, float, float]
+) -> View:
+    """The view of log₁₀ of the largest factor on a gradient.
+
+    way: the parameter that moves the points, and its stops. points, law: names of their curves. x, y: axes.
+    """
     flat = rows(np.eye(2))
-    way: Look = {"parameter": "factor", "stops": FACTOR_STOPS}
     marks = (
-        Way("log factor", "input", flat, "some of the tokens", **way, whole=True, size=1.5, opacity=0.6),
-        Line("law", "formula", flat, "x₅₀₇ alone", size=3, dash="dash"),
+        Way("log factor", "input", flat, points, **way, whole=True, size=1.5, opacity=0.6),
+        Line("law", "formula", flat, law, size=3, dash="dash"),
         Points("log factor", "input", flat, size=6),
     )
-    x, y = ("log₁₀ of the factor on x₅₀₇", *LOG_FACTOR), ("log₁₀ of 1/RMS", -3.2, -0.2)
     return graph("factor", "The most that a gradient is multiplied by", marks, x, y)
 
 
