@@ -10,28 +10,25 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from typing import Any
 
 from dash import html
 from flask import Flask, Response, jsonify, request
 
 from components.language.scene import Scene, Stored, WrongValue
+from components.pages.panel import MAX_BYTES_ATTRIBUTE
 from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
-from components.training import runs, store
-from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
+from components.training import runs
+from components.web.budget import Busy, client, work
 from components.web.routes import RouteFacts, route
-from components.web.security import body, from_own_page
+from components.web.security import from_own_page, uploaded
 from learning import shipped
 from learning.file_error import FileError
 from learning.recording.checked import checked_digest
 from learning.recording.digest import Digest, digest, from_digest, is_digest, to_file
 from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
-from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
-# limit of an upload, for the page
-MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
 MAX_NORMS = 200  # in an uploaded recording; the command line has no such limit
 RETRY_SECONDS = 5  # the largest file takes ten
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
@@ -58,17 +55,13 @@ def tree(scene: Scene) -> html.Section | None:
 
 def opened() -> Response:
     """Analyse and store the uploaded recording; respond with the choices that show it."""
-    from_own_page("recording")
-    request.max_content_length = MAX_UPLOAD_BYTES
-    data = body(cache=False)
+    data = uploaded("recording")
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
         raise Busy(503, "Another recording is being analysed at the moment", RETRY_SECONDS)
     try:
         with work():
             found = measured(data)
             return jsonify(choices={"own": kept(found, client=client(request)), "norm": "1"})
-    except store.StoreUnavailable:
-        raise Busy(503, "Recordings cannot be stored at the moment", STORE_RETRY_SECONDS) from None
     finally:
         MEASURING_LOCK.release()
 
@@ -95,10 +88,7 @@ def deleted(name: str) -> Response:
     from_own_page("recording")
     with work():
         _found(name)  # refuses keys of trained runs
-        try:
-            runs.forget(name)
-        except store.StoreUnavailable:
-            raise Busy(503, "Recordings cannot be reached at the moment", STORE_RETRY_SECONDS) from None
+        runs.forget(name)
     return jsonify(gone=name)
 
 

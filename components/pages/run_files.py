@@ -11,16 +11,15 @@ from flask.typing import ResponseReturnValue
 
 from components.language.scene import Scene, WrongValue, scenes
 from components.scenes.trained import SEEDS
-from components.training import runs, store
+from components.training import runs
 from components.training.jobs import CHOICE_PREFIX, RESULTS, trainable
 from components.training.recipes import fitting, shown
-from components.web.budget import STORE_RETRY_SECONDS, Busy, client, work
+from components.web.budget import client, work
 from components.web.routes import RouteFacts, route
-from components.web.security import BYTES, body, from_own_page
+from components.web.security import BYTES, uploaded
 from components.web.server import find, once
 from learning.file_error import FileError
 from learning.film import Film, from_npz, key, to_npz, weights_text
-from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
@@ -71,9 +70,7 @@ def opened(slug: str) -> Response:
     scene = find(slug)
     if scene.training is None:
         raise WrongValue("slug", "this scene has no trainings", trainable())
-    from_own_page("film")
-    request.max_content_length = MAX_UPLOAD_BYTES
-    data = body(cache=False)  # read before the lock, because a client may send slowly
+    data = uploaded("film")  # read before the lock, because a client may send slowly
     with work():
         return jsonify(choices=_kept(scene, data))
 
@@ -85,10 +82,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
     best = film.best()
     texts["seed"] = str(best if best < SEEDS else 0)
     film = _shown(scene, texts, film)
-    try:
-        return texts | {"run": runs.save(film, client=client(request))}
-    except store.StoreUnavailable:
-        raise Busy(503, "Runs cannot be stored at the moment", STORE_RETRY_SECONDS) from None
+    return texts | {"run": runs.save(film, client=client(request))}
 
 
 def _read(data: bytes) -> Film:

@@ -21,6 +21,7 @@ from cachetools import LRUCache, cached
 from flask import Flask, Request, Response, current_app, jsonify, request
 
 from components.training.runs import UnknownKey
+from components.training.store import StoreUnavailable
 from components.web.routes import current_facts
 
 BURST, REFILL = 20.0, 0.25  # seconds of one processor
@@ -106,6 +107,7 @@ def guard(server: Flask, *, proxies: int) -> None:
     """Add a budget to a server; warn once if requests come through a proxy that the settings do not name."""
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
+    server.register_error_handler(StoreUnavailable, without_store)
 
     @server.before_request
     def warn() -> None:
@@ -157,6 +159,13 @@ def client(request: Request) -> str:
     if isinstance(address, IPv6Address):
         return str(address.ipv4_mapped or ip_network((int(address), HOUSEHOLD_BITS), strict=False))
     return str(address)
+
+
+def without_store(problem: StoreUnavailable) -> Response:
+    """The response to a request that needs the store while that cannot be reached."""
+    return refused(
+        Busy(503, "Runs and recordings cannot be stored or deleted at the moment", STORE_RETRY_SECONDS)
+    )
 
 
 def refused(busy: Busy) -> Response:

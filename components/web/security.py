@@ -18,6 +18,7 @@ from werkzeug.sansio.utils import host_is_trusted
 from components.language.scene import WrongValue, scenes
 from components.settings import Settings, WrongSetting
 from components.web.routes import SECRET, check, current_facts
+from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
 CACHE_SECONDS = 5  # in nginx; short, so that a changed file appears soon
@@ -127,6 +128,13 @@ def from_own_page(what: str) -> None:
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)
+
+
+def uploaded(what: str) -> bytes:
+    """The file in the body of a POST from a page of ours. Raises WrongValue, RequestEntityTooLarge."""
+    from_own_page(what)
+    request.max_content_length = MAX_UPLOAD_BYTES
+    return body(cache=False)
 
 
 def body(*, cache: bool = True) -> bytes:

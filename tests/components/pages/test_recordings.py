@@ -169,7 +169,7 @@ def test_what_is_no_file_of_ours_or_too_large_is_refused(client, monkeypatch):
     few |= {name: np.zeros(1, "i8") for name in ("position", "token", "number")}
     many = Recording([norm(f"n{k}", **few) for k in range(recordings.MAX_NORMS + 1)])
     assert "at most 200" in opened(client, to_file(many)).json["error"]
-    monkeypatch.setattr(recordings, "MAX_UPLOAD_BYTES", 100)
+    monkeypatch.setattr(security, "MAX_UPLOAD_BYTES", 100)
     assert opened(client).status_code == 413
     for key in ("0" * 16, "trained", "x"):
         assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 400
