@@ -4,7 +4,6 @@ The sizes that a file states are not trusted either: no more than the limit is u
 """
 
 import io
-import json
 import zipfile
 from collections.abc import Mapping
 from math import prod
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from learning.file_error import FileError
+from learning.file_error import FileError, strict_json
 
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
@@ -100,15 +99,4 @@ def _array(data: bytes, name: str) -> Array:
 def _json(data: bytes) -> Any:
     if len(data) > MAX_META_BYTES:
         raise FileError(f"this film has more than {MAX_META_BYTES >> 10} kB beside its numbers")
-    try:
-        return _loads(data)
-    except (ValueError, RecursionError):
-        raise FileError("this is not a JSON text") from None
-
-
-def _loads(data: bytes) -> Any:
-    return json.loads(data.decode(), parse_constant=_no_number)
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
+    return strict_json(data)

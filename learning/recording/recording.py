@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.norms import group_norm, rms_norm
-from learning.file_error import FileError
+from learning.file_error import FileError, strict_json
 from learning.recording.sources import Sources
 from learning.safetensors import from_safetensors, to_safetensors
 
@@ -241,17 +241,10 @@ def opened(path: str | Path) -> Recording:
 
 
 def said(text: str) -> Mapping[str, Any]:
-    try:
-        about = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise FileError("the description in this file is not valid JSON") from None
+    about = strict_json(text)
     if not isinstance(about, dict):
         raise FileError("the description in this file is not a JSON object")
     return about
-
-
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 def text(said: Any, longest: int) -> str:

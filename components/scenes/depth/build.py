@@ -50,7 +50,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     own = [row for row in found if row["width"] == width]
     names = ("x", *map(str, range(1, count + 1)))
     reach = 1.05 * max(float(np.abs(each @ SHOW.T).max()) for each in streams(kind, made, x))
-    hero, around = space_view(kind, count, max(reach, 2.3))
+    hero, around = space_view(kind, max(reach, 2.3))
     sizes, upper = curve_view("size", "Size of the stream", own, kind, count, ("log₁₀ size", -0.3, 3.0))
     ends = {"turn": ("degrees", 0.0, 90.0), "gradient": ("log₁₀ of the gradient", -1.0, 4.0)}
     title = {"turn": "How far each block turns a token", "gradient": "The gradient at each place"}
@@ -138,7 +138,7 @@ def written(matrix: Array) -> Affine:
     return Affine(Entries(np.zeros(matrix.T.shape), {"gain": matrix.T}))
 
 
-def space_view(kind: str, count: int, reach: float) -> tuple[View, tuple[Cloud, ...]]:
+def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
     """View of the tokens' paths through the blocks, and of the sphere on which the branches read them."""
     show = rows(SHOW)
     guides, lines = split(

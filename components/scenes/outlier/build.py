@@ -76,7 +76,7 @@ def build(choices: Choices, found: Recorded | None = None) -> Recipe:
             ),
             near_view(d, centred, rounded),
         ),
-        formula=formula(d, centred),
+        formula=formula(centred),
         readouts=readouts,
         progress=1,
         follow=20,
@@ -169,7 +169,7 @@ def near_view(d: int, centred: bool, rounded: bool) -> View:
     return graph("near", title, marks, ("y₂", *ends), ("y₃", *ends), equal=True)
 
 
-def formula(d: int, centred: bool) -> str:
+def formula(centred: bool) -> str:
     end = (
         r"\sqrt{\tfrac{d}{d-1}} \left(\sqrt{d}\, e_1 - \tfrac{1}{\sqrt{d}} 𝟏\right)"
         if centred

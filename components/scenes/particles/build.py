@@ -75,7 +75,7 @@ def build(choices: Choices) -> Recipe:
         clouds=(tokens, before, *guides),
         views=(
             picture(d, n, around),
-            *((rings(n, Carry(carried) if carried else None),) if d == 2 else ()),
+            *((rings(Carry(carried) if carried else None),) if d == 2 else ()),
             curves(d, n),
         ),
         formula=formula(placement),
@@ -201,7 +201,7 @@ def around_tokens(d: int) -> list[Part]:
     return [draw("circle", Line, "sphere", rows(np.eye(2)), clouds.circle(128, *np.eye(2)), size=2)]
 
 
-def rings(n: int, hand: Carry | None) -> View:
+def rings(hand: Carry | None) -> View:
     """View of the tokens on concentric circles, one for each time, with later times further out."""
     out: Rows = tuple(beside(2, which, stage=0) for which in (ACROSS, UP))
     marks = (

@@ -73,7 +73,7 @@ def build(choices: Choices, trained: Trained, table: Rows, digits: Array) -> Rec
     cloud = Cloud("points", x, Pipeline((iteration(trained, weights),) * last), given(block))
     mean, measured = average(cloud, last)
     around, guides = split(*surroundings())
-    beside, lines = against_iterations(mean, choices, last, table)
+    beside, lines = against_iterations(choices, table)
     range_, curves = against_factors(mean, choices, last, table)
     return Recipe(
         stages=("x", *map(str, range(1, last + 1))),
@@ -189,9 +189,7 @@ def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
     )
 
 
-def against_iterations(
-    mean: Cloud, choices: Choices, last: int, table: Rows
-) -> tuple[View, tuple[Cloud, ...]]:
+def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of the error against iterations: the vectors shown, and the blocks of all seeds."""
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
