@@ -85,10 +85,14 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """Trainings in order; `waits` tells whether one waits. Ends those whose page or worker is gone."""
+    """Trainings in order; `waits` tells whether one waits. Ends corrupt ones, and those left by page or worker."""
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
     for name in list(trainings):
+        if "owner" not in trainings[name]:
+            finish(name, LOST)
+            del trainings[name]
+            continue
         page, beat = f"page:{name}", f"beat:{name}"
         trainings[name]["waits"] = waits = beat not in signs
         page_silent = silence(page, signs.get(page)) > PAGE_TIMEOUT
@@ -114,7 +118,7 @@ def start(ticket: str) -> dict[str, Any] | None:
 
 def sign() -> None:
     """Write the heartbeat of this worker, and of the training that it runs."""
-    SIGNS.set("worker", str(time.time()).encode())
+    SIGNS.set("worker", json.dumps({"at": time.time()}).encode())
     with _heartbeat_lock:
         if _running:
             SIGNS.set(f"beat:{_running}", secrets.token_bytes(8))
@@ -159,7 +163,7 @@ def abandon() -> None:
 
 def has_worker() -> bool:
     """Whether a worker is alive: the wall-clock time of its last heartbeat is at most WORKER_TIMEOUT ago."""
-    return abs(time.time() - float(SIGNS.get("worker") or 0)) <= WORKER_TIMEOUT
+    return abs(time.time() - json_object(SIGNS.get("worker")).get("at", 0.0)) <= WORKER_TIMEOUT
 
 
 def degraded() -> list[str]:

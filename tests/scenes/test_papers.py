@@ -141,7 +141,7 @@ def test_scores_of_trained_models():
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions, 32 of 6,960 can never win"),
         (
             test_language.tokens_of_the_sentence,
-            "Of a sentence of 13 words, both *was* are copies at the first",
+            "*was* stands twice, and its two vectors are equal before and after the first",
         ),
         (
             test_language.tokens_of_the_sentence,

@@ -203,6 +203,16 @@ def test_a_worker_that_nobody_needs_is_not_missed(trainings):
     assert queue.degraded() == []
 
 
+def test_corrupt_entries_are_treated_as_missing(trainings):
+    """Others can still be queued, and the health check still answers."""
+    corrupt = join(trainings)
+    trainings.TRAININGS.set(corrupt, b"\xff{")
+    trainings.SIGNS.set("worker", b"?")
+    assert queue.degraded() == [] and ask(trainings, corrupt) == {"end": LOST}
+    ticket = join(trainings)
+    assert ask(trainings, ticket) == {"ahead": 0, "worker": False} and take() == ticket
+
+
 STRANGE = ["f" * 32, "nobody's", "", "x" * 10**6]
 
 
