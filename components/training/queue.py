@@ -85,7 +85,7 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """Trainings in order; `waits` tells whether one waits. Ends corrupt ones, and those left by page or worker."""
+    """Trainings in order; `waits` tells whether one waits. Ends those that are corrupt or deserted."""
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
     for name in list(trainings):
