@@ -162,8 +162,13 @@ def test_a_living_embed_scrolls_in_no_frame(kept, link):
         assert fits(share, size), (size, share)
 
 
+REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may then report no click
+
+
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click or a key plays the training from before the drop to after it, following a point that turns."""
+    """A click or a key plays the training from before the drop to after it, following a point that turns; also
+    a click during which Plotly draws.
+    """
     page = kept
     visit(page, "/spiral?progress=1")
     code = """(() => {
@@ -175,8 +180,8 @@ def test_a_click_on_a_drop_plays_it(kept):
     before = player(page, "[p.params.step, p.followed, p.progress]")
     x, y = player(page, code)
     page.mouse.move(x, y)
-    player(page, "p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)")  # it then forgets the pointer
     page.mouse.down()
+    player(page, REDRAWS)
     page.mouse.up()
     until(page, "p.running")
     start = player(page, "p.params.step")
