@@ -166,8 +166,8 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click or a key plays the training from before the drop to after it, following a point that turns; also
-    a click during which Plotly draws.
+    """A click, also while Plotly draws, or a key plays the training from before the drop to after it,
+    following a point that turns.
     """
     page = kept
     visit(page, "/spiral?progress=1")
