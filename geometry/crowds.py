@@ -9,7 +9,7 @@ import numpy as np
 # cells along each axis; points in one cell, or in neighbouring ones, count as one place
 CELLS_PER_AXIS = 1000
 CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two: fewer coincide by chance
-CELL_KEY_STRIDE = 1 << 20  # a cell's key has room for these indices on each axis
+CELL_KEY_STRIDE = 1 << 20  # room for cell indices in a key; the browser, exact up to 2^53, has less
 SPACE_REACH_CELLS = 3  # of the longest axis; points farther from the crowd's median in space do not count
 NEIGHBOURHOOD_CELLS = 12  # radius in which a crowd's neighbours are counted
 MAX_NEIGHBOUR_RATIO = 1.5  # of all points so near to those of the crowd: more are part of a curve
