@@ -31,6 +31,7 @@ from components.language.recipe import Recipe
 WIDTH, HEIGHT = 320, 240
 EDGE_PX = 6  # pixels between the drawing and the edge
 MAX_POINTS_AT_REST, MAX_POINTS_MOVING = 300, 120  # points of a mark, at rest and in motion
+MAX_SHEET_POINTS_MOVING = 330  # points of a surface (`Sheet`) in motion
 FRAMES_PER_ANIMATION = 24  # approximately
 FRAME_SECONDS, LAST_FRAME_SECONDS = 0.1, 0.8  # duration of a frame, and additional duration of the last
 Box = tuple[float, float, float, float]  # left, top, width, height
@@ -55,7 +56,7 @@ def moving(recipe: Recipe, state: State) -> str:
         dict(
             zip(
                 (id(each.mark) for each in drawn),
-                layers_of(recipe, drawn, size, most=MAX_POINTS_MOVING),
+                layers_of(recipe, drawn, size, most=MAX_POINTS_MOVING, sheet=MAX_SHEET_POINTS_MOVING),
                 strict=True,
             )
         )

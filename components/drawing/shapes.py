@@ -32,12 +32,23 @@ def cells(filled: np.ndarray) -> str:
     return "".join(f"M{x} {y}h{w}v1h-{w}z" for x, y, w in zip(starts, rows, widths, strict=True))
 
 
-def coarse(grid: tuple[int, int], most: int) -> tuple[slice, slice]:
-    """Subsample a grid to at most `most` points, keeping its last row and column."""
-    steps = [k for k in range(1, min(grid)) if all((n - 1) % k == 0 for n in grid)]
-    fits = [k for k in steps if np.prod([(n - 1) // k + 1 for n in grid]) <= most]
-    step = slice(None, None, min(fits, default=max(steps)))
-    return step, step
+def coarse(grid: tuple[int, int], most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The row and column numbers that remain when a grid is thinned to at most `most` points.
+
+    The axis with more remaining points is thinned first. The first and the last row and column always remain,
+    so a grid of at least 2 × 2 keeps its four corners even if `most` is smaller.
+    """
+    steps = [1, 1]
+    while True:
+        rows, columns = (_spread(n, step) for n, step in zip(grid, steps, strict=True))
+        if len(rows) * len(columns) <= most or max(len(rows), len(columns)) <= 2:
+            return rows, columns
+        steps[len(columns) > len(rows)] += 1
+
+
+def _spread(n: int, step: int) -> np.ndarray:
+    """Numbers from 0 to n − 1, both included, as evenly as possible and at most `step` apart."""
+    return np.rint(np.linspace(0, n - 1, -(-(n - 1) // step) + 1)).astype(int)
 
 
 def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:

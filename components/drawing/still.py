@@ -4,7 +4,7 @@ Marks are projected with the camera of the figure and drawn from back to front, 
 `depth`. A mesh of one colour is drawn as its silhouette: all its triangles are in one path, with the same
 orientation, so that overlaps do not add up. A mesh coloured by value must be convex: its front faces are
 drawn and, if it is opaque, hide the points behind them. A sheet is drawn in quadrangles, the nearest last,
-with larger ones for thumbnails.
+with larger ones in animated thumbnails.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from components.language.recipe import Recipe, View
 
 WIDTH, HEIGHT = 640, 440
 DASHES = {"dash": "6", "dot": "2", "dashdot": "6 2 2 2", "longdash": "10 4", "longdashdot": "10 4 2 4"}
-MAX_SHEET_POINTS = 330  # points of a sheet
+MAX_SHEET_POINTS = 470  # points of a surface (`Sheet`); with fewer, edges between its colours look torn
 MAX_DRAWN_POINTS = 1500  # of a mark; more would make the file larger without a visible difference
 BLEED_PX = 6  # pixels outside the axes, for half of a marker on their edge
 MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels; labels have the largest size at which none overlap
@@ -209,11 +209,19 @@ def zoomed(drawn: Sequence[Drawn], zoom: float) -> list[Drawn]:
 
 
 def layers_of(
-    recipe: Recipe, drawn: Sequence[Drawn], size: Size, *, most: int = MAX_DRAWN_POINTS
+    recipe: Recipe,
+    drawn: Sequence[Drawn],
+    size: Size,
+    *,
+    most: int = MAX_DRAWN_POINTS,
+    sheet: int = MAX_SHEET_POINTS,
 ) -> list[str]:
-    """The SVG of each visible mark. most: the largest number of points drawn of one mark."""
+    """The SVG of each visible mark.
+
+    most: the largest number of points drawn of one mark; sheet: that of a surface (`Sheet`).
+    """
     letters = _letters(recipe, drawn)
-    return [_faded(_shape(recipe, each, size, drawn, letters, most), each.opacity) for each in drawn]
+    return [_faded(_shape(recipe, each, size, drawn, letters, most, sheet), each.opacity) for each in drawn]
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
@@ -230,7 +238,7 @@ def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
 
 
 def _shape(
-    recipe: Recipe, drawn: Drawn, size: Size, others: Sequence[Drawn], letters: float, most: int
+    recipe: Recipe, drawn: Drawn, size: Size, others: Sequence[Drawn], letters: float, most: int, sheet: int
 ) -> str:
     mark, color = drawn.mark, f"var(--{drawn.mark.role})"
     match mark.draws:
@@ -242,7 +250,7 @@ def _shape(
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if isinstance(mark, Sheet) and mark.color:
-                return _cloth(drawn, min(most, MAX_SHEET_POINTS))
+                return _cloth(drawn, sheet)
             if color_of(mark):
                 return _painted(drawn)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
@@ -281,7 +289,7 @@ def _painted(drawn: Drawn) -> str:
 def _cloth(drawn: Drawn, most: int) -> str:
     """SVG of a sheet: quadrangles of one colour each, drawn from back to front (painter's algorithm)."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
-    number = np.arange(len(flat)).reshape(mark.grid)[coarse(mark.grid, most)]
+    number = np.arange(len(flat)).reshape(mark.grid)[np.ix_(*coarse(mark.grid, most))]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
         -1, 4
     )

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from components.drawing.shapes import above, cells, path, triangles
+from components.drawing.shapes import above, cells, coarse, path, triangles
 
 CORNERS = np.array([[[0.0, 0.0], [60.0, 0.0], [0.0, 60.0]]])  # an area of 1,800
 
@@ -57,3 +57,19 @@ def test_cells_cover_what_is_filled():
 
 def test_a_line_is_lifted_at_a_gap():
     assert path(np.array([[0, 0], [1, 2], [np.nan, np.nan], [3, 4]])) == "M0 0L1 2M3 4"
+
+
+@pytest.mark.parametrize("grid", [(14, 65), (41, 41), (3, 500), (1, 900), (900, 1), (1, 1), (2, 2)])
+@pytest.mark.parametrize("most", [1500, 330, 20, 4])
+def test_a_thinned_grid_has_at_most_so_many_points_and_keeps_its_edges(grid, most):
+    kept = coarse(grid, most)
+    assert np.prod([len(numbers) for numbers in kept]) <= most
+    for numbers, n in zip(kept, grid, strict=True):
+        assert numbers[0] == 0 and numbers[-1] == n - 1 and (np.diff(numbers) > 0).all()
+    if np.prod(grid) <= most:
+        assert [len(numbers) for numbers in kept] == list(grid)
+
+
+def test_a_grid_is_thinned_evenly_where_its_sides_allow_it():
+    rows, columns = coarse((9, 41), 120)  # the longer side by a step of 4
+    assert rows.tolist() == list(range(9)) and columns.tolist() == list(range(0, 41, 4))

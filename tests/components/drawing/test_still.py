@@ -252,14 +252,14 @@ def bent(*, most):
     )
     state = state_of(SCENE, {})
     drawn = seen(view, state, moment(small, state), (400, 400))
-    [text] = layers_of(small, drawn, (400, 400), most=most)
+    [text] = layers_of(small, drawn, (400, 400), sheet=most)
     return [
         (path.get("color")[-2], path.get("d").count("z"))
         for path in ElementTree.fromstring(text).iter("path")
     ]
 
 
-@pytest.mark.parametrize(("most", "pieces"), [(81, 64), (80, 16), (25, 16), (9, 4), (3, 1)])
+@pytest.mark.parametrize(("most", "pieces"), [(81, 64), (80, 32), (25, 16), (9, 4), (3, 1)])
 def test_a_sheet_is_drawn_in_so_many_pieces_the_nearest_last(most, pieces):
     found = bent(most=most)
     assert sum(count for _, count in found) == pieces
