@@ -1,4 +1,4 @@
-"""Normscape from its checkout, where nothing is installed: `python app.py` is the command `normscape`."""
+"""Run Normscape from a checkout without installing it: `python app.py` does what `normscape` does."""
 
 from normscape.app import create_app, main, wsgi
 

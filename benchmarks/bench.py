@@ -1,10 +1,10 @@
 """Compare Normscape with other ways to animate a Plotly figure; print the tables of docs/benchmarks.md.
 
 Run it with `make bench`. *Script* is the CPU time of JavaScript on the main thread for one update, including
-drawing calls; there is one update per frame. For code that runs within the frame it is the browser's own
-count. For methods that also run in timers and messages (†) it comes from a trace of all JavaScript, which
-adds about 0.5 ms per frame. Figures are medians of several rounds. Most of the time from a slider to the
-picture is spent in software WebGL, for every method alike.
+drawing calls; there is one update per frame. For methods whose code all runs within the frame, script is the
+browser's own count. For methods that also run code in timers and messages (†), script comes from a trace of
+all JavaScript, which adds about 0.5 ms per frame. Figures are medians of several rounds. Most of the time
+from moving a slider to the drawn picture is spent in software WebGL, for every method alike.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LARGE = [
     ("model", "beside=start", ""),
     ("cone", "", "axis"),
     ("cone", "what=layers", "s2"),
-]  # largest settings of costly scenes, and the slider that moves instead of the progress
+]  # slug, query and slider of costly scenes; a slider is moved instead of the position between the stages
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"
 )
@@ -87,7 +87,10 @@ CLICK = """async () => { const p = normscape.players[0], { showTraining } = p, s
 
 @contextlib.contextmanager
 def serving(*command: str, cwd: Path = ROOT) -> Iterator[str]:
-    """Run a server of the checkout in `cwd`, with a free port in place of the word PORT; yields its URL."""
+    """Run a server of the checkout in `cwd` until the block ends; yields its URL once it answers.
+
+    The word PORT in `command` is replaced by a free port.
+    """
     port = str(free())
     words = [port if word == "PORT" else word for word in command]
     process = subprocess.Popen(
@@ -111,14 +114,16 @@ def answers(url: str, process: subprocess.Popen) -> None:
 
 
 def script(page: Page, way: str, run: Callable[[], Any]) -> float:
-    """The script time in ms per frame: the median over rounds, after one round of warm-up."""
+    """CPU time of JavaScript for one of the FRAMES updates of `run`, in ms: median of ROUNDS after a
+    warm-up.
+    """
     measure = traced if way in TRACED else counted
     rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
     return statistics.median(rounds[1:])
 
 
 def counted(page: Page, run: Callable[[], Any]) -> float:
-    """The script time of a run in ms, as the browser counts it."""
+    """CPU time of JavaScript during `run`, in ms, from the browser's own counter."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.wait_for_timeout(REST)
@@ -133,8 +138,9 @@ def counted(page: Page, run: Callable[[], Any]) -> float:
 
 
 def traced(page: Page, run: Callable[[], Any]) -> float:
-    """The script time of a run in ms from a trace: outermost events that run JavaScript, on the busiest
-    thread.
+    """CPU time of JavaScript during `run`, in ms, from a trace of the browser.
+
+    Only the outermost of nested events count. Of several threads, the one with the most script time counts.
     """
     browser = page.context.browser
     assert browser
@@ -154,7 +160,7 @@ def traced(page: Page, run: Callable[[], Any]) -> float:
 
 
 def opened(browser: Browser, url: str, ready: str) -> Page:
-    # IMPORT uses a blob: address
+    # IMPORT loads a script from a blob: address, which the page's CSP forbids
     page = browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
     page.goto(url)
     page.wait_for_function(ready, timeout=120_000)
@@ -165,9 +171,10 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each method: script in ms per frame, and ms from slider to drawn frame.
+    """For each method: script time in ms per frame, and ms from moving the slider to the drawn frame.
 
-    slider: the parameter that moves instead of the progress (only Normscape).
+    The second number is measured on /layernorm only, and is 0 for other scenes. slider: the parameter that is
+    moved; "" moves the position between the stages. Only Normscape's own method can move a parameter.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
@@ -194,9 +201,9 @@ def clientside(browser: Browser, n: int) -> tuple[float, float]:
 def first_load(
     browser: Browser, base: str, path: str, *, after: str = "", scripts: bool = True
 ) -> tuple[int, float, float]:
-    """For a first visit to a page: requests, transferred kilobytes, and ms to the first paint.
+    """For the first visit to a page: number of requests, transferred kilobytes, and ms to the first paint.
 
-    after: another page that the reader has visited before. scripts: False to disable scripts.
+    after: a page that is opened before, whose files are then cached. scripts: False blocks all scripts.
     """
     page = browser.new_context().new_page()
     if after:
@@ -217,7 +224,9 @@ def first_load(
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
-    """After a click on Train: seconds to the first picture, seconds to the end, and number of pictures."""
+    """After a click on Train: seconds to the first picture, seconds to the end, and the number of
+    pictures.
+    """
     page = opened(browser, f"{base}/spiral", OPEN)
     first, end, count = page.evaluate(CLICK)
     page.close()
@@ -225,7 +234,7 @@ def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
 
 
 def start() -> float:
-    """Seconds from the start of `python app.py` to the HTML of the home page."""
+    """Seconds from the start of `python app.py` to the HTML of the home page: the median of ROUNDS starts."""
     times = []
     for _ in range(ROUNDS):
         before = time.perf_counter()

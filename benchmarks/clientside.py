@@ -1,6 +1,4 @@
-"""For comparison: a Dash application whose clientside callback returns the figure, with precomputed
-positions.
-"""
+"""A Dash application for comparison: a clientside callback returns a figure computed in advance."""
 
 from __future__ import annotations
 

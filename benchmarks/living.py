@@ -1,9 +1,9 @@
 """Measure how long a page takes until its figure can be moved, compared with an earlier commit.
 
-Run it with `python -m benchmarks.living`. Each page is opened in a new browser. As soon as its figure is
-live, it is moved; the time ends when that has been drawn. The two commits are measured alternately, so that
-other load affects both; the fastest of several rounds is printed, with the machine's load. On a busy machine
-only the ratio is meaningful.
+Run it with `python -m benchmarks.living`. Each page is opened in a new browser. As soon as its figure can be
+moved, the script moves it; the time ends when the moved figure has been drawn. The two commits are measured
+alternately, so that other load affects both. The fastest of several rounds is printed, with the machine's
+load. On a busy machine only the ratio of the two times is meaningful.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WATCH = """(() => {
 
 @contextmanager
 def tree(commit: str) -> Iterator[Path]:
-    """Check out a commit, with the installed packages of this checkout; yields the folder."""
+    """Check out a commit into a temporary folder, with the packages of this checkout; yields the folder."""
     with tempfile.TemporaryDirectory() as above:
         folder = Path(above) / "before"
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, commit], cwd=ROOT, check=True)
@@ -62,7 +62,10 @@ def tree(commit: str) -> Iterator[Path]:
 
 
 def living(browser: Browser, url: str) -> tuple[float, float]:
-    """Seconds from opening a URL until its figure has been moved, and until its recipe is requested."""
+    """Seconds from opening a URL until its moved figure has been drawn, and until its recipe was requested.
+
+    The second number is NaN for a page that requests no recipe.
+    """
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(WATCH)
     with page.expect_console_message(lambda m: m.text.startswith("living"), timeout=PATIENCE) as said:

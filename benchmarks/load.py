@@ -1,11 +1,11 @@
-"""Load test with 300 viewers, who open a scene and play with it, or open the gallery; prints tables in
-Markdown.
+"""Load test with 300 simulated viewers; prints tables in Markdown.
 
-Run it with `make load`. The viewers are coroutines of this process, each with its own connection. The server
-is `python app.py` on this machine, alone and behind nginx as in compose.yaml; since viewers and server share
-the CPU, the times are upper bounds. For comparison, the same viewers use benchmarks/naive_dash.py, where each
-tick of a slider is a request. Each server is measured twice without a restart: memory of a cache grows in the
-first round only, a memory leak in both.
+Each viewer opens a scene and plays with it, or opens the gallery. Run it with `make load`. The viewers are
+coroutines of this process, each with its own connection. The server is `python app.py` on this machine, alone
+and behind nginx as in compose.yaml. Since viewers and server share the CPU, the times are upper bounds. For
+comparison, the same viewers use benchmarks/naive_dash.py, where each tick of a slider is a request. Each
+server is measured twice without a restart: a cache takes more memory in the first round only, a memory leak
+in both rounds.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
 
 @dataclass
 class Hall:
-    """Measurements of all viewers: durations of responses and visits in seconds, errors, and slider ticks."""
+    """Measurements of all viewers.
+
+    took: seconds of each response. played: seconds of each response to a slider tick. visits: seconds of each
+    whole visit to the gallery. wrong: error messages. wanted: slider ticks that should have been answered.
+    """
 
     port: int
     patience: float = PATIENCE
@@ -59,7 +63,7 @@ class Hall:
 
 
 class Viewer:
-    """A simulated browser: one connection, which is reopened if the server has closed it."""
+    """A simulated browser with one connection to the server, reopened when the server has closed it."""
 
     line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
@@ -86,8 +90,9 @@ class Viewer:
             self.hall.wrong.append(f"{path}: {status}")
 
     async def _asked(self, path: str, body: str) -> int:
-        """Send a request, read the whole response, and return its status. Raises LookupError without a
-        length.
+        """Send a request, read the whole response, and return its status.
+
+        Raises LookupError for a response without a Content-Length.
         """
         self.line = self.line or await asyncio.open_connection("127.0.0.1", self.hall.port)
         reader, writer = self.line
@@ -111,14 +116,15 @@ class Viewer:
 
 
 async def page(viewer: Viewer, path: str, files: list[str]) -> None:
-    """Open a page of Normscape and its files."""
+    """Request a page of Normscape and then its files, one after another."""
     for each in (path, *files):
         await viewer.ask(each, viewer.hall.took)
 
 
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
-    """Open the gallery with all pictures of one theme; then load its live figure, while others wait for
-    pictures.
+    """Open the gallery with the pictures of all scenes in one theme; then load what its live figure needs.
+
+    The visit counts as ended before the live figure is loaded.
     """
     hall, start = viewer.hall, time.perf_counter()
     await page(viewer, "/", files)
@@ -129,7 +135,7 @@ async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
 
 
 async def ours(viewer: Viewer, files: list[str]) -> None:
-    """Open the scene, play with it, which needs no requests, then make another choice."""
+    """Open the scene, play with it for PLAYING seconds, which sends no request, then choose another seed."""
     hall = viewer.hall
     await page(viewer, "/layernorm", files)
     await viewer.ask("/recipe/layernorm", hall.took)
@@ -138,8 +144,9 @@ async def ours(viewer: Viewer, files: list[str]) -> None:
 
 
 async def naive(viewer: Viewer, files: list[str]) -> None:
-    """Open the page, then drag the slider; each tick is a request, sent after the response to the previous
-    one.
+    """Open the Dash page, then drag its slider for PLAYING seconds.
+
+    Each tick is a request, sent after the response to the previous one.
     """
     hall = viewer.hall
     for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):
@@ -165,14 +172,14 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The files that a browser fetches for a page: those in its HTML, and imports of its modules."""
+    """The files that a browser fetches for a page: those linked in its HTML, and modules that they import."""
 
     def text(path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    # not pictures: those of only one theme are fetched
+    # pictures are left out: the HTML links those of both themes, and a browser fetches one theme's
     found = [link for link in named if not link.startswith(("/still/", "/card/"))]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
@@ -188,7 +195,7 @@ Server = list[psutil.Process]
 
 @contextlib.contextmanager
 def serving(command: list[str], *, proxied: bool = False) -> Iterator[tuple[int, Server]]:
-    """Run a server; yields its port and processes. proxied: behind nginx."""
+    """Run a server until the block ends; yields its port and its processes. proxied: behind nginx."""
     port = free()
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen(
@@ -218,11 +225,16 @@ def visited(
     proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
-    """Measure a server while many viewers visit it.
+    """Measure a server while many viewers visit it at once.
 
-    A few viewers warm it up first, unless all arrive at once (`arriving` is 0). act: what a viewer does.
-    paths: pages whose files are passed to `act`. Returns duration and CPU time of all rounds, and memory
-    before the first round and after each.
+    Unless all viewers arrive at the same moment (`arriving` is 0), a few viewers warm the server up first.
+
+    act        what one viewer does
+    paths      pages whose files are passed to `act`
+    arriving   seconds within which all viewers arrive
+
+    Returns the measurements (`Hall`), the duration and CPU time of all rounds in seconds, and the memory of
+    each process before the first round and after each round.
     """
     with serving(command, proxied=proxied) as (port, server):
         files = [files_of(port, path) for path in paths]
@@ -254,12 +266,12 @@ async def crowd(
 
 
 def memory(server: Server) -> list[str]:
-    """Megabytes of each process, and its number of threads."""
+    """For each process of a server: its memory in megabytes, with its number of threads in brackets."""
     return [f"{each.memory_info().rss / 2**20:.1f} ({each.num_threads()})" for each in server]
 
 
 def processor(server: Server) -> float:
-    """CPU seconds that the processes have used."""
+    """CPU seconds that all processes of a server have used so far."""
     return sum(sum(each.cpu_times()[:2]) for each in server)
 
 

@@ -1,4 +1,4 @@
-"""For comparison (benchmarks/load.py): a usual Dash page, where each slider tick requests the figure."""
+"""A plain Dash page, for comparison in benchmarks/load.py: every slider tick requests a new figure."""
 
 import dash
 import numpy as np
@@ -20,7 +20,7 @@ AXES = {name: {"range": [-4, 4], "autorange": False} for name in ("xaxis", "yaxi
 
 
 def figure(gamma: float) -> go.Figure:
-    """LayerNorm for a gain of the first axis: points, hyperplane and ellipse."""
+    """The figure of LayerNorm whose gain is `gamma` on the first axis: points, hyperplane and ellipse."""
     gain = np.array([gamma, 1.0, 1.0])
     landed, plane = layer_norm(CLOUD, gamma=gain), 3 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1]]) @ U
     traces = [

@@ -1,9 +1,9 @@
-"""Measure the gain of each patch to Plotly (docs/plotly.md): `python -m benchmarks.patches`.
+"""Measure what each of our patches to Plotly (docs/plotly.md) saves: `python -m benchmarks.patches`.
 
 A page with the patch and one without it (`#without=` in its address) are measured alternately, each in a new
 browser. Three times are printed: the CPU time of the page's scripts; the CPU time of all processes of the
 browser, mostly software WebGL; and the wall time, which includes waiting and is meaningful only on an idle
-machine. They are medians; for the gain the quartiles are printed too.
+machine. Times are medians. The gain is the share of the time that the patch saves, with its quartiles.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 
 
 def cost(browser: Browser, act: Callable[[], object], count: int, script: Callable[[], float]) -> Cost:
-    """The cost of an action, divided by `count`. script: returns the page's script seconds so far."""
+    """CPU and wall time of `act` in ms (see UNITS), each divided by `count`.
+
+    script: returns the seconds of script that the page has used so far.
+    """
     session = browser.new_browser_cdp_session()
 
     def used() -> dict[int, float]:
@@ -56,7 +59,10 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """Prepare a measurement, whose resources `stack` closes; returns a function that measures one round."""
+    """Open a page and prepare to measure it; returns a function that measures one round.
+
+    what: a key of ACTS. stack: closes the browser at the end.
+    """
 
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]

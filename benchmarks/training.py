@@ -1,8 +1,8 @@
 """Compare training many networks at once with training them one after another; prints a Markdown table.
 
 Run it with `python -m benchmarks.training`. Both ways train the same small networks, with the activation u_ε,
-from the same initial weights on the same spiral, in float32, with Adam on the full batch, one after the other
-in one process.
+from the same initial weights on the same spiral, in float32, with Adam on the full batch. They are timed one
+after the other in one process.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ SEEDS, STEPS, ROUNDS, LR = 32, 100, 3, 0.01
 
 
 class Unit(nn.Module):
-    """The activation u_ε as an `nn.Module`."""
+    """The activation u_ε(x) = x/√(‖x‖² + ε) as an `nn.Module`."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x / torch.sqrt(x.square().sum(-1, keepdim=True) + NETWORK.eps)
 
 
 def module(seed: int) -> nn.Sequential:
-    """A network as an `nn.Module`, with the initial weights that Normscape's has for this seed."""
+    """NETWORK as a PyTorch module, with the initial weights of `learning.network.initial` for this seed."""
     layers: list[nn.Module] = []
     parts = NETWORK.unflatten(torch.from_numpy(initial(NETWORK, [seed])[0]))
     for (d, m), (A, b) in zip(pairwise(NETWORK.dimensions), parts, strict=True):
@@ -59,7 +59,7 @@ def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
 
 
 def batched(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """Train all networks at once; returns the same losses."""
+    """Train the networks at once; returns their losses (seeds,) after the last step, as `looped` does."""
     return trained(NETWORK, data, seeds=seeds, steps=steps, lr=LR).loss[:, -1]
 
 

@@ -49,9 +49,12 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real` returns it, but not in half precision; and a function that casts results to x's dtype."""
+    """x as `real` returns it, but in float32 instead of half precision; and a function for the results.
+
+    The function casts a result that was computed from this x back to the dtype that `real` gave x.
+    """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
-        return x, _same  # fast path: the server calls this for each step of each cloud
+        return x, _same  # fast path: the server calls this for each pipeline step of each set of points
     x = real(x, axes=axes)
     wide = widened(x)
     if wide is x:
@@ -61,7 +64,10 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
 
 
 def widened(x: Array) -> Array:
-    """x, in float32 if it was in half precision: sums need more than 11 bits, and may exceed 65504."""
+    """x in float32 if it was in half precision, else x itself.
+
+    Half precision has 11 bits, too few for sums, and no numbers beyond 65504.
+    """
     xp = namespace(x)
     if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
         return x
@@ -69,9 +75,10 @@ def widened(x: Array) -> Array:
 
 
 def like(value: Numbers, x: Array) -> Array:
-    """`value` as an array of x's library, device and real dtype, with its gradient.
+    """`value` as an array of x's library, device and real dtype; a gradient that `value` requires is kept.
 
-    Where x holds integers, the default real dtype.
+    If x holds integers or booleans, the dtype is the library's default real dtype. Raises ValueError for a
+    tensor that requires a gradient if x is no tensor.
     """
     if type(x) is np.ndarray and x.dtype.char in "df":
         if type(value) is np.ndarray and value.dtype == x.dtype:
@@ -96,7 +103,11 @@ def like(value: Numbers, x: Array) -> Array:
 
 
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
-    """A number in x's library and dtype. Raises ValueError for an array with axes, or below `least`."""
+    """`value` as an array without axes, in x's library and dtype.
+
+    name: what to call it in an error message. Raises ValueError for an array with axes, or a number below
+    `least`.
+    """
     value = like(value, x)
     if value.shape != ():
         raise ValueError(f"{name} is one number: got shape {tuple(value.shape)}")
@@ -106,7 +117,7 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """`value` as a Python integer. Raises ValueError for anything else."""
+    """`value` as a Python integer. Raises ValueError, with its `name`, for anything else."""
     try:
         return index(value)
     except TypeError:
@@ -114,7 +125,10 @@ def whole(value: Any, name: str) -> int:
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
-    """`value` (d,) as an array like x, one number per coordinate. Raises ValueError for another shape."""
+    """`value` (d,) as an array like x, one number for each coordinate of a point of x.
+
+    Raises ValueError, with its `name`, for another shape.
+    """
     value = like(value, x)
     if value.shape != x.shape[-1:]:
         raise ValueError(f"{name} needs a point's shape, {tuple(x.shape[-1:])}: got {tuple(value.shape)}")
@@ -122,7 +136,7 @@ def one_each(value: Numbers, x: Array, name: str) -> Array:
 
 
 def constant(x: Array) -> Array:
-    """The array without its gradient, where the library has gradients."""
+    """The array x, detached from its gradient if its library has gradients."""
     return x.detach() if hasattr(x, "detach") else x
 
 

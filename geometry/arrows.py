@@ -1,4 +1,4 @@
-"""Arrow heads at the ends of lines. The engine in the browser mirrors this file."""
+"""Arrow heads at the ends of lines. The drawing engine in the browser mirrors this file."""
 
 import numpy as np
 
@@ -10,19 +10,21 @@ HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to
 
 
 def with_heads(points: Array, length: float) -> Array:
-    """A line (M, k) in 2 or 3 dimensions, with gaps (NaN), and an arrow head at the end of each of its
-    pieces.
+    """Add an arrow head to the end of each piece of a line (M, k) in 2 or 3 dimensions; NaN separates pieces.
 
-    Each piece continues from its last point to the end of each barb and back: two barbs in 2D, four in 3D.
-    They reach back by `length`, but at most by half of the piece. A piece of length 0 has its barbs at its
-    end.
+    From its last point, the piece goes on to the end of each barb and back: two barbs in 2D, four in 3D.
+    Barbs reach back by `length`, but at most by half of the piece. A piece of length 0 has all barbs at its
+    last point.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])
 
 
 def head(piece: Array, length: float) -> Array:
-    """The head of one piece of a line: barb, tip, barb …; the piece may begin with a gap."""
+    """The points to add after one piece of a line, for its arrow head: barb, tip, barb …
+
+    The piece may begin with a gap (NaN). Empty if the piece has no points.
+    """
     points = piece[~np.isnan(piece[:, 0])]
     if not len(points):
         return points

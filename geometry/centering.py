@@ -43,7 +43,10 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """Πx in units of powers of two, and these units, so that no sum or difference overflows."""
+    """(y, unit) with Πx = y·unit: the centred points in units of powers of two, and each point's unit.
+
+    The unit is so large that no sum or difference of coordinates overflows.
+    """
     xp, d = namespace(x), x.shape[-1]
     if not d:
         return x, xp.ones_like(x)
@@ -79,7 +82,7 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
 
 
 def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
-    """`hyperplane_basis` with the unit vector along 𝟏 as its last row.
+    """The rows of `hyperplane_basis`, then the unit vector along 𝟏: an orthonormal basis of all of space.
 
     `x @ basis.T` rotates space so that 𝟏 points up.
     """

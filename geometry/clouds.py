@@ -19,7 +19,7 @@ def gaussian(n: int, d: int, *, seed: int) -> Array:
 
 
 def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
-    """The largest cubic lattice in [−half, half]ᵈ with at most n points, and at least 2 along each axis."""
+    """The largest cubic lattice in [−half, half]ᵈ of at most n points, with at least 2 along each axis."""
     side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
     axis = np.linspace(-half, half, side)
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
@@ -30,7 +30,8 @@ def ring(
 ) -> Array:
     """n evenly spaced points of the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
 
-    start: the angle of the first point, in steps from u.
+    start: where the first point is, in units of the distance between two neighbours, counted from direction
+    u.
     """
     # degrees, so that cos and sin are exactly 0 for points on u or v
     degrees = 360 * (np.arange(n) + start) / n
@@ -38,7 +39,7 @@ def ring(
 
 
 def golden(n: int) -> Array:
-    """n evenly spread points of the unit 2-sphere: each a step lower, and turned by the golden angle."""
+    """n evenly spread points of the unit 2-sphere: each is a step lower, and turned by the golden angle."""
     k = np.arange(n) + 0.5
     height, turn = 1 - 2 * k / n, np.pi * (3 - np.sqrt(5)) * k
     across = np.sqrt(1 - height**2)
@@ -46,12 +47,15 @@ def golden(n: int) -> Array:
 
 
 def closed(n: int) -> Array:
-    """The order that joins n points in a closed line."""
+    """The order that joins n points in a closed line: 0, 1, …, n − 1, 0."""
     return np.append(np.arange(n), 0)
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers (N, 1) in [−reach, reach]: `even` evenly spaced ones, with more near 0, and a gap at 0."""
+    """Numbers in [−reach, reach], as a line (points (N, 1), order) with a gap at 0.
+
+    `even` of them are evenly spaced; further ones are denser near 0.
+    """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
     order = np.argsort(x)
@@ -59,12 +63,12 @@ def numbers(reach: float, even: int) -> tuple[Array, Array]:
 
 
 def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, Array]:
-    """A circle around the origin: n points, and the order of its closed line."""
+    """A circle around the origin in the plane of u and v, as a closed line: n points, and their order."""
     return ring(n, u, v, radius=radius), closed(n)
 
 
 def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
-    """A mesh or line whose points are mapped by x ↦ x @ matrix."""
+    """A mesh or line whose points are mapped by x ↦ x @ matrix; its triangles or order stay the same."""
     return shape[0] @ matrix, shape[1]
 
 
@@ -76,13 +80,13 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
-    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap after each."""
+    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap between segments."""
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
     return points, joined([2] * len(pairs))
 
 
 def grid_mesh(rows: int, columns: int) -> Array:
-    """The triangles of a grid of vertices, row by row."""
+    """The triangles of a grid of rows × columns vertices, which are numbered row by row."""
     i = np.arange((rows - 1) * columns).reshape(rows - 1, columns)[:, :-1].ravel()
     return np.concatenate(
         [np.stack([i, i + 1, i + columns], 1), np.stack([i + 1, i + columns + 1, i + columns], 1)]
@@ -90,7 +94,10 @@ def grid_mesh(rows: int, columns: int) -> Array:
 
 
 def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
-    """The order that draws every n-th row and column of a grid of vertices, with gaps between them."""
+    """The order that draws rows and columns of a grid of vertices as lines, with gaps between these.
+
+    Of the rows, and of the columns, every `apart`-th is drawn.
+    """
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
     return np.insert(np.concatenate(lines), np.cumsum([len(line) for line in lines[:-1]]), -1)
@@ -119,7 +126,10 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
-    """Points of the unit sphere above or below a lattice in the disc, by the given signs of z."""
+    """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the disc.
+
+    signs: +1 for the points above the plane, −1 for those below it.
+    """
     flat = 0.29 * lattice(49, 2, half=3)
     flat = flat[(flat**2).sum(-1) < 0.9]
     height = np.sqrt(1 - (flat**2).sum(-1))
@@ -127,7 +137,7 @@ def half_lattice(signs: Sequence[int]) -> Array:
 
 
 def half_net(sign: int) -> tuple[Array, Array]:
-    """The lines x = k and y = k of a grid in the disc, projected up or down to a half of the unit sphere."""
+    """Grid lines x = k and y = k of the disc, projected up (sign 1) or down (−1) to half the unit sphere."""
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
     points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
@@ -135,20 +145,25 @@ def half_net(sign: int) -> tuple[Array, Array]:
 
 
 def face_net(half: float, sign: int) -> tuple[Array, Array]:
-    """The grid lines of the face z = ±half of the cube [−half, half]³."""
+    """The grid lines of one face of the cube [−half, half]³: z = half for sign 1, z = −half for sign −1."""
     ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
     return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of the part of a line on one side of a coordinate plane, including the plane."""
+    """The order of a line with gaps in place of all points on one side of the coordinate plane {x_axis = 0}.
+
+    Points on the plane, and those whose coordinate has the given sign, are kept.
+    """
     points, order = line
     rounding = 1e-9  # tolerance for points of a circle that lie on the plane
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """The order of consecutive open lines with these numbers of points, with gaps between them."""
+    """The order that draws consecutive points as open lines of these lengths (in points), with gaps
+    between.
+    """
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 
@@ -159,11 +174,11 @@ def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
 
 
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
-    """Vectors (n, d) from text: one vector per line (or between semicolons), numbers separated by commas or
-    spaces.
+    """Vectors (n, d) from text that a user typed.
 
-    Raises ValueError, with the line number, for text that is not a number, a wrong count of numbers, a number
-    beyond ±largest, more than `most` vectors, or no vector.
+    There is one vector per line, or between semicolons. Commas or spaces separate its numbers. Raises
+    ValueError, with the line number, for text that is not a number, a wrong count of numbers, a number beyond
+    ±largest, more than `most` vectors, or no vector.
     """
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:

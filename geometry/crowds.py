@@ -1,4 +1,4 @@
-"""Crowds: places of a picture where many points coincide. The browser's engine mirrors this file."""
+"""Crowds: places in a picture where many points coincide. The engine in the browser mirrors this file."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import numpy as np
 CELLS_PER_AXIS = 1000
 CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two: fewer coincide by chance
 CELL_KEY_STRIDE = 1 << 20  # room for cell indices in a key; the browser, exact up to 2^53, has less
-SPACE_REACH_CELLS = 3  # of the longest axis; points farther from the crowd's median in space do not count
+SPACE_REACH_CELLS = 3  # in cells of the longest axis; points farther in space from their median do not count
 NEIGHBOURHOOD_CELLS = 12  # radius in which a crowd's neighbours are counted
-MAX_NEIGHBOUR_RATIO = 1.5  # of all points so near to those of the crowd: more are part of a curve
+MAX_NEIGHBOUR_RATIO = 1.5  # of all points so near, to those of the crowd; beyond it they belong to a curve
 
 
 def crowds(
     points: np.ndarray, low: np.ndarray, high: np.ndarray, space: np.ndarray | None = None
 ) -> list[tuple[np.ndarray, int]]:
-    """The places where many of the points (N, k) coincide, and how many there are, the fullest first.
+    """The places of a picture where many of its points (N, k) coincide, each with its number of points.
 
-    low, high (k,): the ends of the axes. space (N, d): the points of which these are a picture; points that
-    are far in space from the median point of their place are not counted. Points with NaN are ignored.
+    The place with most points comes first; [] if there is none. low, high (k,): the ends of the picture's
+    axes. space (N, d): the points of which the picture shows projections; without it, the points themselves.
+    Of the points at one place, those that are far in space from their median are not counted. Points with NaN
+    are ignored.
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

@@ -1,4 +1,4 @@
-"""Derivatives by central differences: as steps of a pipeline, and of any map of points."""
+"""Derivatives by central differences: as pipeline steps (`geometry.pipeline`), and of any map of points."""
 
 from collections.abc import Callable
 
@@ -8,14 +8,13 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
-FLAT_SLOPE_FRACTION = 1e-6  # of the largest slope; directions with smaller slopes count as lost
+FLAT_SLOPE_FRACTION = 1e-6  # directions with smaller slopes (singular values) count as lost
 
 
 def nudged(step: Affine, h: float) -> Affine:
-    """Both neighbours of a point after a step, for `quotient`: x ↦ (y + h·e₁, y − h·e₁, x₁), 2m + 1
-    coordinates.
+    """The step to put before `quotient`: it maps x to both neighbours of y = step(x), and x₁.
 
-    y = step(x) has m coordinates.
+    x ↦ (y + h·e₁, y − h·e₁, x₁): 2m + 1 coordinates, if y has m.
     """
     if isinstance(step.A, Of):
         raise ValueError("a step that sees other points has no entries of its own to nudge")
@@ -32,9 +31,10 @@ def nudged(step: Affine, h: float) -> Affine:
 
 
 def quotient(m: int, h: float) -> Affine:
-    """The central difference quotient (u, v, x₁) ↦ (u₁ − v₁)/2h: the rate of change when y₁ moves.
+    """The central difference quotient (u, v, x₁) ↦ (u₁ − v₁)/2h, for u and v of m coordinates.
 
-    u and v have m coordinates. The error is of order h².
+    If u and v are the images under f of both neighbours of y (see `nudged`), this is the rate at which the
+    first coordinate of f(y) changes when y₁ moves. The error is of order h².
     """
     weights = np.zeros((1, 2 * m + 1))
     weights[0, [0, m]] = 0.5 / h, -0.5 / h
@@ -42,6 +42,6 @@ def quotient(m: int, h: float) -> Affine:
 
 
 def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
-    """The rank of the Jacobian of f at x (d,), by central differences."""
+    """The rank of the Jacobian of f at x (d,), which is computed by central differences of width `step`."""
     slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
     return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT_SLOPE_FRACTION))

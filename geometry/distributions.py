@@ -9,7 +9,10 @@ Array = np.ndarray
 def histogram(
     values: Float[Array, " n"], span: tuple[float, float], bins: int
 ) -> Float[Array, "2*{bins}+2 2"]:
-    """The outline of a histogram with equal bins; values outside its span count in the outermost bins."""
+    """The corners of the outline of a histogram with equal bins: (value, count).
+
+    Values outside the span count in the outermost bins.
+    """
     edges = np.linspace(*span, bins + 1)
     inside = np.floor((values - span[0]) / (span[1] - span[0]) * bins)
     counts = np.bincount(np.clip(inside, 0, bins - 1).astype(int), minlength=bins)
@@ -17,10 +20,11 @@ def histogram(
 
 
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
-    """The threshold with the best accuracy for classes 0 and 1, and that accuracy.
+    """The threshold on values that best separates class 0 from class 1, and its accuracy.
 
-    Either side may be class 1. The threshold is midway between two values; if it is best to put all values in
-    one class, it is the largest value. Of several equally good thresholds it is the first.
+    Either class may be above the threshold. The threshold is midway between two values; if it is best to put
+    all values in one class, it is the largest value. Of several equally good thresholds the smallest is
+    taken.
     """
     order = np.argsort(values, kind="stable")
     v, ones = values[order], np.cumsum(classes[order] == 1)

@@ -15,7 +15,7 @@ QUADRATURE_NODES = 1000
 
 
 def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
-    """The density of the cosine of two random directions in m dimensions; 0 from ±1 on.
+    """The density of the cosine of the angle between two random directions in m dimensions; 0 for |c| ≥ 1.
 
     Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2): mean 0, variance 1/m. For m = 2 it is unbounded near ±1.
     Raises ValueError for m = 1, where the cosine is ±1.
@@ -58,11 +58,12 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """The mean of x_j²/‖x‖² for normal x with mean 0: for a coordinate with each of the given variances.
+    """For normal x with mean 0, the expected share of a coordinate in the squared length: E[x_j²/‖x‖²].
 
-    There are `counts` coordinates of each variance; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 +
-    2ub)^(−1/2) du from 0 to ∞, where a is the coordinate's variance and b are the others. 0 where all
-    variances are 0.
+    The result has one number for each of the given variances, for a coordinate with this variance. `counts`
+    says how many coordinates have each variance; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2)
+    du from 0 to ∞, where a is the coordinate's variance and b are those of the others. 0 where all variances
+    are 0.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)
@@ -76,9 +77,9 @@ def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> F
 
 
 def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch"]:
-    """The variance Σ λ² of ⟨q, k⟩ for normal vectors with these variances λ of their coordinates.
+    """The variance Σ λ² of the score ⟨q, k⟩ of independent normal q, k whose coordinates have variances λ.
 
-    It is d for d unit variances.
+    counts: how many coordinates have each variance. The result is d for d unit variances.
     """
     return np.sum(counts * np.square(variances), axis=-1)
 
@@ -86,8 +87,9 @@ def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n
 def cosine_variance(
     variances: Float[Array, "*batch n"], counts: Float[Array, " n"]
 ) -> Float[Array, "*batch"]:
-    """The variance of the cosine of q and k for normal vectors with these variances of coordinates.
+    """The variance of the cosine of independent normal q and k, whose coordinates have the given variances.
 
-    It is the sum of the squared `shares`: 1/d for d equal variances.
+    counts: how many coordinates have each variance. The result is the sum of the squared `shares` of all
+    coordinates: 1/d for d equal variances.
     """
     return np.sum(counts * np.square(shares(variances, counts)), axis=-1)

@@ -1,8 +1,9 @@
 """Dual numbers: forward-mode automatic differentiation of anything that follows the array API.
 
-A dual array x + ε·v, with ε² = 0, is a value x and a tangent v. The result of a computation with it has as
-its tangent the derivative along v. So the steps of a pipeline are differentiated by running them: each
-elementary function has its slope here, and no step needs a formula of its own. Source: baydin2018.
+A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. When f is computed with it, the
+result has the value f(x), and its tangent is the derivative of f at x along v. So the steps of a pipeline are
+differentiated by running them: only elementary functions need a formula for their slope, which is here, and
+no step needs one of its own. Source: baydin2018.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from geometry.pointwise import elementary
 
 
 class Dual:
-    """An array together with its derivative along a direction, of the same shape, dtype and library."""
+    """A dual array: a value, and its derivative along a direction (tangent) of the same shape and dtype."""
 
     __array_ufunc__ = None  # so that NumPy leaves array · dual to this class
 
@@ -43,7 +44,7 @@ class Dual:
         return Dual(self.value.mT, self.tangent.mT)
 
     def detach(self) -> Array:
-        """The value alone, as a constant."""
+        """The value without the tangent, so that it counts as a constant."""
         return self.value
 
     def __getitem__(self, key: Any) -> Dual:
@@ -121,7 +122,7 @@ LINEAR = ("astype", "reshape", "sum", "take")  # functions whose tangent is thei
 
 
 class Namespace:
-    """The array API's functions for dual arrays; plain arrays go to their own library."""
+    """The array API's functions for dual arrays; a call with plain arrays goes to the arrays' own library."""
 
     def __init__(self, own: Any):
         self.own = own
@@ -170,14 +171,17 @@ class Namespace:
 
 
 def parts(x: Any) -> tuple[Any, Any]:
-    """Value and tangent of a dual array; a constant has the tangent 0."""
+    """Value and tangent of a dual array; x and 0 for anything else, which is a constant."""
     if isinstance(x, Dual):
         return x.value, x.tangent
     return x, 0.0 if isinstance(x, int | float) else 0 * x
 
 
 def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
-    """An elementary function of a dual array, by its slope; applied unchanged to a plain array."""
+    """Apply the elementary function `name` to a dual array, with its slope from the table above.
+
+    A plain array is passed to `function` unchanged.
+    """
     if not isinstance(x, Dual):
         return function(x)
     y = function(x.value)
@@ -185,6 +189,6 @@ def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> A
 
 
 def beside(arrays: Sequence[Any]) -> Any:
-    """The coordinates of several arrays, dual or not, side by side."""
+    """Several arrays, dual or plain, as one: concatenated along the last axis, that of coordinates."""
     first = next((each for each in arrays if isinstance(each, Dual)), arrays[0])
     return namespace(first).concat(arrays, axis=-1)

@@ -1,4 +1,4 @@
-"""Gain and shift: they map the sphere to an ellipsoid in diag(γ)U, around β."""
+"""Gain γ and shift β of a norm: they map the sphere in U = {Σxᵢ = 0} to an ellipsoid around β."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -20,7 +20,7 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β; None leaves a step out. Source: naiff2023; projection2025.
+    """Gain, then shift: γ ⊙ x + β. A γ or β of None is left out. Source: naiff2023; projection2025.
 
     Raises ValueError for a γ or β of another shape than (d,): there is no broadcasting.
     """
@@ -33,12 +33,12 @@ def to_ellipsoid(
 def semi_axes(
     gamma: Float[Array, "d"], *, centered: bool = True
 ) -> tuple[Float[Array, "axes"], Float[Array, "axes d"]]:
-    """The semi-axes of the ellipsoid that LayerNorm, or (not `centered`) RMSNorm, maps points to.
+    """The semi-axes of the ellipsoid to which LayerNorm (if not `centered`, RMSNorm) maps points.
 
-    √d times the non-zero singular values of diag(γ)Π (of diag(γ)), descending, and the left
-    singular vectors as rows, each up to its sign. There are d−1 axes, and one fewer for every
-    zero in γ after the first (d axes, and one fewer for every zero).
-    Source: riechers2024.
+    Returns lengths and directions. Lengths are √d times the non-zero singular values of diag(γ)Π, longest
+    first. Directions are the left singular vectors, as rows, each up to its sign. There are d − 1 axes, and
+    one fewer for every zero in γ after the first. For RMSNorm the matrix is diag(γ), with d axes and one
+    fewer for every zero. Source: riechers2024.
     """
     gamma, back = _gain(gamma)
     xp, d = namespace(gamma), gamma.shape[0]
@@ -53,11 +53,12 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """Lengths of semi-axes by rank: 0 is the longest, −1 the shortest; 0 for those that zeros of γ flatten.
+    """Lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
 
-    Without a decomposition, for any d: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two
-    neighbours of γ², and bisection finds it. Not `centered`, the lengths are √d·|γ|. Source: G. H. Golub,
-    Some modified matrix eigenvalue problems (1973), section 5.
+    A length is 0 where zeros of γ flatten the ellipsoid. The lengths need no matrix decomposition, so d may
+    be large: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two neighbours of γ², and
+    bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix
+    eigenvalue problems (1973), section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)
@@ -73,7 +74,10 @@ def lengths(
 
 
 def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
-    """How many semi-axes are shorter than a fraction of the longest, not counting the direction of 1/γ."""
+    """The number of semi-axes shorter than `share` times the longest.
+
+    If `centered`, there are d − 1 semi-axes: the direction of 1/γ, normal to the ellipsoid, is none.
+    """
     squares = np.asarray(gamma, dtype=np.float64) ** 2
     if not squares.any():
         return len(squares) - centered
@@ -86,10 +90,10 @@ def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = Tru
 
 
 def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
-    """A unit normal of diag(γ)U: 1/γ, elementwise, normalised.
+    """A unit normal of the hyperplane diag(γ)U in which the ellipsoid lies: 1/γ, elementwise, normalised.
 
-    Where γ has zeros, the limit as they go to 0 together: equal on the zeros, 0 elsewhere
-    (after the first zero the image is thinner than a hyperplane, and this is one of its normals).
+    Where γ has zeros, it is the limit as they go to 0 together: equal numbers for the zeros, 0 elsewhere.
+    With two zeros or more, the image of U has fewer than d − 1 dimensions, and this is one of its normals.
     Source: Riechers, arXiv 2405.04134.
     """
     gamma, back = _gain(gamma)
@@ -100,7 +104,7 @@ def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
 
 
 def _gain(gamma):
-    """γ as numbers to decompose, and the cast back; linear algebra has no dtype wider than float64."""
+    """γ in a dtype for matrix decompositions, at most float64; and a function that casts results back."""
     gamma, dtype = real(gamma, axes=1), real(gamma).dtype
     if len(gamma.shape) > 1:
         raise ValueError(f"gamma is one vector, shape (d,): got {tuple(gamma.shape)}")
@@ -110,10 +114,10 @@ def _gain(gamma):
 
 
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
-    """The principal diameters of an ellipsoid, from its centre and the images of orthonormal radii: ends,
-    gaps (NaN).
+    """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
 
-    With the radii as rows of M = UΣVᵀ, the rows of UᵀM are the semi-axes: Uᵀ turns the frame, M maps it.
+    points: the centre, then the images of orthonormal radii. With these images, seen from the centre, as rows
+    of M = UΣVᵀ, the rows of UᵀM are the semi-axes: Uᵀ turns the frame of radii, then M maps it.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

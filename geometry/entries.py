@@ -45,8 +45,10 @@ class Track:
             )
 
     def value(self, t: Any, *, x: Array) -> Array:
-        """The array at a parameter value, as an array like x: linear between neighbours in `at`, constant
-        outside.
+        """The array at the parameter value t, in the library, dtype and device of x.
+
+        Between two neighbours in `at` it is interpolated linearly; outside, it is the first or last of
+        `values`.
         """
         after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
         if after in (0, self.at.size):
@@ -58,8 +60,11 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """An array that depends on parameters: base + Σ params[name]·terms[name] + Σ tracks[name] at
-    params[name].
+    """An array that depends on parameters: base + Σ params[name]·terms[name] + Σ tracks[name](params[name]).
+
+    A track gives an array for each value of its parameter, as `Track` does. `base`, each term, and the array
+    of each track have the same shape. Numbers and nested lists become float64; a tensor stays a tensor, with
+    its gradient.
 
     `base`, each term, and each track's values at one parameter value have the same shape. Numbers and nested
     lists become float64; a tensor stays a tensor, with its gradient.
@@ -108,8 +113,8 @@ class Entries:
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
         """The array at these parameters, in the library, dtype and device of x (without x, of the base).
 
-        Other names in `params` are ignored: they belong to other entries of the same scene.
-        Raises ValueError if a name is missing.
+        Other names in `params` are ignored, because they belong to other entries of the same scene. Raises
+        ValueError if a name is missing.
         """
         params, x = params or {}, self.base if x is None else x
         if not (self.terms or self.tracks):
@@ -126,11 +131,12 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Of:
-    """The points of another cloud as a matrix: one row, or (transposed) one column, for each point.
+    """A matrix made of the points of another cloud (a set of points): one row for each point.
 
-    `Affine(Of(keys))` gives the scores ⟨x, key⟩; `Affine(Of(values, transposed=True))` the sum of the values
-    with weights x. `source` has a `name`, `points`, `stages(params)`, their `widths` and `parameters`, like
-    `components.language.cloud.Cloud`. stage: one of its stages; None is the last. Source: design.md.
+    Transposed, it has one column for each point. `Affine(Of(keys))` gives the scores ⟨x, key⟩;
+    `Affine(Of(values, transposed=True))` gives the sum of the values with weights x. `source` has a `name`,
+    `points`, `stages(params)`, their `widths` and `parameters`, like `components.language.cloud.Cloud`.
+    stage: at which stage of the source its points are taken; None is the last. Source: design.md.
     """
 
     source: Any
@@ -147,7 +153,9 @@ class Of:
         return self.source.parameters
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The matrix at these parameters, in the library, dtype and device of x (of the source)."""
+        """The matrix at these parameters, in the library, dtype and device of x (without x, of the
+        source).
+        """
         points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
         points = points if x is None else like(points, x)
         return points.mT if self.transposed else points

@@ -1,11 +1,11 @@
 """Injectivity of a ReLU layer x ↦ max(Wx + b, 0) on a circle or sphere around the origin.
 
-Two points have the same image exactly if the same neurons are active at both, with the same values. On a
-piece with the active weights W_A, all points have different images if the rank of W_A is the dimension of the
-space; all have the same image if the rank is 0; in between, points that differ by a vector of W_A's null
-space share their image. Points are in orthonormal coordinates of the surface's space: x (N, n), W (m, n), n =
-2 for a circle. Source: symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022),
-lemma 1.
+Two points have the same image exactly if the same neurons are active at both, with the same values. A *piece*
+is the set of points at which the same neurons are active; W_A are the rows of W of these neurons. All points
+of a piece have different images if the rank of W_A is the dimension of the space; all have the same image if
+the rank is 0; in between, points that differ by a vector of W_A's null space share their image. Points are in
+orthonormal coordinates of the surface's space: x (N, n), W (m, n), n = 2 for a circle. Source:
+symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 Array = np.ndarray
 
-# no other point has its image; some other points have; its whole piece has
+# whether no other point, some other points, or all points of the piece have the point's image
 FATES = "apart", "shared", "collapsed"
 APART, SHARED, COLLAPSED = range(3)
 WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller ones are rounding errors
@@ -24,7 +24,7 @@ WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller ones are rou
 
 @dataclass(frozen=True)
 class Arc:
-    """An arc of a circle: start and length in radians, and which neurons are active (m,)."""
+    """A piece of a circle: its start and length in radians, and which neurons are active on it (m,)."""
 
     start: float
     length: float
@@ -32,10 +32,12 @@ class Arc:
 
 
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """The fate (N,) of each point of a sphere around the origin: APART, SHARED or COLLAPSED.
+    """Whether other points of the sphere share the image of each point x: APART, SHARED or COLLAPSED, (N,).
 
-    Exact where the null space of a piece has at most one dimension: points that share an image are then
-    mirror images. If it has more, but not all, whole circles share an image, and each point counts as SHARED.
+    APART: no other point has the image. SHARED: some other points have it. COLLAPSED: all points of the piece
+    have it. x lies on a sphere around the origin. The answer is exact where the null space of a piece has at
+    most one dimension: points that share an image are then mirror images. If it has more, but not all,
+    dimensions, whole circles share an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
@@ -50,7 +52,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """The rank (N,) of the active neurons' weights at each point."""
+    """For each point, the rank of the weights of the neurons that are active at it: (N,)."""
     counts = np.zeros(len(x), dtype=int)
     for _, here, seen in _pieces(W, b, x):
         counts[here] = len(seen)
@@ -58,7 +60,7 @@ def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
-    """An orthonormal basis (rank, n) of the span of rows (k, n). Rows no longer than `least` count as 0."""
+    """An orthonormal basis (rank, n) of the span of rows (k, n). Rows of length up to `least` count as 0."""
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
     while len(left) and len(basis) < rows.shape[1]:
@@ -72,7 +74,7 @@ def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"
 
 
 def size(W: Array) -> float:
-    """The length of the longest row."""
+    """The length of the longest row of W; 0 if W has no rows."""
     return float(np.linalg.norm(W, axis=-1).max(initial=0))
 
 
@@ -87,14 +89,14 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The pieces of a circle, in order."""
+    """The pieces of a circle on which the same neurons are active, in order."""
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
     return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]
 
 
 def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
-    """The exact fractions (3,) of a circle that are APART, SHARED and COLLAPSED."""
+    """The exact fractions of a circle whose points are APART, SHARED and COLLAPSED (see `fates`): (3,)."""
     lengths = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:
@@ -113,19 +115,24 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
-    """The number of different sign patterns of points (N, m), and the entropy of their frequencies (bits)."""
+    """The number of different sign patterns among points (N, m), and the entropy in bits of their shares.
+
+    on: which of m neurons are active at each of N points.
+    """
     _, counts = np.unique(on, axis=0, return_counts=True)
     return len(counts), entropy(counts / counts.sum())
 
 
 def entropy(shares: Float[Array, " k"]) -> float:
-    """−Σ p log₂ p."""
+    """The entropy −Σ p log₂ p of shares p, in bits; shares of 0 count as 0."""
     p = np.asarray(shares)[np.asarray(shares) > 0]
     return float(-(p * np.log2(p)).sum()) + 0.0
 
 
 def _pieces(W, b, x):
-    """For each sign pattern: the pattern, the mask of its points, and a basis of its active weights."""
+    """Yield for each set of active neurons: its mask (m,), the mask of its points (N,), a basis of its
+    weights.
+    """
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
         yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))
@@ -136,7 +143,7 @@ def _on(W, b, radius, angle):
 
 
 def _overlap(arc, start, length):
-    """The length of the part of one arc that lies on another."""
+    """The length of the overlap of an arc with another one, which has the given start and length."""
     shift = (start - arc.start) % (2 * np.pi)
     turns = ((shift - 2 * np.pi, shift - 2 * np.pi + length), (shift, shift + length))
     return sum(max(0.0, min(arc.length, high) - max(0.0, low)) for low, high in turns)

@@ -26,9 +26,9 @@ NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 def expected_vertices(n: int, d: int) -> float:
     """The mean number of vertices: Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1.
 
-    All n, where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2); for
-    d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler).
-    Raises ValueError unless n and d are at least 1, and d at most MAX_DIMENSION.
+    It is n where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2). For
+    d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler). Raises ValueError
+    unless n and d are at least 1, and d at most MAX_DIMENSION.
     """
     if n < 1 or not 1 <= d <= MAX_DIMENSION:
         raise ValueError(f"points are at least 1, dimensions 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
@@ -39,14 +39,18 @@ def expected_vertices(n: int, d: int) -> float:
 
 
 def unselectable_share(n: int, d: int) -> float:
-    """The expected fraction of n Gaussian keys that no query selects, because they are inside the hull."""
+    """The expected fraction of n Gaussian keys in d dimensions that no query selects.
+
+    These are the keys inside the convex hull of all keys.
+    """
     return 1 - expected_vertices(n, d) / n
 
 
 @lru_cache(4096)
 def external(m: int, n: int) -> float:
-    """The external angle of a regular simplex with n vertices at a face with m: ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f of N(0,
-    1/m).
+    """The external angle of a regular simplex of n vertices at a face of m, as a fraction of the sphere.
+
+    ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f the density of N(0, 1/m).
     """
     f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * QUADRATURE_POINTS**2 / 2)
     return float(QUADRATURE_STEP * np.sum(NORMAL_CDF ** (n - m) * f))
@@ -54,10 +58,10 @@ def external(m: int, n: int) -> float:
 
 @cache
 def internal(m: int) -> float:
-    """The internal angle at a vertex of a regular simplex with m vertices, as a fraction of the sphere: 1,
-    1/2, 1/6, …
+    """The internal angle at a vertex of a regular simplex with m vertices, as a fraction of the sphere.
 
-    E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 + i/√(2π) ∫₀ʸ exp(t²/2) dt.
+    It is 1, 1/2, 1/6, … for m = 1, 2, 3, …: E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 +
+    i/√(2π) ∫₀ʸ exp(t²/2) dt.
     """
     y = QUADRATURE_POINTS / np.sqrt(m)
     # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function: what grows is kept apart

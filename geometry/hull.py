@@ -19,7 +19,8 @@ FLATNESS_TOLERANCE = 1e-10  # relative to the size of the cloud; thinner directi
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
     """Indices, ascending, of the points that are not a convex combination of the other distinct points.
 
-    All copies of a point count. Raises ValueError unless the points are finite numbers (n, d).
+    If several points coincide at a vertex, the indices of all of them are returned. Raises ValueError unless
+    the points are finite numbers (n, d).
     """
     distinct, copy_of = np.unique(_checked(points), axis=0, return_inverse=True)
     if not len(distinct):
@@ -28,9 +29,9 @@ def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
 
 
 def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
-    """The indices of a hull's vertices in the plane, counterclockwise, each place once.
+    """The indices of the hull's vertices for points in the plane, counterclockwise, one for each vertex.
 
-    They are fewer than three if the points are collinear.
+    There are fewer than three if the points are collinear.
     """
     points = _checked(points, d=2)
     _, first = np.unique(points, axis=0, return_index=True)
@@ -40,10 +41,10 @@ def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
 
 
 def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
-    """The indices of points to join in a drawing of the hull, −1 between pieces: a segment, a polygon, or all
-    edges.
+    """The order in which to join points for a drawing of their hull, with −1 for a gap.
 
-    For points in at most three dimensions; empty if all points coincide.
+    It draws a segment, a polygon, or all edges of a polyhedron. For points in at most three dimensions; empty
+    if all points coincide.
     """
     points = _checked(points)
     flat = _flat(points) if len(points) else None
@@ -61,9 +62,10 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
 
 
 def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
-    """Triangles of the boundary of a hull in space, counterclockwise as seen from outside.
+    """Triangles of the surface of a hull in space: indices of corners, counterclockwise seen from outside.
 
-    For coplanar points, a fan of their polygon from its first point; for collinear points, none.
+    Coplanar points give the triangles of their polygon that meet at its first point; collinear points give
+    none.
     """
     points = _checked(points, d=3)
     flat = _flat(points) if len(points) else None
@@ -80,7 +82,7 @@ def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
 
 
 def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Array, "*batch"]:
-    """Whether x lies in the convex hull of the points, its boundary included."""
+    """Whether each x lies in the convex hull of the points; its boundary counts as inside."""
     points = _checked(points)
     x = np.asarray(real(x, axes=1), dtype=np.float64)
     if not len(points):
@@ -95,8 +97,9 @@ def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Arr
 
 @dataclass(frozen=True, eq=False)
 class _Flat:
-    """Points as coordinates (n, r) in the r-dimensional affine subspace that contains them; the rounding
-    tolerance.
+    """Points as coordinates (n, r) in the smallest affine subspace that contains them; r is its dimension.
+
+    It also holds the tolerance for rounding errors of these coordinates.
     """
 
     origin: Array
@@ -122,8 +125,9 @@ def _flat(points: Array) -> _Flat:
 
 
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
-    """Unit normals (F, r), offsets (F,), and the points of each face; a point is inside if normals·x +
-    offsets ≤ 0.
+    """The faces of the hull: unit normals (F, r) and offsets (F,); and the indices of its possible vertices.
+
+    A point x is inside the hull if normals·x + offsets ≤ 0. No other points are vertices.
     """
     x, r = flat.coordinates, flat.dimension
     if r == 0:
@@ -136,8 +140,9 @@ def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
 
 
 def _corners(flat: _Flat) -> Array:
-    """The points whose faces have normals that span all directions, so that they are vertices, not inside an
-    edge.
+    """The indices of the hull's vertices.
+
+    A point is a vertex, and not inside an edge or face, if the normals of its faces span all directions.
     """
     normals, offsets, candidates = _faces(flat)
     on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding

@@ -167,9 +167,9 @@ def batch_norm(
     beta: Float[Array, "d"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch n d"]:
-    """Batch normalisation in training: LayerNorm of each feature across the n points of the cloud.
+    """Batch normalisation in training: each feature is centred and scaled over the n points of a batch.
 
-    It centres and scales the cloud, not a point, with the statistics of this cloud.
+    The mean and variance are those of these n points, so the points are not normalised one by one.
     """
     x, back = taken(x, axes=2)
     return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
@@ -182,8 +182,9 @@ def instance_norm(
     beta: Float[Array, "channels"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch channels positions"]:
-    """Instance normalisation: LayerNorm of each channel across its positions; γ and β have one entry per
-    channel.
+    """Instance normalisation: each channel of each sample is centred and scaled over its positions.
+
+    γ and β have one number for each channel.
     """
     return batch_norm(real(x, axes=2).mT, gamma=gamma, beta=beta, eps=eps).mT
 
@@ -209,7 +210,7 @@ def dyt(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, coordinate by coordinate, without a division by the length."""
+    """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, coordinate by coordinate, without division by a length."""
     x, back = taken(x)
     alpha = number(alpha, x, "alpha")
     return back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

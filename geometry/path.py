@@ -1,4 +1,4 @@
-"""The path of a point from one stage to the next. The engine in the browser mirrors this file."""
+"""The path of a point from one stage to the next. The drawing engine in the browser mirrors this file."""
 
 from array_api_compat import device
 from jaxtyping import Float
@@ -9,8 +9,9 @@ from geometry.arrays import Array, like, namespace, taken
 def between(
     a: Float[Array, "*batch m"], b: Float[Array, "*batch n"], f: int | float
 ) -> Float[Array, "*batch k"]:
-    """The point at a fraction f of the way from a to b, a straight line; the shorter one is padded with
-    zeros.
+    """The point at the fraction f of the straight way from a to b: (1 − f)·a + f·b.
+
+    If a and b have different numbers of coordinates, the shorter one is padded with zeros.
     """
     a, back = taken(a)
     b = like(taken(b)[0], a)

@@ -13,9 +13,9 @@ MIN_EYE_DISTANCE = 1e-3
 
 
 def sides(forward: Array) -> Array:
-    """Unit vectors (2, 3) to the right and up as seen along a direction.
+    """Two unit vectors (2, 3) that point right and up in a view along the direction `forward`.
 
-    The third axis is up; as seen from straight above, the first axis is to the right.
+    The third axis of space is up. In a view from straight above or below, the first axis points right.
     """
     x, y, z = map(float, forward)
     far = math.hypot(x, y)
@@ -24,11 +24,10 @@ def sides(forward: Array) -> Array:
 
 
 def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]:
-    """Perspective projection of points (N, 3): tangents of the angles to the right and up (N, 2), and depths
-    (N,).
+    """Perspective projection of points (N, 3) as seen by an eye that looks at `center`.
 
-    ⟨x − eye, side⟩ / depth, depth = ⟨x − eye, forward⟩. Raises ValueError if the eye is at the point it looks
-    at.
+    Returns the tangents of the angles to the right and up, (N, 2), and the depths, (N,): ⟨x − eye, side⟩ /
+    depth and depth = ⟨x − eye, forward⟩. Raises ValueError if the eye is at `center`.
     """
     eye, way = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
     far = math.sqrt(way @ way)

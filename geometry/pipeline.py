@@ -1,7 +1,7 @@
-"""Pipelines: the steps through which the points of a cloud go.
+"""Pipelines: the steps that are applied one after another to the points of a cloud (a set of points).
 
-The single steps are in `steps`; here are those that contain pipelines. The engine in the browser mirrors both
-files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
+Simple steps are in `steps`; here are those that contain pipelines. The drawing engine in the browser mirrors
+both files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
 design.md.
 """
 
@@ -133,11 +133,11 @@ class Pipeline:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The clouds whose points its steps use."""
+        """The other clouds whose points the steps use, such as the keys of attention (see `Of`)."""
         return tuple(source for step in self.steps for source in step.sources)
 
     def all_steps(self) -> Iterator["Step"]:
-        """Its steps, and those of the pipelines inside them at any depth."""
+        """All steps of this pipeline, and those of the pipelines inside its steps, at any depth."""
         for step in self.steps:
             yield step
             for pipeline in _inner(step):
@@ -145,7 +145,10 @@ class Pipeline:
 
     @property
     def mixes(self) -> bool:
-        """Whether a point depends on other points: those of an iteration, or those that it attends to."""
+        """Whether the result for a point may depend on other points of the cloud.
+
+        This is so in an iteration or flow, and in attention.
+        """
         return any(isinstance(step, Mixing) for step in self.all_steps())
 
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
@@ -163,6 +166,10 @@ class Pipeline:
 @dataclass(frozen=True)
 class Derivative:
     """The derivative of a pipeline f along a direction (Jacobian–vector product): (x, v) ↦ (f(x), J_f(x)·v).
+
+    The first half of a point's coordinates is a place x, the second half a direction v. The result has the
+    same form, so several derivatives in a row follow the chain rule. They are computed in forward mode, by
+    dual numbers. The points of other clouds (`Of`) count as constants.
 
     The first half of a point's coordinates is a place x, the second half a direction v, before and after the
     step; so derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points
@@ -214,7 +221,12 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path: point k after k rounds.
+    """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path: point k is x_k.
+
+    The first `state` coordinates of point 0 are the initial state. The further coordinates of point k are
+    u_k, the input of round k, such as noise. The iteration stops after `count` rounds (a number, or `Entries`
+    without axes), after which the state stays constant. If `count` is not whole, the last round is taken in
+    part.
 
     The first `state` coordinates of point 0 are the initial state. The coordinates of point k after the first
     `state` are u_k, the input of round k, such as noise. After `count` rounds, which are entries without
@@ -271,7 +283,13 @@ class Orbit:
 
 @dataclass(frozen=True, eq=False)
 class Put:
-    """A change of a flow: at a given time one point gets another direction, and keeps its length.
+    """A change during a `Flow`: at a given time one point is turned to another direction, at the same length.
+
+    point   the number of the point, rounded; if it is negative, no point is changed
+    time    when the point is turned
+    place   any vector in the new direction; if it is 0, nothing changes
+
+    All three are numbers, arrays or `Entries`; point and time have no axes.
 
     point: its number, rounded; none if it is negative. place: any vector in that direction; for 0 nothing
     happens. All are entries, of which point and time have no axes.
@@ -308,6 +326,12 @@ class Put:
 @dataclass(frozen=True, eq=False)
 class Flow:
     """All points moved by a differential equation dx/dt = f(x), from the time `times[0]` to `until`.
+
+    f is the pipeline `velocity`, which keeps the number of coordinates. In it points may depend on one
+    another (`Attention`). Classical Runge–Kutta steps of fourth order lead from each of the increasing
+    `times` to the next. Between two times points move in straight lines; after the last they rest. until: a
+    number or `Entries` without axes. puts: changes of single points on the way; a step ends at the time of
+    each. Source: geshkovski2023.
 
     f is a pipeline that keeps the number of coordinates; in it points may see one another (`Attention`).
     Classical Runge–Kutta steps of fourth order, one from each of the increasing `times` to the next; between
@@ -366,12 +390,16 @@ class Flow:
         return back(between(states[after - 1], states[after], (until - start) / (end - start)))
 
     def _nodes(self, n, params):
-        """The times at which a step ends (point None), or at which a point is put to a place."""
+        """The events of a flow in order of time, as (time, point, place).
+
+        At each event a Runge–Kutta step ends (point and place are None), or a point is turned to a place
+        (`Put`).
+        """
         first, last = self.times[[0, -1]].tolist()
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]
         puts = [each for each in puts if 0 <= each[1] < n and each[0] <= last]
         ends = set(self.times.tolist()) | {time for time, _, _ in puts}
-        # a sort keeps the order of what is at the same time
+        # a stable sort keeps the order of events at the same time
         return sorted([*((time, None, None) for time in ends), *puts], key=lambda node: node[0])
 
     def _step(self, x, h, params):
@@ -384,7 +412,10 @@ class Flow:
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
     def _states(self, x, nodes, params):
-        """The states computed so far. For NumPy arrays those of the last points and parameters are cached."""
+        """The list of states computed so far, the initial one first; the caller appends further ones.
+
+        For NumPy arrays, the list of the last points and parameters is kept for the next call.
+        """
         if type(x) is not np.ndarray:
             return [x]
         moving = (params[name] for name in sorted(self.velocity.parameters))
@@ -408,7 +439,9 @@ class Flow:
 
 
 def _put(x, point, place):
-    """The points x, of which one has the direction of `place`, and its own length."""
+    """The points x with one turned to the direction of `place`, at the same length; x itself if place
+    is 0.
+    """
     far = hypot(*place)
     if not far:
         return x
@@ -423,7 +456,7 @@ Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | 
 
 
 def _inner(step: Step) -> Sequence[Pipeline]:
-    """The pipelines that a step contains."""
+    """The pipelines that a step contains; () for a simple step."""
     match step:
         case Branches():
             return step.pipelines

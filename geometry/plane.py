@@ -1,4 +1,4 @@
-"""The plane on which an affine function is 0, as a disc that can be drawn."""
+"""The plane on which an affine function x ↦ b + ⟨w, x⟩ is 0, as a disc that can be drawn."""
 
 import numpy as np
 
@@ -11,8 +11,9 @@ TIE_TOLERANCE = 1e-6
 
 
 def along(values: Array) -> tuple[float, Array]:
-    """The distance of the plane from the origin along its unit normal, and the normal; ∞ if there is no
-    plane.
+    """The signed distance of the plane from the origin along its unit normal, and this normal (3,).
+
+    values: as in `disc`. The distance is ∞ if w = 0, so that there is no plane.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b
@@ -21,12 +22,11 @@ def along(values: Array) -> tuple[float, Array]:
 
 
 def disc(values: Array, radius: float, corners: int) -> Array:
-    """The disc in which the plane {x : b + ⟨w, x⟩ = 0} cuts the ball |x| ≤ radius: its centre, then its
-    closed edge.
+    """The disc in which the plane {x : b + ⟨w, x⟩ = 0} cuts the ball |x| ≤ radius: (corners + 2, 3).
 
-    values (1 + d,): b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, d = 2 or 3; in two
-    dimensions the disc is upright. Returns (corners + 2, 3). For a plane that misses the ball, a single
-    point.
+    The points are the disc's centre, then its closed edge. values (1 + d,): the affine function at the origin
+    and at the ends of the unit vectors, d = 2 or 3. For d = 2 the plane is upright. If the plane misses the
+    ball, all points coincide.
     """
     away, normal = along(values)
     away = float(np.clip(away, -radius, radius))
@@ -34,11 +34,11 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 
 
 def edge_on(values: Array, eye: Array) -> Array:
-    """The camera position from which the plane is seen edge-on, nearest to `eye` (3,).
+    """The camera position nearest to `eye` (3,) from which the plane is seen edge-on.
 
-    It has the same distance from the origin as `eye`. If it would be almost straight above the origin, where
-    the up direction is undefined, a level position is taken instead. Returns `eye` itself if it lies on the
-    normal or is nearer to the origin than the plane.
+    values: as in `disc`. The position is as far from the origin as `eye`. If it would be almost straight
+    above the origin, where the up direction is undefined, a level position is taken instead. Returns `eye`
+    itself if it lies on the normal or is nearer to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal
@@ -52,9 +52,10 @@ def edge_on(values: Array, eye: Array) -> Array:
 
 
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
-    """A disc (in 2D a segment) perpendicular to `normal` around a point; the point alone for radius 0.
+    """A disc (in 2D a segment) around the point `middle`, perpendicular to `normal`.
 
-    The centre, then in 2D the ends of a line (3, 2), in 3D the closed edge of a disc (corners + 2, 3).
+    In 3D: the centre, then the closed edge of the disc, (corners + 2, 3). In 2D: the centre, then both ends
+    of the segment, (3, 2). For radius 0 all points coincide.
     """
     unit = normal / (float(np.linalg.norm(normal)) or 1.0)
     if len(normal) == 2:

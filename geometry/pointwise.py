@@ -1,4 +1,4 @@
-"""Elementwise functions (ReLU, GELU, tanh, …). The engine in the browser mirrors FUNCTIONS."""
+"""Elementwise functions (ReLU, GELU, tanh, …). The drawing engine in the browser mirrors FUNCTIONS."""
 
 from math import pi, sqrt
 
@@ -12,7 +12,7 @@ SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # 
 
 
 def elementary(xp, name):
-    """A function of the library xp by its name, or SciPy's; None if neither has it."""
+    """The function of the library xp with this name, or else SciPy's for NumPy; None if neither has it."""
     own = getattr(xp, name, None)
     if own is None and name in SCIPY:
         # SciPy's functions have no dtype wider than float64
@@ -44,7 +44,10 @@ LOG_FLOOR = 1e-12  # lower bound of a logarithm's argument
 
 
 def _cubic(x):
-    """The cubic in GPT-2's tanh approximation of GELU. Beyond ±20, where x³ may overflow, its tanh is ±1."""
+    """The cubic polynomial inside GPT-2's tanh approximation of GELU.
+
+    From ±20 on, tanh of the result is ±1, also where x³ overflows to ±∞.
+    """
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
 

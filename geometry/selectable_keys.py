@@ -1,8 +1,8 @@
 """Which of many keys attention can select: quick proofs first, a linear programme for the rest.
 
 A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
-other keys, apart from copies of it. Otherwise it lies in the convex hull of the others: it is an average Σ
-pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. `selection` computes the certificate of a single key.
+other keys, apart from copies of the key. Otherwise the key lies in the convex hull of the others: it is an
+average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. `selection` computes the certificate of a single key.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ Array = np.ndarray
 ROUNDING = 8 * np.finfo(float).eps
 # the same in more dimensions: on a sphere, scores differ by the square of the distance
 COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5
-LEAD_TOLERANCE = 1e-9  # margins of scores, and distances from an average to a key, up to this are rounding
+LEAD_TOLERANCE = 1e-9  # leads in score, and distances of an average from a key, up to this are rounding
 MAX_NEWTON_STEPS = 30  # keys undecided by then lie on an edge; the linear programme decides
 # relative to the mean curvature; keeps the system solvable if the keys lie in a subspace
 CURVATURE_FLOOR = 1e-12
@@ -26,13 +26,13 @@ MAX_NEWTON_STEP = 8.0
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """For each key, whether some query gives it the highest score, alone or shared with copies of it.
+    """For each key, whether some query gives it the highest score, alone or shared with copies of this key.
 
-    On a line, the two ends are unbeaten. Otherwise three methods follow, each with a proof. The key itself,
-    and its difference from the mean of all keys, are tried as queries. Newton's method on the convex function
-    L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects h, or, at its minimum, softmax weights with which
-    the others average to h. The linear programming solver HiGHS decides the rest. Raises ValueError unless
-    the keys are finite numbers (n, d).
+    In one dimension, the two ends are unbeaten. In more, three methods are tried in turn, each of which gives
+    a proof. First, each key, and its difference from the mean of all keys, are tried as queries. Second,
+    Newton's method on the convex function L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects the key h,
+    or, at the minimum of L, softmax weights with which the others average to h. Third, the linear programming
+    solver HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n, d).
     """
     keys = checked(keys)
     if not len(keys):
@@ -50,7 +50,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """`unbeaten` for distinct keys, the longest of which has a length from 1/2 to 1."""
+    """The result of `unbeaten` for distinct keys, the longest of which has a length from 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
@@ -58,9 +58,10 @@ def _distinct(keys: Array) -> Array:
 
 
 def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, " n"]:
-    """For each key, whether some query selects it; `found` has the keys for which one is known.
+    """For each key, whether some query selects it.
 
-    Newton's method and linear programming decide the others. The longest key has a length of about 1.
+    found: True for the keys for which such a query is known already. Newton's method and linear programming
+    decide the others. The longest key must have a length of about 1.
     """
     found = found.copy()
     left = np.flatnonzero(~found)
@@ -72,7 +73,7 @@ def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, 
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The score margin (n,) of the i-th key over all others under the i-th query; negative if it loses."""
+    """For each i, by how much query i scores key i above all other keys; negative if another key wins."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)
@@ -80,8 +81,10 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """Newton's method for the keys with indices ks: for which a selecting query was found, and for which an
-    average of the other keys that equals it.
+    """Try to decide the keys with indices ks (m,) by Newton's method; returns two masks (m,).
+
+    The first marks the keys for which a query that selects them was found. The second marks the keys that
+    equal an average of the other keys. A key in neither mask is undecided.
     """
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
@@ -103,8 +106,10 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Damped Newton steps (m, d): scaled so that no score rises over the mean score by more than
-    MAX_NEWTON_STEP.
+    """Newton steps (m, d), each shortened where the quadratic model is wrong.
+
+    A step raises no score over the mean score by more than MAX_NEWTON_STEP. p (m, n): the softmax weights of
+    the keys, mean and gradient (m, d).
     """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
@@ -116,7 +121,7 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether a query selects the key h with index k, by linear programming (HiGHS).
+    """Whether some query selects the key h with index k, decided by linear programming (HiGHS).
 
     Maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries with |qⱼ| ≤ 1.
     """

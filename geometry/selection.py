@@ -42,7 +42,7 @@ class Certificate:
 
 
 def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
-    """The certificate of key k: a query that selects it, or weights with which the others average to it.
+    """The certificate of key k: a query that selects it, or weights with which the other keys average to it.
 
     By Farkas' lemma exactly one of the two exists. Raises ValueError unless the keys are finite numbers (n,
     d).
@@ -61,11 +61,10 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
 
 
 def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
-    """For each key, whether some query gives it a higher score than every other.
+    """For each key, whether some query gives it a higher score than every other key.
 
-    This holds exactly if it is not a convex combination of the others.
-
-    Keys that coincide with another one, or lie between two others, are not selectable.
+    This holds exactly if the key is not a convex combination of the others. So a key that coincides with
+    another one, or lies between two others, is not selectable.
     """
     return margins(keys) > 0
 
@@ -80,22 +79,27 @@ def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
 
 
 def largest_weights(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The supremum over all queries of each key's softmax weight: 1 for a key that can be selected."""
+    """For each key, the supremum over all queries of its softmax weight; 1 for a key that can be selected."""
     keys = checked(keys)
     return np.asarray([certificate(keys, k).largest for k in range(len(keys))])
 
 
 def largest_weight(p: Float[Array, " n"]) -> float:
-    """1/(1 + e^H) for weights p that sum to 1, with their entropy H = −Σ pᵢ log pᵢ."""
+    """1/(1 + e^H), with the entropy H = −Σ pᵢ log pᵢ of weights p that sum to 1.
+
+    If p are the most even weights that average the other keys to a key, this is the supremum of its softmax
+    weight.
+    """
     some = p[p > 0]
     return float(1 / (1 + np.exp(-np.sum(some * np.log(some)))))
 
 
 def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
-    """The point of a convex hull nearest to the origin (Wolfe's algorithm); infinitely far for no points.
+    """The point of the points' convex hull that is nearest to the origin (Wolfe's algorithm).
 
-    Keeps a few points that span it. In each step a point that is nearer in its direction joins them, and
-    points whose weights would be negative leave. Source: P. Wolfe, Finding the nearest point in a polytope
+    Keeps a few points whose hull contains the nearest point so far. In each step the point that lies farthest
+    in the direction from there to the origin joins them, and points whose weights would be negative leave.
+    All coordinates are ∞ if there are no points. Source: P. Wolfe, Finding the nearest point in a polytope
     (1976).
     """
     if not len(points):
@@ -118,7 +122,11 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """Wolfe's corral: the points whose affine hull contains the nearest point, and its weights on them."""
+    """Drop kept points until the nearest point of the others' affine hull has positive weights on them all.
+
+    Returns the indices of the points that stay (Wolfe's corral), and the weights. w: weights of the kept
+    points before.
+    """
     while True:
         if len(kept) == 1:
             return kept, np.ones(1)
@@ -136,12 +144,11 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 
 
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
-    """The weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points that surround the origin; and their
-    query.
+    """The query q, and the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points around the origin.
 
     p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's
-    method; L(q) = H(p). On the edge of the hull it is a limit, which q approaches as far as the numbers
-    allow.
+    method; L(q) = H(p), the entropy. If the origin is on the edge of the hull, p is a limit, which q
+    approaches as far as the numbers allow.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]
@@ -163,14 +170,17 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
 
 
 def _log_sum(scores: Array) -> tuple[float, Array]:
-    """log Σ exp, and its gradient, the softmax."""
+    """log Σ exp of the scores, and its gradient, their softmax."""
     largest = float(np.max(scores))
     each = np.exp(scores - largest)
     return largest + float(np.log(each.sum())), each / each.sum()
 
 
 def _lead(foot: Array, away: Array, size: float) -> float:
-    """The score margin of the origin over all points under the query −foot/‖foot‖; 0 if it has none."""
+    """How much higher the query −foot/‖foot‖ scores the origin than any of the points `away`.
+
+    0 if it is not higher; ∞ without points. Leads up to LEAD_TOLERANCE·size count as 0.
+    """
     if not len(away):
         return np.inf
     length = float(np.linalg.norm(foot))
@@ -183,7 +193,7 @@ def _size(points: Array) -> float:
 
 
 def checked(keys: Numbers) -> Array:
-    """Keys (n, d) in double precision. Raises ValueError unless they are finite numbers."""
+    """Keys (n, d) as a NumPy array in double precision. Raises ValueError unless they are finite numbers."""
     keys = np.asarray(real(keys), dtype=np.float64)
     if keys.ndim != 2 or not np.isfinite(keys).all():
         raise ValueError(f"keys are finite numbers (n, d): got shape {keys.shape}")

@@ -51,11 +51,10 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 def sheared_shadow(
     x: Float[Array, "*batch"], y: Float[Array, "*batch"], *, s: Scalar, radius: Scalar
 ) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
-    """The shadows on the plane z = 0 of the two points of the sphere x² + y² + z² = r² above and below
-    (x, y).
+    """The sheared shadows of the two points of the sphere x² + y² + z² = r² above and below (x, y).
 
-    They are (x ± s·√(r² − x² − y²), y), the upper hemisphere first; NaN outside the disc.
-    Source: symmetrize2025, addendum 11.
+    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The two are (x ± s·√(r² −
+    x² − y²), y), that of the upper point first; NaN outside the disc. Source: symmetrize2025, addendum 11.
     """
     given = real(x)
     x, back = taken(given, axes=0)
@@ -71,24 +70,27 @@ def sheared_shadow(
 
 
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
-    """`shear` of points with d coordinates as a step; `s` is the name of its parameter. ValueError as in
-    `shear`.
+    """The map `shear` as a pipeline step for points with d coordinates. Raises ValueError as `shear` does.
+
+    s: the name of the parameter that is the strength of the shear.
     """
     slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
     return Affine(Entries(np.eye(d), {s: slide.T}))
 
 
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
-    """Points (u, v, h) of the unit sphere as `shadow_steps` takes them: (ρ, sign of h, u, v), with ρ = √(u² +
-    v²).
+    """Points (u, v, h) of the unit sphere in the form that `shadow_steps` takes.
+
+    (ρ, sign of h, u, v), with ρ = √(u² + v²).
     """
     return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
 
 
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
-    """`sheared_shadow` as steps without the shear: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h), h = ±√(1 − ρ²).
+    """`sheared_shadow` as pipeline steps, which also keep the height: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h).
 
-    The root by angles, which steps have: sin(arcsin ρ ± π/2) = ±√(1 − ρ²). `s`, `r` name parameters.
+    `shadow_coordinates` makes the input. h = ±√(1 − ρ²) is computed from angles, for which there are steps:
+    sin(arcsin ρ ± π/2) = ±√(1 − ρ²). s, r: the names of the parameters for shear and radius.
     """
     add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
     scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))

@@ -1,7 +1,7 @@
-"""Numbers of sheets: the number of points of a sphere or plane that layers map to the same direction.
+"""Numbers of sheets: how many points of a sphere or plane a stack of layers maps to the same direction.
 
-A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid
-{Ax + b : ‖x‖ = 1} at most twice, so each layer at most doubles the sheets. Source: ni2024.
+A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid {Ax +
+b : ‖x‖ = 1} at most twice, so each layer at most doubles the number of sheets. Source: ni2024.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ LEAST_ANGLE = 1e-9  # radians: directions that are closer count as the same
 
 
 def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
-    """The layers (A, b) of a pipeline that alternates an Affine of constant numbers with a Normalize.
+    """The layers (A, b) of a pipeline whose steps are Affine and Normalize in turn, at these parameters.
 
-    Raises TypeError for another one.
+    Raises TypeError unless A and b of each Affine are `Entries`.
     """
     found = []
     for step in pipeline.steps[::2]:
@@ -31,11 +31,11 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 
 
 def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
-    """The points of the unit sphere that a layer maps to each direction: (2, *batch, d), and which of them
-    exist (2, *batch).
+    """The points of the unit sphere that a layer maps to each direction u.
 
-    They solve ‖A⁻¹(s·u − b)‖ = 1 with s > 0, for the direction u, a vector of any length above 0. Points that
-    do not exist are the directions themselves.
+    Returns two points for each direction, (2, *batch, d), and which of them exist, (2, *batch). They solve
+    ‖A⁻¹(s·u − b)‖ = 1 with s > 0. u may have any length above 0. Where a point does not exist, its place
+    holds u.
     """
     A, b = layer
     ray, centre = directions @ np.linalg.inv(A).T, np.linalg.solve(A, b)
@@ -48,10 +48,10 @@ def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
 
 
 def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
-    """The point of the plane that a layer with A (3, 2) maps to each direction (*batch, 3): points
-    (*batch, 2), and whether they exist (*batch,).
+    """The point of the plane that a layer with A (3, 2) maps to each direction u (*batch, 3).
 
-    A p + b = s·u with s > 0 has at most one solution, unless the plane {Ap + b} contains the origin.
+    Returns the points (*batch, 2), 0 where there is none, and whether they exist (*batch,). A p + b = s·u
+    with s > 0 has at most one solution, unless the plane {Ap + b} contains the origin.
     """
     A, b = layer
     up = np.cross(A[:, 0], A[:, 1])  # normal to the plane
@@ -63,9 +63,9 @@ def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
 
 
 def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Array:
-    """The number of points of the square [−half, half]² that layers map to each direction (N, 3): (N,).
+    """For each direction (N, 3), how many points of the square [−half, half]² the layers map to it: (N,).
 
-    The first layer has A (3, 2), the others (3, 3). At most 2^(number of layers − 1).
+    The first layer has A (3, 2), the others (3, 3). There are at most 2^(number of layers − 1) such points.
     """
     points, exist = directions[None], np.ones((1, len(directions)), bool)
     for layer in reversed(layers[1:]):
@@ -77,10 +77,11 @@ def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Arr
 
 
 def circle_sheets(layers: Sequence[Layer]) -> int:
-    """The largest number of points of the unit circle that layers in the plane map to one direction.
+    """The largest number of points of the unit circle that the layers map to one direction.
 
-    Exact: the number changes only where the ray is tangent to the image of the circle, so one direction
-    between each two neighbouring tangents is enough. Without layers 1. At most 2^(number of layers).
+    All layers have A (2, 2). The result is exact: the number changes only where the ray in this direction is
+    tangent to the image of the circle, so one direction between each two neighbouring tangents is enough. It
+    is 1 without layers, and at most 2^(number of layers).
     """
     turns = np.sort(_tangents(layers))
     ends = np.append(turns, turns[:1] + 2 * np.pi) if len(turns) else np.array([0.0, 1.0])
@@ -94,7 +95,7 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
 
 
 def _tangents(layers: Sequence[Layer]) -> Array:
-    """The angles of the directions in which the image of the circle under layers turns back."""
+    """The angles of the directions in which the image of the circle under the layers turns back."""
     found = np.empty((0, 2))
     for A, b in layers:
         centre = np.linalg.solve(A, b)

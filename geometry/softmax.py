@@ -57,7 +57,7 @@ def softmax(
     seen = xp.tril(xp.ones(x.shape[-2:], dtype=xp.bool, device=device(x))) if causal else None
 
     def hidden(y, value):
-        """y with a fill value where the causal mask hides a coordinate."""
+        """y with `value` in place of the coordinates that the causal mask hides; y itself without a mask."""
         return y if seen is None else xp.where(seen, y, value)
 
     below = hidden(x - xp.max(hidden(x, -inf), axis=-1, keepdims=True), 0.0)  # at most 0: nothing overflows

@@ -128,7 +128,7 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 
 
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
-    """`to_sphere` for arrays of one dtype. ε may be negative as long as no divisor is."""
+    """What `to_sphere` returns, for arrays of one dtype. ε may be negative as long as no divisor is."""
     if groups is None:
         return on_sphere(x, radius, eps, convention)
     xp, d = namespace(x), x.shape[-1]
@@ -144,7 +144,10 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
-    """`to_sphere` for checked arrays and one group. units (*batch, 1): the unit of x, but not of ε."""
+    """What `to_sphere` returns for one group of coordinates and checked arrays.
+
+    units (*batch, 1): x is given in these units, while radius and ε are not.
+    """
     xp, n = namespace(x), x.shape[-1]
     if not n:
         return x
@@ -167,7 +170,7 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 
 def _positive(x):
-    """x with 1 in place of 0, infinity and NaN."""
+    """x with 1 in place of each 0, infinity and NaN, so that it can be divided by."""
     xp = namespace(x)
     return xp.where((x > 0) & (x < inf), x, 1.0)
 

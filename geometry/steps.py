@@ -1,7 +1,8 @@
-"""Single steps of a pipeline: matrices, norms, functions, products, softmax, attention, places.
+"""Single steps of a pipeline: matrices, norms, functions, products, softmax, attention, fixed places.
 
-A step has `apply(x, params)`; `parameters`, the names it needs in `params`; and `width(d)`, the number
-of coordinates after it where d come in (None: any number), which raises ValueError if d does not fit.
+A step has `apply(x, params)`, which maps points; `parameters`, the names that it needs in `params`; and
+`width(d)`, the number of coordinates of its results for points of d coordinates (None: any number). `width`
+raises ValueError if the step does not accept d coordinates.
 """
 
 from collections.abc import Sequence
@@ -101,14 +102,16 @@ class Affine:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The clouds whose points the matrix contains."""
+        """The other clouds whose points the matrix contains (see `Of`); () for a matrix of numbers."""
         return (self.A.source,) if isinstance(self.A, Of) else ()
 
 
 @dataclass(frozen=True, eq=False)
 class Normalize:
-    """Normalisation to a sphere: `to_sphere` with the same options; `radius` and `eps` may depend on
-    parameters.
+    """Normalisation to a sphere, as by `to_sphere`; `radius` and `eps` may depend on parameters.
+
+    A constant ε must not be negative. If parameters make ε negative, it is used as long as ‖x‖ + ε√n is
+    positive.
 
     If parameters make ε negative, it is used as it is while ‖x‖ + ε√n is positive.
 
@@ -161,8 +164,7 @@ class Normalize:
 
 @dataclass(frozen=True)
 class Pointwise:
-    """A function applied to every coordinate, by its name in `pointwise.FUNCTIONS`. ValueError for another
-    name.
+    """A function applied to every coordinate, by its name in `pointwise.FUNCTIONS`; ValueError for others.
 
     Examples
     --------
@@ -187,8 +189,10 @@ class Pointwise:
 
 @dataclass(frozen=True)
 class Product:
-    """The products of the coordinates of each group, one number per group; a group of one coordinate passes
-    it on.
+    """The product of the coordinates of each group: one number per group.
+
+    A group of one coordinate passes it on. With an `Affine` that adds the products: dot products, squares, a
+    direction times a length.
 
     With an `Affine` that adds them: dot products, squares, a direction times a length.
 
@@ -232,8 +236,9 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """Softmax over the coordinates of each point, as `geometry.softmax`; the temperature may depend on
-    parameters.
+    """Softmax over the coordinates of each point; the temperature may depend on parameters.
+
+    causal: point k uses only its first k + 1 coordinates; its other coordinates become 0. Source: brody2023.
 
     causal: point k uses only its first k + 1 coordinates; the others become 0. Source: brody2023.
 
@@ -273,6 +278,10 @@ class Softmax:
 @dataclass(frozen=True)
 class Attention:
     """Self-attention among all points: (q, k, v) ↦ (Σⱼ wᵢⱼ vⱼ, wᵢᵢ), with wᵢ = softmax over j of ⟨qᵢ, kⱼ⟩.
+
+    The first `keys` coordinates of a point are its query, as many further ones its key, and the rest its
+    value. The last coordinate of the result is the weight that the point gives itself. causal: point i
+    attends to the points up to i only. Source: geshkovski2023.
 
     The first `keys` coordinates of a point are its query, as many its key, and the others its value. The last
     coordinate of the result is the weight that the point gives itself. causal: point i sees points up to i.
@@ -314,8 +323,9 @@ class Attention:
 
 @dataclass(frozen=True)
 class Placed:
-    """Place each point by parameters: the coordinates of point k are the parameters with the names
-    `names[k]`.
+    """Replace each point by a place given in parameters.
+
+    The coordinates of point k are the values of the parameters that `names[k]` lists.
     """
 
     names: Sequence[Sequence[str]]

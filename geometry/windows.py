@@ -1,22 +1,22 @@
-"""Windows over axes: how much of each axis an attention head sees. Source: symmetrize2025, section 5.4."""
+"""Windows over axes: the share of each axis that a head sees. Source: symmetrize2025, section 5.4."""
 
 import numpy as np
 from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """∫ 1 over [−1, t]: a head sees an axis wholly or not at all."""
+    """The integral of the box window, ∫ 1 over [−1, t]. A head with it sees an axis wholly or not at all."""
     return np.clip(t, -1, 1) + 1
 
 
 def triangle(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """∫ (1 − |u|) over [−1, t]."""
+    """The integral of the triangle window, ∫ (1 − |u|) over [−1, t]."""
     t = np.clip(t, -1, 1)
     return t - t * np.abs(t) / 2 + 1 / 2
 
 
 def sine(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """∫ cos²(πu/2) over [−1, t]."""
+    """The integral of the sine window, ∫ cos²(πu/2) over [−1, t]."""
     t = np.clip(t, -1, 1)
     return (t + 1 + np.sin(np.pi * t) / np.pi) / 2
 
@@ -27,13 +27,13 @@ SHAPES = {"box": box, "triangle": triangle, "sine": sine}
 def windows(
     at: Float[np.ndarray, "n"], d: int, heads: int, overlap: float, *, shape: str
 ) -> Float[np.ndarray, "heads n"]:
-    """The share of each axis that each head sees; the shares of an axis sum to 1.
+    """The share of each axis that every head sees, (heads, n); the shares of one axis sum to 1.
 
-    The axes 1 … d form a ring. The window of a head is centred over its block of d/heads axes. It is as wide
-    as the block for overlap 0, and twice as wide for overlap 1, when it ends over the centres of its
-    neighbours. An axis gets the part of the window over it, from ½ before to ½ after. So overlap 0 is the
-    split of multi-head attention, whatever the shape. Raises ValueError for an unknown shape, an overlap
-    outside [0, 1], or heads that do not divide d.
+    at: the numbers of the n axes. The axes 1 … d form a ring. The window of a head is centred on its block of
+    d/heads axes. It is as wide as the block for overlap 0. For overlap 1 it is twice as wide, and reaches to
+    the centres of the neighbouring blocks. A head's share of an axis is the part of its window over the axis,
+    from ½ before to ½ after. So overlap 0 is the split of multi-head attention, whatever the shape. Raises
+    ValueError for an unknown shape, an overlap outside [0, 1], or heads that do not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"

@@ -1,6 +1,6 @@
-"""Find a Chromium browser for tests and benchmarks; run as a script, install one if there is none.
+"""Find a Chromium browser for tests and benchmarks.
 
-The script prints the path of the executable.
+Run as a script, this module installs one if there is none, and prints the path of the executable.
 """
 
 import os
@@ -30,13 +30,16 @@ ARGUMENTS = (
 
 
 def find() -> str | None:
-    """The browser's path: BROWSER_PATH (as for Kaleido), else the system's, else Playwright's; or None."""
+    """The path of a Chromium: BROWSER_PATH if set, else the system's, else Playwright's, else None.
+
+    Kaleido reads the same variable.
+    """
     candidates = [os.environ.get("BROWSER_PATH"), *map(shutil.which, NAMES), str(MAC_APPLICATION)]
     return next((path for path in candidates if path and Path(path).is_file()), None) or _of_playwright()
 
 
 def install() -> None:
-    """Install Debian's package if we are root, else the build that Playwright downloads for the user."""
+    """Install Debian's package if this user is root, else the build that Playwright downloads."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and _is_debian():
         subprocess.run(["apt-get", "update", "-qq"], check=True)
@@ -56,7 +59,10 @@ def _of_playwright() -> str | None:
 
 
 def _is_debian() -> bool:
-    """Whether this is Debian itself: Ubuntu's package of this name is a snap, which containers cannot run."""
+    """Whether this system is Debian itself, not Ubuntu, whose package of this name is a snap.
+
+    Snaps cannot run in containers.
+    """
     try:
         return platform.freedesktop_os_release().get("ID") == "debian"
     except OSError:

@@ -40,7 +40,7 @@ DATA = (
 
 
 def type_of(hint: Any) -> str:
-    """The TypeScript type of the JSON of a value with this Python type hint."""
+    """The TypeScript type of what a value with this Python type hint becomes in JSON."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in SCALARS:
         return SCALARS[hint]
@@ -85,7 +85,10 @@ def first_line(kind: type) -> str:
 
 
 def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, str]]) -> str:
-    """The TypeScript of a discriminated union: the common fields, an interface for each kind, their union."""
+    """TypeScript of a discriminated union: the common fields, one interface per subclass, and their union.
+
+    tags: returns the extra fields that tell the JSON of one subclass from that of the others.
+    """
     name, common = base.__name__, members(base)
     common.pop("guide", None)  # never sent: only framing uses it
     parts = [interface(f"{name}Fields", common, first_line(base))]
@@ -97,7 +100,7 @@ def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, st
 
 
 def mark_tags(kind: type) -> dict[str, str]:
-    """The fields that packing adds to those of a mark (`packing._mark`)."""
+    """The fields that `packing._mark` adds to the JSON of a drawn mark, with their TypeScript types."""
     own = members(kind)
     added = {"mark": f'"{kind.__name__}"', "draws": f'"{kind.draws}"'}  # type: ignore[attr-defined]
     added |= {"color": own.get("color", "null"), "hand": own.get("hand", "null")}
@@ -113,7 +116,7 @@ def readout_tags(kind: type) -> dict[str, str]:
 
 
 def text() -> str:
-    """The contents of recipe.d.ts."""
+    """The full contents of recipe.d.ts."""
     parts = [data(kind) for kind in DATA]
     parts += [data(kind) for kind in get_args(hands.Hand)]
     parts += [data(kind) for kind in (selections.Highest, *get_args(selections.Counted))]

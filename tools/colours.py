@@ -1,9 +1,9 @@
-"""Measure differences between the theme's colours, also in colour blindness, and write docs/colours.md.
+"""Measure how different the theme's colours look, also in colour blindness, and write docs/colours.md.
 
     python tools/colours.py     # writes the page and its picture
 
 Differences are Euclidean distances in OKLab (Björn Ottosson, A perceptual color space for image processing,
-2020). Black and white differ by 1; colours side by side can just be distinguished at 0.02.
+2020). Black and white differ by 1; two colours side by side can just be told apart at 0.02.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parts(color: str) -> np.ndarray:
 
 
 def hexed(parts: np.ndarray) -> str:
-    """`#rrggbb` of (red, green, blue) from 0 to 255, rounded."""
+    """Red, green and blue from 0 to 255, rounded and written as `#rrggbb`."""
     return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
@@ -67,13 +67,13 @@ def linear(color: str) -> np.ndarray:
 
 
 def written(light: np.ndarray) -> str:
-    """`#rrggbb` of linear-light red, green and blue; inverse of `linear`."""
+    """Linear-light red, green and blue written as `#rrggbb`: the inverse of `linear`."""
     own = np.clip(light, 0, 1)
     return hexed(255 * np.where(own <= 0.0031308, 12.92 * own, 1.055 * own ** (1 / 2.4) - 0.055))
 
 
 def seen(color: str, vision: str) -> str:
-    """A colour as it appears in a kind of vision (a key of `VISIONS`), as `#rrggbb`."""
+    """The colour that a kind of vision (a key of `VISIONS`) sees in place of `color`, as `#rrggbb`."""
     return written(VISIONS[vision] @ linear(color))
 
 
@@ -89,23 +89,23 @@ def lch(color: str) -> tuple[float, float, float]:
 
 
 def difference(a: str, b: str, vision: str = "normal") -> float:
-    """The distance of two colours in OKLab, in a kind of vision."""
+    """The distance of two colours in OKLab, as they appear in a kind of vision."""
     return float(np.linalg.norm(oklab(seen(a, vision)) - oklab(seen(b, vision))))
 
 
 def turn(a: str, b: str) -> float:
-    """The angle between two hues, in degrees."""
+    """The angle between the hues of two colours, in degrees."""
     apart = abs(lch(a)[2] - lch(b)[2])
     return min(apart, 360 - apart)
 
 
 def luminance(color: str) -> float:
-    """The relative luminance of WCAG 2.2, from 0 to 1."""
+    """The relative luminance of a colour as WCAG 2.2 defines it, from 0 to 1."""
     return float(linear(color) @ (0.2126, 0.7152, 0.0722))
 
 
 def contrast(a: str, b: str) -> float:
-    """The contrast ratio of WCAG 2.2, from 1 to 21."""
+    """The contrast ratio of two colours as WCAG 2.2 defines it, from 1 to 21."""
     dark, light = sorted((luminance(a), luminance(b)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -152,7 +152,7 @@ def page() -> str:
 
 
 def interface() -> dict[str, tuple[str, str, str]]:
-    """The coloured roles of the interface, with their meanings."""
+    """The coloured roles of the interface: for each role, its colours and what it means."""
     meanings = {"accent": "the interface: buttons and links", "warning": "error messages"}
     return {role: (*theme.INTERFACE[role], meaning) for role, meaning in meanings.items()}
 

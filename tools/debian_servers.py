@@ -1,6 +1,6 @@
-"""Install Debian's Redis and nginx for the tests, if they are missing and we are root. Prints their paths.
+"""Install Debian's Redis and nginx for the tests, if they are missing and this user is root.
 
-Tests that need a missing server are skipped.
+Prints the paths of the servers. Tests that need a missing server are skipped.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Write the lock files requirements/*.txt, one for each way to install: exact versions with hashes.
 
-Locked versions are kept unless an argument says otherwise: `--upgrade`, or `--upgrade-package NAME`. torch is
-left out (see pyproject.toml). Needs uv, which `make locks` installs.
+Versions that are already locked are kept, unless an argument says otherwise: `--upgrade`, or
+`--upgrade-package NAME`. torch is left out (see pyproject.toml). Needs uv, which `make locks` installs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run nginx with our nginx.conf, as compose.yaml does, on this machine, for tests and benchmarks."""
+"""Run nginx with our nginx.conf on this machine, as compose.yaml does; for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ START_SECONDS = 180
 
 @contextmanager
 def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, subprocess.Popen, Path]]:
-    """Run nginx in a context; yields its port, process and log file.
+    """Run nginx until the block ends; yields its port, process and log file.
 
-    web: host:port of the web servers. resolver: the name server that resolves this host.
+    folder: for its files. web: host:port of the web servers behind it. resolver: address of the name server
+    that resolves this host.
     """
     port, text = free(), CONFIGURATION.read_text()
     text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)

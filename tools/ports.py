@@ -4,10 +4,11 @@ import socket
 
 
 def free() -> int:
-    """A TCP port on which nothing listens, and which the system gives to no other process for a minute.
+    """A TCP port on which nothing listens, and which no other process gets from the system for a minute.
 
-    A connection that this side closes first leaves the port in TIME_WAIT: no other process gets it by chance,
-    but a server may bind it, as all set SO_REUSEADDR.
+    The system keeps a port in TIME_WAIT after the side that listened there has closed a connection first. No
+    other process gets such a port by chance, but a server may still bind it, because all servers set
+    SO_REUSEADDR.
     """
     with socket.socket() as listener, socket.socket() as client:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

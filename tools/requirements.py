@@ -1,4 +1,4 @@
-"""Print the requirements of pyproject.toml: the run time's, and those of the optional groups given by name.
+"""Print the requirements in pyproject.toml: those of the run time, and of optional groups given by name.
 
 The checkout runs without being installed, and pip before 25.1 has no other way to install a project's
 dependencies without the project.

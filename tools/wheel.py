@@ -1,4 +1,4 @@
-"""Build hook that adds files from npm to the wheel: plotly.js, and the fonts."""
+"""Build hook that adds files of npm packages to the wheel: plotly.js, and the fonts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Make the shipped data files: `make films` for all, or `python -m tools.films NAME …` for some.
 
 `atlas`, `attention`, `outlier` and `trained_keys` read trained models from packages (tools/films/atlas.py),
-and are made only if they are named. The results are reproducible up to rounding, which differs between
-machines.
+so `make films` leaves them out: they are made only if they are named. The results are reproducible up to
+rounding, which differs between machines.
 """
 
 from __future__ import annotations

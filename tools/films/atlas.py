@@ -25,8 +25,8 @@ from learning.recording.pretrained import recorded
 from learning.recording.recording import MAX_VECTORS
 from learning.shipped import FOLDER
 
-VECTORS_SHOWN = 10_000  # of all norms of a model together, at most: a file has 400 kB at most
-MOST_SHOWN = 500  # of one norm
+VECTORS_SHOWN = 10_000  # at most, of all norms of a model together, so that a file has 400 kB at most
+MOST_SHOWN = 500  # vectors at most of one norm
 TOKENS = 2048
 # Schwaller et al. 2021, Extraction of organic chemistry grammar from unsupervised learning of reactions
 SMILES = (
@@ -37,9 +37,12 @@ ENGLISH = "the explanations of this site (MIT)"
 
 @dataclass(frozen=True)
 class Source:
-    """A trained model in a package. model: its folder or file there; title: what it is called; text: a file
-    of films/, which the model reads by lines or as a whole; tokenizer: writes the missing tokenizer into a
-    copy of the folder.
+    """A trained model that comes in a package.
+
+    model       its folder or file in the package
+    title       its display name
+    text        a file of films/, which the model reads line by line or as a whole
+    tokenizer   writes a tokenizer into a copy of the folder, for a model that comes without one
     """
 
     title: str
@@ -53,7 +56,7 @@ class Source:
 
     @property
     def root(self) -> Path:
-        """The folder of the package. Raises FileNotFoundError."""
+        """The folder of the installed package. Raises FileNotFoundError if it is not installed."""
         name = self.package.partition("==")[0].replace("-", "_")
         if (found := find_spec(name)) is None or found.origin is None:
             raise FileNotFoundError(f"{name} is not installed: see {__file__}")
@@ -61,7 +64,7 @@ class Source:
 
     @contextmanager
     def with_tokenizer(self) -> Iterator[str]:
-        """The model's file or folder; a copy of the folder if a tokenizer had to be written into it."""
+        """The path of the model while the block runs: its own, or a copy with a tokenizer written into it."""
         model = self.root / self.model
         if not self.tokenizer:
             yield str(model)
@@ -75,7 +78,7 @@ class Source:
 
     @property
     def read_text(self) -> str:
-        """The text that the model reads."""
+        """The contents of the text file that the model reads."""
         return (FOLDER / self.text).read_text("utf-8")
 
     @property
@@ -87,13 +90,16 @@ class Source:
 
 
 def amino_acids(package: Path, folder: Path) -> None:
-    """The tokenizer of AntiBERTy: a token for each amino acid."""
+    """Write the tokenizer that AntiBERTy's package lacks into a folder: a token for each amino acid."""
     words = package / "trained_models" / "vocab.txt"
     BertTokenizer(str(words), do_lower_case=False).save_pretrained(folder)
 
 
 def atoms(package: Path, folder: Path) -> None:
-    """The tokenizer of rxnmapper: a token for each atom or sign of a SMILES text."""
+    """Write the tokenizer that rxnmapper's package lacks into a folder.
+
+    It makes a token of each atom or sign of a SMILES text.
+    """
     names = {name: f"[{name[:-6].upper()}]" for name in ("pad_token", "unk_token", "cls_token", "sep_token")}
     names["mask_token"] = "[MASK]"
     words = (folder / "vocab.txt").read_text("utf-8").splitlines()
@@ -145,7 +151,7 @@ MODELS = {
 
 
 def made(name: str) -> Digest:
-    """Record a model of MODELS on its text; returns the digest."""
+    """Record the norms of the model `name` (a key of MODELS) on its text; returns the reduced recording."""
     source = MODELS[name]
     with source.with_tokenizer() as model:
         seen = recorded(
@@ -165,5 +171,5 @@ def made(name: str) -> Digest:
 
 
 def atlas(name: str) -> None:
-    """Write the digest of a model of MODELS to films/."""
+    """Record the norms of the model `name` (a key of MODELS), and write the reduced recording to films/."""
     (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(made(name)))

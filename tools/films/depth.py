@@ -17,12 +17,14 @@ BLOCKS, TOKENS, DRAWS = 12, 16, 20
 
 
 def depth() -> None:
-    """Write the table "depth": twelve random blocks, medians over draws, by norm, stream width and gain.
+    """Write the table "depth": measures of twelve random blocks, by norm, width of the stream and gain.
 
-    size       the root mean square of the stream before the first block and after each
-    turn       the angle by which each block turns a token, in degrees
-    gradient   for 1 to 12 blocks and each place in the stream: ‖∂⟨r, end⟩/∂stream‖/‖r‖, r a random vector
-    spread     the smallest and largest over draws, of the last size, and of the first gradient of 12 blocks
+    Numbers are medians over DRAWS draws, except for `spread`.
+
+    size       the root mean square of the residual stream before the first block and after each
+    turn       the angle by which each block turns a token, in degrees, averaged over tokens
+    gradient   for stacks of 1 to 12 blocks and each place in the stream: ‖∂⟨r, end⟩/∂stream‖/‖r‖, r random
+    spread     [smallest, largest] over draws: of the last size, and of the first gradient of 12 blocks
     """
     rows = []
     for width, kind, gain in product(STREAM_WIDTHS, STREAM_KINDS, GAINS):
@@ -51,7 +53,7 @@ def depth() -> None:
 
 
 def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
-    """Root mean squares over tokens and coordinates, (arrays, draws)."""
+    """Root mean squares of each array, over tokens and coordinates: (arrays, draws)."""
     return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
 
 

@@ -19,10 +19,10 @@ EXPANSIONS = range(1, 5)  # widths of the hidden layer, over the input's
 
 
 def ffn() -> None:
-    """Train networks that find the coordinate of largest magnitude, by norm, activation and expansion.
+    """Train networks to find which coordinate has the largest magnitude, by norm, activation and expansion.
 
-    Writes a film for each, and the table "ffn": a row per film with each seed's final accuracy, and the
-    measures of `transmission` before and after training.
+    Writes a film (weights at checkpoints of training) of each setting. Writes the table "ffn", a row per
+    film: the final accuracy of each seed, and the measures of `transmission` before and after training.
     """
     rows = []
     for norm, function, k in product(TRAINING_POINTS, ("relu", "gelu"), EXPANSIONS):
@@ -41,16 +41,18 @@ def ffn() -> None:
 
 
 def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
-    """Measure how much of the points y passes the first Linear and the activation of a seed at a checkpoint.
+    """Measure how much of the inputs y passes the first Linear and the activation of one trained network.
+
+    seed, at: which network of the film, and which checkpoint.
 
     off       the share of pre-activations that are not positive
     bits      the entropy of their sign patterns
-    lost      the share of points whose image under ReLU other points of the surface have too
+    lost      the share of points that have the same image under ReLU as another point of the surface
     back      the error of the best affine map from the hidden layer back to y
-    hidden    the distance of the images of y and −y in the hidden layer
+    hidden    the distance between the images of y and −y in the hidden layer
     answer    the same for the predicted probabilities
 
-    The last three are root mean squares, relative to the spread (`spread`) of the values there.
+    The last three are root mean squares, relative to the spread (`spread`) of the values that are compared.
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)

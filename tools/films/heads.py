@@ -20,11 +20,12 @@ TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """Write the table "heads": the effect of swapping axes within one head, within each, and across heads.
+    """Write the table "heads": the effect of swapping axes within one head, within every head, across heads.
 
-    Of models before and after training, on held-out text. For each place: mean and standard deviation over
-    shuffles, of the increase in loss, and of the predictions' divergence. Both texts are shipped: prose of
-    this site at the time. The model of the first seed is shipped, with the effect of every shuffle.
+    Models are measured before and after training, on held-out text. For each layer and place in it, a row has
+    the mean and standard deviation over shuffles of the increase in loss, and of the divergence of the
+    predictions. Both texts are shipped: prose of this site at the time. The model of the first seed is
+    shipped, with the effect of every shuffle.
     """
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
@@ -45,7 +46,10 @@ def heads() -> None:
 def harms(
     shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
 ) -> Iterator[dict[str, Any]]:
-    """The shuffles' effect on one model, by layer and place. every: with a sorted list of all effects."""
+    """The rows of one model: the shuffles' effect, by layer and place.
+
+    every: whether a row also lists the effects of all shuffles, sorted.
+    """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
     loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
@@ -63,7 +67,7 @@ def harms(
 
 
 def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
-    """The permutations of each kind, the same for all places and models."""
+    """The permutations of each kind of shuffle. They are the same for all places and models."""
     rng = np.random.default_rng(0)
     return {
         name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES_PER_KIND)]

@@ -1,4 +1,4 @@
-"""Train the small language models, and measure them on sliding windows, for several scenes."""
+"""Train the small language models that several scenes show, and measure them on sliding windows of text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def language() -> None:
     """Train models with LayerNorm before attention, and models whose LayerNorm there only centres.
 
     Writes the table "language", and the model of each kind with the first seed. The texts are shipped too:
-    the prose of the fourteen scenes that this site had at the time, of which the last tenth is held out.
+    the prose of the fourteen scenes that this site had at the time. Its last tenth is held out from training.
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
@@ -57,10 +57,10 @@ def language() -> None:
 def sliding() -> None:
     """Write the table "drift": how letters' vectors drift as a window slides, and the loss on long texts.
 
-    For the models of `language`, and for models without norms, of which the first is shipped. Each row has
-    the `Drift` of every layer by kind ("places", "past"), window size, and vectors: the residual stream, its
-    part orthogonal to 𝟏 ("across"), or what attention reads. read: loss and size by window of the text
-    (`along`). written: the same for text that the model generates.
+    The models are those of `language`, and models without norms, the first of which is shipped. Each row has
+    a `Drift` for every layer, by what changes as the window slides ("places", "past"), window size, and kind
+    of vectors: the residual stream, its part orthogonal to 𝟏 ("across"), or the input of attention. read:
+    loss and size in each window of the text (`along`). written: the same for a text that the model generates.
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
@@ -105,7 +105,10 @@ ARMS_OF_LANGUAGE: dict[str, dict[str, Any]] = {
 def drifts(
     shape: Shape, weights: Mapping[str, np.ndarray], tokens: np.ndarray, window: int, kind: Any
 ) -> dict[str, dict[str, list[float]]]:
-    """The numbers of `Drift` in each layer, for the stream, its centred part, and what attention reads."""
+    """For each kind of vectors, the numbers of `Drift` in every layer.
+
+    The kinds are the residual stream, its centred part, and the input of attention.
+    """
     options: dict[str, Any] = {
         "window": window,
         "letters": FOLLOWED_LETTERS,

@@ -39,9 +39,10 @@ LENGTHS = {
 
 @dataclass(frozen=True)
 class Lengths(AttentionClassifier):
-    """Attention with RMSNorm that reads vectors of different lengths for keys and for values.
+    """Attention with RMSNorm that reads embeddings of different lengths for keys and for values.
 
-    asked: the length of the vectors that make keys and queries; valued: of those that make values; in √d.
+    asked    the length of the vectors from which keys and queries are made, in units of √d
+    valued   the length of the vectors from which values are made, in units of √d
     """
 
     norm: str = "rms_norm"
@@ -57,8 +58,9 @@ class Lengths(AttentionClassifier):
 def counting() -> None:
     """Train attention on the majority task by norm and learning rate; write films and the table "majority".
 
-    A row per film: for each seed the first steps with 50, 90 and 99 % accuracy (None: never) and its final
-    values; and the median curves.
+    A film has the weights at checkpoints of one training. The table has a row per film: for each seed, the
+    first steps with 50, 90 and 99 % accuracy (None: never reached) and the final values; and the median
+    curves.
     """
     rows = []
     for rate, (lr, steps) in RATES.items():
@@ -81,7 +83,7 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """Write the table "majority_falling": trainings with brody2023's steps, data and falling learning rate.
+    """Write the table "majority_falling": training with brody2023's steps, data and falling learning rate.
 
     Writes no films. Takes about ten minutes on one core.
     """
@@ -105,7 +107,7 @@ def falling() -> None:
 
 
 def lengths() -> None:
-    """Write the table "majority_lengths": steps to 50 % accuracy by the lengths of keys and of values."""
+    """Write the table "majority_lengths": steps to 50 % accuracy, by the lengths of the embeddings."""
     data, rows = majority(TEST_SEQUENCES, seed=0, batch=LENGTHS_BATCH), []
     for name, (asked, valued) in LENGTHS.items():
         network = Lengths(asked=asked, valued=valued)
@@ -116,7 +118,7 @@ def lengths() -> None:
 
 
 def turned(film: Film) -> np.ndarray:
-    """The mean angle (S, T) of the queries to the all-ones line, in degrees."""
+    """The mean angle of the queries to the line along 𝟏, in degrees: (S, T) for S seeds at T checkpoints."""
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 

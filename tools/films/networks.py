@@ -64,7 +64,10 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
 
 
 def digits_table() -> None:
-    """Write the table "digits": test accuracy by middle step, depth and last width; and a film."""
+    """Write the table "digits": test accuracy by activation or norm, depth and width of the last layer.
+
+    Also writes a film of one network.
+    """
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}
     table = []

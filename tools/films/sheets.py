@@ -14,7 +14,7 @@ NORM_COUNTS = range(2, 7)
 
 
 def sheets() -> None:
-    """Write the table "sheets": the counts of 32 networks trained on one spiral, for 2 to 6 norms."""
+    """Write the table "sheets": the sheet counts of 32 networks trained on one spiral, for 2 to 6 norms."""
     rows = []
     for norms in NORM_COUNTS:
         rows.append(counted(norms, spiral_film(TURNS, norms, steps=STEPS)))
@@ -23,11 +23,11 @@ def sheets() -> None:
 
 
 def counted(norms: int, film: Film) -> dict[str, Any]:
-    """A row of the table, with a number for each network.
+    """A row of the table, with one number for each network of the film in every column.
 
-    sheets    the largest number of sheets over one direction, for ε = 0
-    same      the share of the training points that ε = 0 leaves in their class
-    accuracy  at the end of training
+    sheets    the largest number of inputs that are mapped to the same direction, for ε = 0
+    same      the share of the training points whose class stays the same for ε = 0
+    accuracy  the accuracy at the end of training
     """
     ends = film.weights[:, -1]
     return {

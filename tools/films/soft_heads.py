@@ -27,19 +27,29 @@ SURFACES = (
     "rms_norm",
     "layer_norm_ball",
     "rms_norm_ball",
-)  # images of the norm before attention
-SHIPPED_WINDOWS = (("box", 0.0), ("triangle", 1.0))  # whose first seed is shipped
+)  # norms before attention, named as in `surface_of`
+SHIPPED_WINDOWS = (("box", 0.0), ("triangle", 1.0))  # settings whose model of the first seed is shipped
 MODELS_PER_KIND, TRAINING_STEPS = 4, 1200
 HELD_OUT_CHARACTERS, SHORT_TEXT_CHARACTERS = 6144, 4096  # the short text is learned by heart
 NOISE_SIZE, NOISE_DRAWS = 0.5, 8  # noise on attention's input, in root mean squares of the input
 
 
 def soft_heads() -> None:
-    """Write the table "soft_heads": models with overlapping heads, and models with other norm images.
+    """Write the table "soft_heads": language models with overlapping heads, or other norms before attention.
 
-    The images have 14, 15 and 16 dimensions; their models train on a text so short that they learn it by
-    heart, so that regularisation matters. Rows have the losses on training and held-out text, in nats a
-    character, and the increase by noise on attention's input. Two models of the first seed are shipped.
+    The table has three kinds of rows, each for every seed:
+
+    window, overlap   a model with this shape and overlap of the heads' windows; overlap 0, the ordinary
+                      separate heads, is the baseline
+    surface           a model with this norm before attention, which maps onto a sphere or ball of 14, 15
+                      or 16 dimensions; it trains on a text so short that it learns the text by heart, so
+                      that regularisation matters
+    trained, layer    the numbers `said` and `most` of `regions`, for the model with overlap 0 before and
+                      after training
+
+    Rows of the first two kinds have the losses on training and held-out text, in nats a character, and the
+    increase of the held-out loss by noise on attention's input. Of the first seed, two models are shipped:
+    the baseline and the one with triangular windows of overlap 1.
     """
     text, held = soft_texts()
     shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
@@ -68,13 +78,15 @@ def soft_heads() -> None:
 
 
 def soft_texts() -> tuple[str, str]:
-    """The training and the held-out text: those of `heads`, with more held out."""
+    """The training text and the held-out text: those of `heads`, with HELD_OUT_CHARACTERS more held out."""
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     return text[:-HELD_OUT_CHARACTERS], text[-HELD_OUT_CHARACTERS:] + held
 
 
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
-    """The share of each axis that each head sees; None for ordinary, separate heads."""
+    """The share of each axis that each head sees, (heads, d); None for overlap 0, which has separate
+    heads.
+    """
     if not overlap:
         return None
     at = np.arange(1, shape.width + 1)
@@ -83,10 +95,11 @@ def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | Non
 
 
 def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
-    """A norm for `read` that differs from LayerNorm before attention, where its image is `name`.
+    """A function `norm` for `learning.language.read`: another norm before attention, LayerNorm elsewhere.
 
-    A sphere, or with ε = 1 a ball, in which lengths still differ; "layer_norm" centres, "rms_norm" does not.
-    noise: applied to attention's input.
+    name starts with "layer_norm", which centres, or "rms_norm", which does not. Its outputs lie on a sphere;
+    with "_ball" at the end, ε is 1, so they fill a ball, in which lengths still differ. noise: applied to the
+    output of this norm, the input of attention.
     """
     eps = 1.0 if name.endswith("_ball") else EPS
 
@@ -111,7 +124,11 @@ def told(
     surface: str = "layer_norm",
     shares: torch.Tensor | None = None,
 ) -> dict[str, float]:
-    """The mean loss on both texts, in nats a character, and its increase by noise on attention's input."""
+    """Measure a model: the mean loss on each text, in nats a character, and the effect of noise.
+
+    Returns `learned` (on `text`), `held` (on `held`), and `noise`: the increase of the held-out loss by noise
+    on attention's input, the mean of NOISE_DRAWS draws.
+    """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     lot = torch.Generator().manual_seed(0)
 
@@ -135,10 +152,11 @@ def in_windows(shape: Shape, text: str) -> torch.Tensor:
 
 
 def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Iterator[dict[str, Any]]:
-    """For each layer, how well a token's normalised vector predicts which head's output is longest there.
+    """For each layer, how well a token's normalised vector predicts which head has the longest output there.
 
-    said: the accuracy of a linear map, fitted by least squares on every other window, on the remaining ones.
-    most: the baseline, the share of the most frequent head there.
+    said: the accuracy of a linear map from the vector to the head, fitted by least squares on every other
+    window and tested on the remaining ones. most: the accuracy of always naming the most frequent head, the
+    baseline.
     """
     tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
     tokens = in_windows(shape, text)

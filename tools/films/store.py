@@ -1,4 +1,4 @@
-"""Write films and tables to films/."""
+"""Write films (weights of networks at checkpoints of training) and tables to films/."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from learning.shipped import FOLDER
 
 
 def stored(film: Film, data: DataSet, *, half: bool) -> Film:
-    """A film with its weights rounded as in the file, and its curves measured with them on these data."""
+    """The film with its weights rounded as in a file, and its curves measured anew with these on `data`.
+
+    half: round to half instead of single precision.
+    """
     network, weights = (
         film.network,
         film.weights.astype(np.float16 if half else np.float32).astype(np.float32),

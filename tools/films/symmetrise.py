@@ -40,7 +40,7 @@ UNSHARED_VARIANTS = ("own weights", "adding")  # with different weights in each 
 
 
 def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """The digits as vectors with 16 coordinates: (for training, for testing)."""
+    """scikit-learn's digits as vectors of 16 coordinates, means of tiles: (for training, for testing)."""
     return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
 
 
@@ -58,7 +58,9 @@ def drawing(kind: str, pictures: np.ndarray) -> Draw:
 
 
 def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Train blocks on vectors of a kind; their parameters (T, S, …), in half precision as in files."""
+    """Train blocks on vectors of a kind; returns their parameters (T, S, …), in half precision as in
+    files.
+    """
     draw = drawing(kind, tiles()[0])
     found = learned(
         block, draw, iterations=iterations, seeds=range(BLOCKS_PER_KIND), checkpoints=CHECKPOINT_STEPS
@@ -67,21 +69,22 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
 
 
 def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The mean error of each of the S blocks on given vectors."""
+    """The mean error of each of the S trained blocks on the given vectors."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
 def told(values: np.ndarray) -> list[float]:
-    """The mean over vectors for each seed, rounded for a table."""
+    """The mean over vectors for each seed, rounded for a table. values: (seeds, vectors)."""
     return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
 
 def asymmetry(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
 ) -> list[float]:
-    """The mean distance in √d, (S,), between permuting the axes before and after the block.
+    """For each block, how much its result changes with the order of the axes: (S,), in units of √d.
 
-    0 for LayerNorm, which commutes with permutations.
+    The mean distance between permuting the axes before the block and after it. 0 for LayerNorm, which
+    commutes with permutations.
     """
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
@@ -91,10 +94,11 @@ def asymmetry(
 
 
 def imitations() -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table "symmetrise", and write the film of each setting's median block.
+    """Yield the rows of the table "symmetrise"; write the film of each setting's block of median error.
 
-    First by heads and iterations: the errors, also after further iterations and at other scales and means;
-    then on other kinds of vectors than those of the training; then for the variants of heads.
+    First come settings of heads and iterations: errors, also after further iterations and at other scales and
+    means. Then come blocks tested on other kinds of vectors than those they were trained on. Last come the
+    variants of heads.
     """
     pictures = tiles()[1]
     kinds = {
@@ -114,7 +118,7 @@ def imitations() -> Iterator[dict[str, Any]]:
 
 
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """The row of one setting of heads and iterations; writes the film of its median block."""
+    """The row of one setting of heads and iterations. Also writes the film of the block of median error."""
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
     row = told_of(block, parts, iterations, x, "ring")
@@ -133,7 +137,7 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
 
 
 def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The row of blocks trained on one kind of vectors and tested on all kinds."""
+    """The row of the blocks that were trained on one kind of vectors and are tested on all kinds."""
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
     used = {name: far_off(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}

