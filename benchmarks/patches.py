@@ -33,6 +33,7 @@ FRAME_PATHS = ("/octants", "/layernorm?n=2000")
 CASES = {
     "buffers": ("a frame", FRAME_PATHS),
     "redraw": ("a frame", FRAME_PATHS),
+    "uniforms": ("a frame", FRAME_PATHS),
     "layers": ("a frame", FRAME_PATHS),
     "pulse": ("a second at rest", ("/layernorm", "/heads")),
 }

@@ -30,6 +30,7 @@ import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
+import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
 /** Encode numbers as base64, because JSON has no NaN and no infinities. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
@@ -408,6 +409,29 @@ const answers = {
         state.advance(50, false);
       }
       return [...told, tell(state)];
+    });
+  },
+  // the calls to WebGL for the uniforms that a shader is given, turn by turn; null: other code sets a uniform
+  uniforms: ({ types, turns }) => {
+    /** @type {unknown[]} */ let told = [];
+    const set = Object.fromEntries(
+      ["uniform1f", "uniform1i", "uniform3fv", "uniformMatrix4fv"].map((name) => [
+        name,
+        (/** @type {unknown[]} */ ...asked) => told.push([name, ...asked]),
+      ]),
+    );
+    const gl = Object.assign(Object.create({ ...set, useProgram: () => {} }), {
+      getUniformLocation: (/** @type {unknown} */ _, /** @type {string} */ name) => name,
+    });
+    const program = {};
+    const shader = { program, types: { uniforms: types } };
+    cacheUniforms(gl)(shader);
+    gl.useProgram(program);
+    return turns.map((given) => {
+      told = [];
+      if (given === null) gl.uniform1f("opacity", 7);
+      else shader.uniforms = given;
+      return told;
     });
   },
   crowds: ({ points, ranges }) => crowds(Float32Array.from(points), ranges),

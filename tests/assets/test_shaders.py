@@ -1,4 +1,4 @@
-"""Depth effects, and the WebGL contexts that patches change."""
+"""Uniforms of shaders, set where they change; depth effects; and the contexts that they change."""
 
 import re
 
@@ -26,6 +26,35 @@ void main() { gl_Position = vec4(position, 1.0); }
 def node():
     with Node() as process:
         yield process
+
+
+TYPES = {"model": "mat4", "clipBounds": ["vec3", "vec3"], "opacity": "float", "texture": "sampler2D"}
+TYPES |= {"light": {"place": "vec3"}}
+
+
+def test_a_uniform_is_set_where_it_changes(node):
+    """All uniforms are set at first, then only changed ones, and all again after other code has set one."""
+    model, low, high = list(range(16)), [0, 0, 0], [1, 1, 1]
+    given = {"model": model, "clipBounds": [low, high], "opacity": 1, "texture": 0, "light": {"place": low}}
+    moved = given | {"model": [*model[:-1], 99], "clipBounds": [low, [1, 2, 1]], "opacity": 0.5}
+    every = [
+        ["uniformMatrix4fv", "model", False, model],
+        ["uniform3fv", "clipBounds[0]", low],
+        ["uniform3fv", "clipBounds[1]", high],
+        ["uniform1f", "opacity", 1],
+        ["uniform1i", "texture", 0],
+        ["uniform3fv", "light.place", low],
+    ]
+    turns = [given, given, moved, {"opacity": 0.5}, None, {"opacity": 0.5}, given]
+    told = node.ask("uniforms", types=TYPES, turns=turns)
+    assert told[:2] == [every, []]
+    assert told[2] == [
+        ["uniformMatrix4fv", "model", False, moved["model"]],
+        ["uniform3fv", "clipBounds[1]", [1, 2, 1]],
+        ["uniform1f", "opacity", 0.5],
+    ]
+    assert told[3:6] == [[], [["uniform1f", "opacity", 7]], [["uniform1f", "opacity", 0.5]]]
+    assert told[6] == every
 
 
 def test_the_shaders_that_plotly_draws_points_with_get_depth(node):

@@ -2,9 +2,9 @@
 /**
  * The patches to Plotly's private parts, by name (docs/plotly.md). A failing patch is reported once, and
  * drawing goes on by the public path. A page's address can turn patches off, to measure what each gains:
- * `#without=redraw,pulse`.
+ * `#without=uniforms,pulse`.
  *
- * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw"} Name
+ * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "uniforms"} Name
  */
 
 const off = new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",") ?? [];

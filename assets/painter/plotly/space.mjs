@@ -33,6 +33,7 @@ import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
 import { caught, pulse } from "./pulse.mjs";
+import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
 
@@ -49,6 +50,7 @@ export class Space {
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
   /** @type {WeakMap<object, object>} the depth effects of each of Plotly's objects */ #looks = new WeakMap();
   /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */ #buffers = new Map();
+  /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
   /** @type {import("./pulse.mjs").Look | null} */ #look = null;
 
   /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast
@@ -93,6 +95,7 @@ export class Space {
     /** @type {Plotly} */ let unseen = null;
     const build = () =>
       within(draw, (gl) => {
+        if (this.fast && wanted("uniforms")) this.#mend = cacheUniforms(gl);
         if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
         if (!this.fast) return;
         unseen = gl;
@@ -163,6 +166,8 @@ export class Space {
         this.#looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.#depth, look);
+          // an object may have no program before it is first drawn
+          this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
           if (sharing.has(object)) byNumbers(object, () => own.call(object, camera));
           else own.call(object, camera);
         };
