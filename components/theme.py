@@ -68,18 +68,18 @@ WRITTEN = {
 
 # scale: colours from low to high, for (light, dark)
 SCALES = {
-    # between two classes, or from negative to positive numbers
+    # diverging: from one class to the other, or from negative to positive numbers
     "diverging": (
         ("#7b158d", "#b586b8", "#cbc8c2", "#d3ab63", "#c08500"),
         ("#c268cf", "#95638f", "#6a6a70", "#ad905c", "#f6bd5f"),
     ),
-    # the same for points, each of which must be visible on the paper and on a sphere
+    # diverging for points: each colour must be visible on the paper and on a sphere
     "height": (
         ("#7b158d", "#8f5a98", "#7d7a74", "#a07a32", "#a87400"),
         ("#c268cf", "#b184b6", "#a9a9ae", "#c8aa74", "#f6bd5f"),
     ),
     "sequential": (("#d3def4", "#1b70e6", "#112a5c"), ("#2a3a58", "#86b9ff", "#ecf2ff")),
-    # the sequential scale for few points, each of which must be visible on the paper
+    # sequential for a few points: each colour must be visible on the paper
     "weight": (("#7ea5e6", "#1b70e6", "#112a5c"), ("#4f75bd", "#86b9ff", "#ecf2ff")),
     # all hues in a circle, with a pale red
     "cyclic": (
@@ -91,7 +91,10 @@ THEMES = ("light", "dark")
 
 
 def colors(theme: str) -> dict[str, str]:
-    """The CSS custom properties of one theme, with the steps of its scales (`--diverging-0` …)."""
+    """The colours of one theme by name: `role`, `role-text` for text, and steps of scales (`diverging-0` …).
+
+    The names are those of the CSS custom properties without `--`, which callers add.
+    """
     i = THEMES.index(theme)
     steps = {f"{name}-{k}": c for name, both in SCALES.items() for k, c in enumerate(both[i])}
     words = {f"{role}-text": both[i] for role, both in WRITTEN.items()}
@@ -99,23 +102,26 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The role for text of a role: the same, or one of more contrast if its own has too little for text."""
+    """The role for text about a `role`: `role-text` if its own colour is too faint for text, else `role`."""
     return f"{role}-text" if role in WRITTEN else role
 
 
 def upon(share: float) -> str:
-    """The role of text that is legible on the sequential scale at a position from 0 to 1."""
+    """The role (colour) in which text is legible on a cell of the sequential scale.
+
+    share: the position of the cell's colour on the scale, from 0 to 1.
+    """
     return next((role for role, (_, _, end) in UPON.items() if share < end), "on-deep")
 
 
 def scale(name: str) -> list[list[Any]]:
-    """A Plotly colour scale of `var(--…)` entries."""
+    """The colour scale `name` in Plotly's form: pairs (position from 0 to 1, `var(--name-k)`)."""
     count = len(SCALES[name][0])
     return [[k / (count - 1), f"var(--{name}-{k})"] for k in range(count)]
 
 
 def resolve(data: Any, theme: str) -> Any:
-    """`data` with each `var(--role)` replaced by its colour."""
+    """Copy nested dicts and lists, with each text `var(--role)` replaced by that colour of a theme."""
     known = colors(theme)
 
     def resolved(data: Any) -> Any:
@@ -129,7 +135,10 @@ def resolve(data: Any, theme: str) -> Any:
 
 
 def css() -> str:
-    """The custom properties of both themes: that of the system, unless `data-scheme` says which."""
+    """The style sheet with the colours of both themes as custom properties.
+
+    The operating system's setting decides which theme applies, unless `data-scheme` on the root element does.
+    """
     light, dark = (
         f"color-scheme: {theme}; " + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())
         for theme in THEMES

@@ -54,7 +54,7 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A query as a dict. Raises WrongValue for a name that occurs twice."""
+    """The (name, value) pairs of a query as a dict. Raises WrongValue for a name that occurs twice."""
     query: dict[str, str] = {}
     for name, text in pairs:
         if name in query:
@@ -67,10 +67,10 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
-    """The state that a query describes; other values are the scene's defaults. Raises WrongValue.
+    """The state that a query describes, completed with the scene's defaults.
 
-    build: returns the recipe for choices. tour: whether the page has the scene's tour; an embedded figure has
-    none.
+    build: returns the recipe of a scene for its choices. tour: whether the page has the scene's tour, so that
+    the query may name a stop; an embedded figure has none. Raises WrongValue for an unknown name or value.
     """
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
@@ -87,7 +87,7 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
 
 
 def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
-    """For each name, a function that parses its text, or raises WrongValue."""
+    """The functions that parse the values of a link except choices, by name; they raise WrongValue."""
     controls = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
     own: dict[str, Callable[[str], Any]] = {
         "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
@@ -102,17 +102,17 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
 
 
 def last_point(recipe: Recipe) -> int:
-    """The number of the last point that can be followed."""
+    """The number of the last point that a reader can follow: of the table's cloud, or of the first cloud."""
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 
 
 def _number(text: str) -> float:
-    """The number of a plain decimal text; otherwise NaN."""
+    """Parse a plain decimal number; NaN for any other text."""
     return float(text) if DECIMAL_NUMBER.fullmatch(text) else float("nan")
 
 
 def within(parameter: Parameter, x: float) -> bool:
-    """Whether a value is valid for a parameter; a slider of ε whose range allows it may also be exactly 0."""
+    """Whether a value is valid for a parameter: in its range or, on a logarithmic slider (ε), exactly 0."""
     return parameter.min <= x <= parameter.max or (parameter.scale == "log" and x == 0)
 
 
@@ -188,8 +188,9 @@ def write(state: State) -> str:
 
 
 def key(scene: Scene, choices: Choices) -> str:
-    """The choices that differ from the defaults, as a query: the key of a recipe
-    (assets/player/source.mjs).
+    """The key of a scene's recipe: the choices that differ from the defaults, as a query without "?".
+
+    "" for the defaults. assets/player/source.mjs computes the same key.
     """
     return _encoded(_others(scene, choices))
 
@@ -204,7 +205,11 @@ def _encoded(query: Mapping[str, str], safe: str = "") -> str:
 
 
 def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
-    """A parameter and its value with five digits, or with more if the rounded value would leave its range."""
+    """The entry {name: value} of a link, to five significant digits; {} if `x` is the default `usual`.
+
+    All digits are written if the rounded value would leave the allowed range (`fits`). A value that rounds to
+    the default counts as the default.
+    """
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:
         return {}
@@ -212,9 +217,9 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
-    """The camera's part of a link: four decimals, or all if rounding would bring it too near its centre.
+    """The entry {"camera": numbers} of a link, with four decimals; {} for a camera that no link accepts.
 
-    {} if no link accepts the camera.
+    All decimals are written if rounding would bring the camera too near the point that it looks at.
     """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))
@@ -223,7 +228,7 @@ def _seen(camera: Sequence[float]) -> dict[str, str]:
 
 
 def _text(x: float) -> str:
-    """A number as JavaScript writes it."""
+    """A number as text, exactly as JavaScript's `String` writes it."""
     digits = Decimal(repr(float(x) + 0.0)).normalize()  # −0 is 0
     if -7 < digits.adjusted() < 21:
         return f"{digits:f}"

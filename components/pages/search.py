@@ -93,7 +93,7 @@ def _guides(place: Place) -> Iterator[dict[str, str]]:
 
 
 def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
-    """The parts of a scene: for each its kind, title, text, and the end of its URL."""
+    """The parts of a scene that search can find: (kind, title, text, what to append to the scene's URL)."""
     text = scene.text
     for title, words, where in _sections(text.html):
         yield "text", title, words, where
@@ -107,12 +107,14 @@ def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _sections(html: str) -> Iterator[tuple[str, str, str]]:
-    """The sections of a text as (title, HTML, fragment), and their paragraphs that begin in bold, except in
-    the first section.
+    """The parts of a text that readers can find and jump to, each as (title, HTML, fragment of the link).
+
+    Each section is a part. After the first section, a paragraph that begins in bold starts a part of its own,
+    which has the bold words as its title.
     """
     _, *named = HEADING.split(html)
     for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):
-        before, *leads = LEAD.split(body) if k else (body,)  # the first section is on the first screen
+        before, *leads = LEAD.split(body) if k else (body,)  # the first section stays whole
         if before.strip():
             yield title, before, f"#{anchor(title)}"
         for lead, words in zip(leads[::2], leads[1::2], strict=True):

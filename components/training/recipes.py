@@ -36,7 +36,7 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
-    """The recipe for some choices, memoised; simultaneous requests share one computation."""
+    """The finished recipe, memoised by choices; simultaneous requests share its computation."""
     return finished(draft(scene, choices))
 
 
@@ -54,7 +54,7 @@ def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
 
 
 def recipe_of(scene: Scene, **choices: Any) -> Recipe:
-    """The recipe for some choices, with defaults for the others."""
+    """The recipe of a scene for the given choices, by name; the others have their defaults."""
     return built(scene, scene.choose({name: str(value) for name, value in choices.items()}))
 
 
@@ -64,7 +64,10 @@ def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> St
 
 
 def given(scene: Scene, choices: Choices) -> list[Any]:
-    """The contents of the files that a scene needs for its choices. Raises WrongValue."""
+    """The parsed contents of the files that a scene needs for its choices, shipped or stored by a reader.
+
+    Raises WrongValue if a stored file is missing or broken.
+    """
     return [
         shipped.read(file.name, file.read) if isinstance(file, File) else runs.read(file)
         for file in scene.files(choices)
@@ -72,9 +75,11 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
 
 
 def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
-    """The film of the run or of the network that the choices name; otherwise the first shipped one that fits.
+    """The film (weights at checkpoints of a training) that a trained scene shows for these choices.
 
-    If none fits, it has a single checkpoint, of untrained networks. Raises WrongValue.
+    It is that of the stored `run` or of the network `net` that the choices name. Without these, it is the
+    first of the shipped `films` that was trained for this network and data; if there is none, it has a single
+    checkpoint, of untrained networks. Raises WrongValue if the run or network does not fit.
     """
     if choices["run"]:
         return fitting("run", runs.load(choices["run"]), network, data)
@@ -85,7 +90,10 @@ def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[st
 
 
 def _carried(text: str, network: Model, data: DataSet) -> Film:
-    """A film with a single checkpoint, of the network in a link. Raises WrongValue."""
+    """A film with one checkpoint: the network whose weights are written in a link, as the `text` of `net`.
+
+    Raises WrongValue if the text is damaged, or its network is not the one of the other choices.
+    """
     try:
         found, flat = network_of(text)
         if found == network:
@@ -96,7 +104,7 @@ def _carried(text: str, network: Model, data: DataSet) -> Film:
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
-    """The film, if it was trained for this network and data. Raises WrongValue."""
+    """Return the film if it was trained for this network and data; otherwise raise WrongValue for `name`."""
     if not _same(film, network, data):
         raise _other_choices(name)
     return film
@@ -113,7 +121,7 @@ def _same(film: Film, network: Model, data: DataSet) -> bool:
 
 
 def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
-    """A film with a single checkpoint, of networks with weights (S, P)."""
+    """A film with one checkpoint, at step 0: S networks; `weights` (S, P) has one row of weights for each."""
     points = data.points.astype(float)
     labels, weight = network.answers(points, data.labels, np.ones(len(points)))
     with np.errstate(all="ignore"):  # the film refuses numbers that are not finite

@@ -21,8 +21,10 @@ MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts g
 
 
 class GuideShortener:
-    """Shortens the guides of a recipe's views: those with a radius of their own, and clouds shown only by
-    guides.
+    """Shortens guides (axes, planes, their labels), so that they end inside the picture at each stage.
+
+    A guide with a size of its own (`Mark.own_size`) is replaced by a shorter one. For the others, the points
+    of their cloud are pulled in, unless a mark that is not a guide also draws this cloud.
     """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
@@ -30,12 +32,14 @@ class GuideShortener:
         self._shared = {mark.cloud for v in recipe.views for mark in v.layers if not mark.guide}
 
     def shortened(self, view: View) -> View:
-        """The view with guides that end within its picture at each stage."""
+        """The view, whose guides now end within its picture at each stage; also alters points in `clouds`."""
         layers = (self._within(mark, view) if self._may_shorten(mark) else mark for mark in view.layers)
         return replace(view, layers=tuple(layers))
 
     def _may_shorten(self, mark: Mark) -> bool:
-        """Whether a mark is a guide whose cloud no other mark shows, or that has its own radius."""
+        """Whether a mark is a guide and shortening it alters only guides: it has its own size, or a cloud
+        that only guides draw.
+        """
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
     def _within(self, mark: Mark, view: View) -> Mark:
@@ -43,7 +47,7 @@ class GuideShortener:
         stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
         if not stages or self._radius(mark, view, stages) <= limit:
             return mark
-        rays = mark.along_rays(self.clouds[mark.cloud].points)  # also when shortened
+        rays = mark.along_rays(self.clouds[mark.cloud].points)  # remains true when it is shortened
         for stage in stages:
             for _ in range(SHORTENING_STEPS):
                 factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)
@@ -60,7 +64,7 @@ class GuideShortener:
         return mark
 
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest distance from the centre at which a guide is drawn at these stages."""
+        """The largest |x| or |y| at which a guide is drawn at these stages, in halves of the panel's side."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -70,7 +74,7 @@ class GuideShortener:
         return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
 
     def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """The distance (N, 1) of each point of its cloud from the centre at a stage."""
+        """The larger of |x| and |y| (N, 1) of each point of the guide's cloud at a stage, as in `_radius`."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return np.abs(on_paper(view.at(stage), shown, view.camera)[0]).max(1, keepdims=True)
 
