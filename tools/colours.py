@@ -130,8 +130,8 @@ cyclic scale contains all hues, with a pale red.
 
 `tests/components/test_theme.py` checks this for every view of every scene:
 
-- marks have a contrast of at least 3 with the background ("paper"), words 4.5 with paper and panel; words of
-  roles with too little contrast have a colour of more contrast (`WRITTEN`);
+- marks have a contrast of at least 3 with the background ("paper"), words 4.5 with paper and panel; where the
+  colour of a role has too little contrast for text, its words have another shade (`WRITTEN` in `theme.py`);
 - two roles that are drawn in one view in the same form differ by at least {apart} in OKLab, and {without} in
   each kind of colour blindness (simulated after Machado, Oliveira and Fernandes 2009);
 - roles with more similar colours differ in form: points, squares or rings; solid or dashed lines; areas;
