@@ -52,6 +52,7 @@ import { unpack, movers } from "./packed.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
 import { IN_PLACE_STEPS, apply, every, parametersOf, sourcesOf } from "./steps.mjs";
+import { latest } from "./time_slices.mjs";
 
 export { gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
@@ -122,10 +123,9 @@ function stage(x, n, step, params, all, first, old) {
 }
 
 /**
- * @typedef {{names: string[], sources: string[], inputs: unknown[], stages: Float64Array[], before:
- * Float64Array[] | undefined}} Known the cached stages of a
- *   cloud: the parameters and clouds it depends on, and the stages before the last change, whose memory is
- *   reused next
+ * @typedef {{names: string[], sources: string[], slot: import("./time_slices.mjs").Slot<Float64Array[]>,
+ *   before: Float64Array[] | undefined}} Known the cached stages of a cloud: the parameters and clouds it
+ *   depends on, and the stages before the last change, whose memory is reused next
  * @typedef {WeakMap<Cloud, Known>} Memory the cache of one user of a recipe: an array of stages is valid
  *   until its cloud has changed twice
  */
@@ -134,24 +134,20 @@ function stage(x, n, step, params, all, first, old) {
  * changed. @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it
  * @param {Memory} memory */
 function remembered(cloud, params, all, memory) {
-  let known = memory.get(cloud);
-  const steps = known ? [] : every([...cloud.place, ...cloud.steps]);
-  const names = known?.names ?? parametersOf(steps);
-  const sources = known?.sources ?? sourcesOf(steps);
-  const inputs = [...names.map((name) => params[name]), ...sources.map((name) => all[name])];
-  if (!known || !inputs.every((input, i) => input === known?.inputs[i])) {
-    memory.set(
-      cloud,
-      (known = {
-        names,
-        sources,
-        inputs,
-        stages: cloudStages(cloud, params, all, undefined, known?.before),
-        before: known?.stages,
-      }),
-    );
-  }
-  return known.stages;
+  const known = memory.get(cloud) ?? unknown(cloud);
+  memory.set(cloud, known);
+  const inputs = [...known.names.map((name) => params[name]), ...known.sources.map((name) => all[name])];
+  return latest(known.slot, inputs, () => {
+    const found = cloudStages(cloud, params, all, undefined, known.before);
+    known.before = known.slot.done?.result;
+    return found;
+  });
+}
+
+/** @param {Cloud} cloud @returns {Known} */
+function unknown(cloud) {
+  const steps = every([...cloud.place, ...cloud.steps]);
+  return { names: parametersOf(steps), sources: sourcesOf(steps), slot: {}, before: undefined };
 }
 
 /** The stages of all clouds: for each, one array per stage. A cloud can read only earlier ones.

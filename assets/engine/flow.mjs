@@ -14,29 +14,27 @@
 
 import { unpack, value } from "./packed.mjs";
 import { scratch } from "./scratch.mjs";
+import { same, takeTime } from "./time_slices.mjs";
 
-/** @type {WeakMap<Flow, Run>} */
+const KEPT_RUNS = 3; // for each flow: of what is shown, and of what is being computed
+
+/** @type {WeakMap<Flow, Run[]>} the latest first */
 const runs = new WeakMap();
 
-/** Whether two lists have identical elements. @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */
-function same(a, b) {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-/** The points at the time that the parameters say. The run is cached: it is continued while only the time
+/** The points at the time that the parameters say. Runs are cached: one is continued while only the time
  * changes, and repeated from where a point is put elsewhere. @param {Float64Array} x @param {number} n
  * @param {Flow} step @param {Params} params @param {unknown[]} inputs of the velocity
  * @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
-  const nodes = nodesOf(step, n, params);
-  const states = statesOf(step, x, nodes, inputs);
-  const after = nodes.findIndex(({ time }) => time > until);
-  const needed = after < 0 ? nodes.length - 1 : after;
+  const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
+  const later = nodes.findIndex(({ time }) => time > until);
+  const reached = (later < 0 ? nodes.length : later) - 1; // the last node until then
+  const between = later > 0 && nodes[reached].time < until;
+  const needed = between ? later : Math.max(reached, 0);
   for (let k = states.length; k <= needed; k++) {
     const { time, point, place } = nodes[k];
+    if (point < 0) takeTime(n);
     states.push(
       point < 0
         ? rungeKutta(states[k - 1], time - nodes[k - 1].time, velocity)
@@ -45,18 +43,32 @@ export function flow(x, n, step, params, inputs, velocity) {
   }
   const out = scratch(x.length, x);
   out.set(states[needed]);
-  if (after <= 0) return out;
-  const before = states[after - 1];
-  const f = (until - nodes[after - 1].time) / (nodes[after].time - nodes[after - 1].time);
+  if (!between) return out;
+  const before = states[reached];
+  const f = (until - nodes[reached].time) / (nodes[later].time - nodes[reached].time);
   for (let i = 0; i < out.length; i++) out[i] = (1 - f) * before[i] + f * out[i];
   return out;
 }
 
-/**
- * The times at which a step ends, or at which a point is put elsewhere.
- * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time
- */
-function nodesOf({ times, puts }, n, params) {
+/** @type {WeakMap<Flow, {n: number, values: Readonly<Float64Array>[], nodes: Node[]}>} */
+const latestNodes = new WeakMap();
+
+/** The nodes of a run; the same array while no put has changed. @param {Flow} step @param {number} n
+ * @param {Params} params @returns {Node[]} in the order of time */
+function nodesOf(step, n, params) {
+  const values = step.puts.flatMap(({ point, time, place }) =>
+    [point, time, place].map((each) => value(each, params)),
+  );
+  const known = latestNodes.get(step);
+  if (known?.n === n && same(known.values, values)) return known.nodes;
+  const nodes = ordered(step, n, params);
+  latestNodes.set(step, { n, values, nodes });
+  return nodes;
+}
+
+/** The times at which a step ends, or at which a point is put elsewhere. @param {Flow} step @param {number} n
+ * @param {Params} params @returns {Node[]} in the order of time */
+function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];
   const moved = puts
@@ -78,22 +90,29 @@ function rounded(x) {
   return near - x === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** The states that are known for these nodes. @param {Flow} step @param {Float64Array} x
- * @param {Node[]} nodes @param {unknown[]} inputs */
-function statesOf(step, x, nodes, inputs) {
-  const run = runs.get(step);
-  if (!run || !same(run.inputs, inputs) || !same(run.states[0], x)) {
-    const states = [Float64Array.from(x)];
-    runs.set(step, { inputs, nodes, states });
-    return states;
+/** The run with these nodes, or a new one with all states that are known for it. @param {Flow} step
+ * @param {Float64Array} x @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
+function runOf(step, x, nodes, inputs) {
+  const kept = runs.get(step) ?? [];
+  const alike = kept.filter((run) => same(run.inputs, inputs) && same(run.states[0], x));
+  let run = alike.find((each) => each.nodes === nodes);
+  if (!run) {
+    const states = alike
+      .map((each) => each.states.slice(0, common(each, nodes)))
+      .reduce((a, b) => (b.length > a.length ? b : a), [Float64Array.from(x)]);
+    run = { inputs, nodes, states };
   }
-  let k = 1;
+  runs.set(step, [run, ...kept.filter((each) => each !== run)].slice(0, KEPT_RUNS));
+  return run;
+}
+
+/** How many of a run's states hold for other nodes, too. @param {Run} run @param {Node[]} nodes */
+function common(run, nodes) {
   const alike = (/** @type {Node} */ a, /** @type {Node} */ b) =>
     a.time === b.time && a.point === b.point && same(a.place, b.place);
+  let k = 1;
   while (k < run.states.length && k < nodes.length && alike(nodes[k], run.nodes[k])) k++;
-  run.states.length = Math.min(run.states.length, k);
-  run.nodes = nodes;
-  return run.states;
+  return k;
 }
 
 /** A copy of the points x in which one gets the direction of `place`, and keeps its length.

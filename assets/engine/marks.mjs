@@ -13,9 +13,21 @@
  */
 
 import { allPoints, chosen, shownPoints } from "./chosen.mjs";
-import { between, cloudOf, cloudStages, gather, project, sizeOf, unpack, value } from "./engine.mjs";
+import {
+  between,
+  cloudOf,
+  cloudStages,
+  gather,
+  project,
+  rowMovers,
+  sizeOf,
+  unpack,
+  value,
+} from "./engine.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificateOf, hullOf } from "./measures.mjs";
+import { every, parametersOf, sourcesOf } from "./steps.mjs";
+import { latest, same, takeTime } from "./time_slices.mjs";
 
 const COUNT_TOLERANCE = 1e-9; // of a count
 
@@ -182,8 +194,9 @@ export const drawn = (mark, moment) =>
   /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
 /**
- * @type {WeakMap<Mark, {inputs: unknown[], starts: Float64Array}>} positions of all points at each stop,
- *   before the progress moves them
+ * @typedef {import("./time_slices.mjs").Slot<Float64Array>} Slot
+ * @type {WeakMap<import("./engine.mjs").Cloud, Record<string, Slot>>} the positions of all points at each
+ *   stop of a parameter, before the progress moves them
  */
 const starts = new WeakMap();
 
@@ -196,31 +209,29 @@ const walked = new WeakMap();
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
 const ways = new WeakMap();
 
-/**
- * Whether a cached result was computed from the same inputs.
- * @param {{inputs: unknown[]} | undefined} known @param {unknown[]} inputs
- */
-const unmoved = (known, inputs) =>
-  known?.inputs.length === inputs.length && inputs.every((input, i) => input === known?.inputs[i]);
+/** The values of all parameters but the one along which the mark's paths run. @param {WayMark} mark
+ * @param {import("./engine.mjs").Params} params */
+const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
 /** The positions of all points at stage 0 for each stop of the mark's parameter, one stop after the other;
- * cached until another parameter changes.
+ * the same array until another parameter changes. They are computed in time slices.
  * @param {WayMark} mark @param {Moment} moment */
-function startsOf(mark, { recipe, stages, params }) {
-  const { [mark.parameter]: _, ...others } = params;
-  const inputs = Object.values(others);
-  const known = starts.get(mark);
-  if (known && unmoved(known, inputs)) return known.starts;
-  const cloud = { ...cloudOf(recipe, mark.cloud), steps: [] };
-  const stops = unpack(mark.stops);
-  const each = Array.from(
-    stops,
-    (stop) => cloudStages(cloud, { ...params, [mark.parameter]: stop }, stages)[0],
-  );
-  const found = new Float64Array(each.length * each[0].length);
-  each.forEach((points, k) => found.set(points, k * points.length));
-  starts.set(mark, { inputs, starts: found });
-  return found;
+export function startsOf(mark, { recipe, stages, params }) {
+  const cloud = cloudOf(recipe, mark.cloud);
+  const slots = starts.get(cloud) ?? {};
+  starts.set(cloud, slots);
+  const slot = (slots[`${mark.parameter} ${mark.stops.bdata}`] ??= {});
+  const unmoved = { ...cloud, steps: [] };
+  /** @type {Float64Array[]} */ const each = [];
+  return latest(slot, otherParams(mark, params), () => {
+    for (const stop of unpack(mark.stops).subarray(each.length)) {
+      takeTime(cloud.points.shape[0]);
+      each.push(cloudStages(unmoved, { ...params, [mark.parameter]: stop }, stages)[0]);
+    }
+    const found = new Float64Array(each.length * each[0].length);
+    each.forEach((points, k) => found.set(points, k * points.length));
+    return found;
+  });
 }
 
 /** The paths of points as the mark's parameter runs through its stops and nothing else changes, with a gap
@@ -228,18 +239,14 @@ function startsOf(mark, { recipe, stages, params }) {
  * @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
-  const { [mark.parameter]: _, ...others } = params;
   const indices = chosen(mark, moment);
-  const still = [...indices, ...Object.values(others)];
-  const inputs = [progress, ...still];
+  const own = walk(mark, moment, indices, startsOf(mark, moment));
+  const inputs = [own, progress, ...rowMovers(mark.rows).map((name) => params[name])];
   const known = ways.get(mark);
-  if (known && unmoved(known, inputs)) return known.points;
+  if (known && same(known.inputs, inputs)) return known.points;
   const m = indices.length;
   const count = unpack(mark.stops).length;
   const k = mark.rows.length;
-  const before = walked.get(mark);
-  const own = before && unmoved(before, still) ? before.stages : walk(mark, moment, indices);
-  walked.set(mark, { inputs: still, stages: own });
   const shown = project(mark.rows, own, between(own, m * count, progress), m * count, params);
   const points = new Float32Array(m * (count + 1) * k).fill(NaN);
   for (let line = 0; line < m; line++)
@@ -249,21 +256,41 @@ function way(mark, moment) {
 }
 
 /** The stages of these points at all stops, point by point: they do not depend on the progress.
- * @param {WayMark} mark @param {Moment} moment @param {number[]} indices */
-function walk(mark, moment, indices) {
-  const { recipe, stages, params } = moment;
+ * @param {WayMark} mark @param {Moment} moment @param {number[]} indices @param {Float64Array} starting the
+ * positions of all points at each stop */
+function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
+  const inputs = [starting, ...indices, ...moving(cloud, mark.parameter, params, stages)];
+  const known = walked.get(mark);
+  if (known && same(known.inputs, inputs)) return known.stages;
   const n = cloud.points.shape[0];
-  const every = startsOf(mark, moment);
   const count = unpack(mark.stops).length;
-  const d = every.length / (n * count) || 1;
+  const d = starting.length / (n * count) || 1;
   const m = indices.length;
   const at = new Float64Array(m * count * d);
   indices.forEach((index, line) => {
     for (let v = 0; v < count; v++)
-      for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = every[(v * n + index) * d + j];
+      for (let j = 0; j < d; j++) at[(line * count + v) * d + j] = starting[(v * n + index) * d + j];
   });
-  return cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
+  const found = cloudStages({ ...cloud, place: [] }, params, stages, { at, index: 0, n: m * count });
+  walked.set(mark, { inputs, stages: found });
+  return found;
+}
+
+/** The values of parameters, and the stages of clouds, that the steps of a cloud use, except one parameter.
+ *
+ * @param {import("./engine.mjs").Cloud} cloud @param {string} parameter
+ * @param {import("./engine.mjs").Params} params @param {import("./engine.mjs").Stages} stages
+ * @returns {unknown[]}
+ */
+function moving(cloud, parameter, params, stages) {
+  const steps = every(cloud.steps);
+  return [
+    ...parametersOf(steps)
+      .filter((name) => name !== parameter)
+      .map((name) => params[name]),
+    ...sourcesOf(steps).map((name) => stages[name]),
+  ];
 }
 
 /** The weights of a row, which are the query whose scores it shows. @param {Row} row

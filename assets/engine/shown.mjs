@@ -10,7 +10,7 @@
 
 import { chosen, counted, withGaps } from "./chosen.mjs";
 import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
-import { drawn } from "./marks.mjs";
+import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
@@ -74,6 +74,7 @@ export function pointsOf(mark, moment) {
     still ? null : at[mark.cloud],
     followed,
     mark.mark === "Trail" ? progress : 0,
+    mark.mark === "Way" ? startsOf(mark, moment) : 0,
     seenBy(mark, stages),
     ...names.map((name) => params[name]),
   ];

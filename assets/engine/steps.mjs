@@ -111,7 +111,7 @@ function attention(x, n, keys, causal) {
     for (let j = 0, from = 2 * keys; j < end; j++, from += d) {
       const below = scores[j] - largest;
       if (below < NEGLIGIBLE_LOG_WEIGHT && j !== i) continue;
-      const weight = Math.exp(below);
+      const weight = below === 0 ? 1 : Math.exp(below);
       sum += weight;
       for (let c = 0; c < m; c++) y[to + c] += weight * x[from + c];
       if (j === i) y[to + m] = weight;

@@ -7,9 +7,19 @@ import { MAX_FRAME_MS } from "./motion.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
+const SLICE_MS = 3; // milliseconds of a frame for computations that take several frames
+const SURE_WORK = 60_000; // what of them is done in any case: about a millisecond, also on a busy machine
+const PER_POINT = 100; // work for each point of a part, compared with 1 for each pair of points
 const REST_MS = 250; // milliseconds without motion, after which the figure settles
 const TRAINING_REST_MS = 2000; // the same while a training is shown
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The share of a frame that long computations have. @returns {import("../engine/time_slices.mjs").More} */
+function slice() {
+  const end = performance.now() + SLICE_MS;
+  let work = 0;
+  return (n) => (work += n * (n + PER_POINT)) <= SURE_WORK || performance.now() < end;
+}
 
 export class FrameLoop {
   #player;
@@ -60,7 +70,7 @@ export class FrameLoop {
     if (closed || !this.living) return;
     const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, MAX_FRAME_MS) : 0;
     if (this.#state.advance(passed, calm.matches)) this.#seeEdgeOn();
-    const frame = this.#state.frame(false);
+    const frame = this.#state.frame(false, slice());
     this.crowds = null;
     panels.forEach((panel, v) => panel.paint(frame[v]));
     this.#camera.advance(passed);

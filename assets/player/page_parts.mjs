@@ -57,6 +57,7 @@ export class PageParts {
       },
     });
     frames.shows.push(() => this.#showNumbers(player));
+    frames.shows.push(() => player.need("views").classList.toggle("computing", this.#state.unfinished));
     frames.show();
     if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(player, () => this.#state.frame(true), {

@@ -11,9 +11,10 @@
  * @typedef {import("./link.mjs").State} Link
  */
 
-import { clockOf, now, stages } from "../engine/engine.mjs";
+import { clockOf } from "../engine/engine.mjs";
 import { crowdsOf } from "../engine/crowds.mjs";
 import { ClockRun } from "./clockrun.mjs";
+import { Computed } from "./computed.mjs";
 import { framesOf } from "./frames.mjs";
 import { defaults, kept, overlaid, pointCount, read, texts, within, write } from "./link.mjs";
 import { along, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
@@ -23,10 +24,7 @@ export class State {
   /** @type {Record<string, string>} */ #choices;
   /** @type {Recipe | null} */ #recipe = null;
   /** @type {Record<string, number>} */ #params = {};
-  /** @type {Stages} */ #stages = {};
-  /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
-  /** @type {import("../engine/engine.mjs").Places} */ #there = new WeakMap();
-  /** @type {Record<string, Float64Array>} */ #at = {};
+  #computed = new Computed(() => this);
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
@@ -47,7 +45,6 @@ export class State {
   #clock = new ClockRun();
   #opening = false;
   #parting = new Parting(); // of the points of a run, also for a moment after it has stopped
-  /** @type {ReturnType<Parting["progresses"]>} of the points in the last frame */ #each = null;
   /** The speed factor of motion. */ speed = 1;
   /** Whether playing starts again at its end. */ loop = false;
 
@@ -70,11 +67,15 @@ export class State {
     return this.#params;
   }
   get stages() {
-    return this.#stages;
+    return this.#computed.stages;
+  }
+  /** Whether earlier results are shown while newer ones are being computed. */
+  get unfinished() {
+    return this.#computed.unfinished;
   }
   /** For each cloud, the positions in the last frame. */
   get at() {
-    return this.#at;
+    return this.#computed.at;
   }
   get progress() {
     return this.#progress;
@@ -110,7 +111,7 @@ export class State {
     return this.#growing;
   }
   get moves() {
-    return Boolean(this.#leg || this.#clock.running || this.#parting.open);
+    return Boolean(this.#leg || this.#clock.running || this.#parting.open || this.unfinished);
   }
   /** Whether this is the scene's first run. */
   get opening() {
@@ -163,10 +164,9 @@ export class State {
     if (!touched.has("camera")) this.#camera = link.camera;
     this.#growing = false;
     this.#parting.close();
-    this.#each = null;
     if (link.controls !== undefined) this.#controls = link.controls;
     this.#move(params);
-    this.#at = now(recipe, this.#stages, this.#progress, null, this.#there);
+    this.#computed.place(this.#progress, null);
     if (!touched.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
     if (this.#clock.partial) this.#clock.running = false; // it was a part of another clock's range
@@ -182,7 +182,7 @@ export class State {
   /** Set all parameters, and compute the stages. @param {Record<string, number>} params */
   #move(params) {
     this.#params = params;
-    this.#stages = stages(this.recipe, params, this.#memory);
+    this.#computed.move();
   }
 
   /** The part of the state that is kept with another recipe; values that the reader has not set follow the
@@ -404,21 +404,23 @@ export class State {
   get moment() {
     return {
       recipe: this.recipe,
-      stages: this.#stages,
-      at: this.#at,
+      stages: this.stages,
+      at: this.at,
       params: this.#params,
       progress: this.#progress,
       followed: this.#followed,
-      each: this.#each,
+      each: this.#computed.each,
     };
   }
 
   /** The frames of all views. @param {boolean} rest the figure is at rest: hover texts, and no lag between
-   * points @returns {import("../painter/painter.mjs").Frame[]} */
-  frame(rest) {
-    this.#each = rest ? null : this.#parting.progresses(this.recipe);
-    this.#at = now(this.recipe, this.#stages, this.#progress, this.#each, this.#there);
-    return framesOf(this.moment, rest);
+   * points @param {import("../engine/time_slices.mjs").More} [more] as in `Computed.within`
+   * @returns {import("../painter/painter.mjs").Frame[]} */
+  frame(rest, more) {
+    return this.#computed.within(more, () => {
+      this.#computed.place(this.#progress, rest ? null : this.#parting.progresses(this.recipe));
+      return framesOf(this.moment, rest);
+    });
   }
 
   /** For each view, the places where many points coincide, in the last frame.

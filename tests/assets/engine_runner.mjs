@@ -372,6 +372,50 @@ const answers = {
     return told;
   },
   /**
+   * Frames in each of which parameters are set, then frames until nothing is unfinished. Each frame may begin
+   * `budget` parts of long computations. Says of each how many exponentials it computed, whether each mark is
+   * drawn exactly as without slices, and whether it has changed; `whole`: the exponentials of an unsliced
+   * frame.
+   */
+  sliced({ recipe, acts, budget }) {
+    const { exp } = Math;
+    let exponentials = 0;
+    Math.exp = (x) => (exponentials++, exp(x));
+    const [state, direct] = [recipe, structuredClone(recipe)].map((each) => {
+      const made = new State({});
+      made.take(each, {}, link.read({}, each).state);
+      made.frame(false);
+      return made;
+    });
+    const bits = (frame) =>
+      frame.flat().map(({ points, values }) => pack(points) + (values ? pack(values) : ""));
+    const told = [];
+    let drawn = bits(state.frame(false));
+    let wanted = drawn;
+    let whole = 0;
+    for (let k = 0; k < acts.length || (state.unfinished && k < 10_000); k++) {
+      for (const [name, value] of acts[k] ?? []) {
+        state.set(name, value);
+        direct.set(name, value);
+      }
+      if (k < acts.length) {
+        exponentials = 0;
+        wanted = bits(direct.frame(false));
+        whole = Math.max(whole, exponentials);
+      }
+      let parts = 0;
+      exponentials = 0;
+      const frame = state.frame(false, () => parts < budget && ++parts > 0);
+      const work = exponentials;
+      const now = bits(frame);
+      const exact = now.map((x, m) => x === wanted[m]);
+      told.push({ work, unfinished: state.unfinished, exact, changed: now.map((x, m) => x !== drawn[m]) });
+      drawn = now;
+    }
+    Math.exp = exp;
+    return { frames: told, whole };
+  },
+  /**
    * For each moment at which the reader acts (`hand`): the state just after that, and at the end. Commands
    * are [milliseconds, name, arguments …]; "take" has the index of a recipe, and a link, or null to keep the
    * state. There is a frame every 50 ms. As on the page, any action of the reader stops a first run.

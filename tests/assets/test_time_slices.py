@@ -1,0 +1,80 @@
+"""Long computations are spread over frames: each frame does little, and the result is that of doing all at
+once.
+"""
+
+import numpy as np
+import pytest
+
+from components.language.marks import Relocate, hand_of
+from components.language.packing import packed
+from components.scenes.particles import SCENE
+from components.training.recipes import recipe_of
+from tests.assets.engine import Node
+
+N = 16
+BUDGET = 12  # parts begun in a frame
+PART = 4 * N * N  # exponentials of a part, a Runge–Kutta step; at a stop they are fewer
+PUT = [["who1", 5], ["when1", 0.55], ["to1x", 0.6], ["to1y", -0.8]]
+BETA = [[["beta", 5.0 + k / 4]] for k in range(60)]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def sliced(node, *acts, **choices):
+    recipe = {**packed(recipe_of(SCENE, n=str(N), **choices)), "chosen": {}, "text": None}
+    return node.ask("sliced", recipe=recipe, acts=acts, budget=BUDGET)
+
+
+@pytest.mark.parametrize(
+    "choices", ({}, {"d": "3"}, {"placement": "all"}, {"mask": "causal", "placement": "peri"}), ids=str
+)
+def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
+    acts = (
+        *BETA[:5],
+        [["time", 1.2]],
+        PUT,
+        [["values", 40.0]],
+        [["to1x", 0.5]],
+        [["time", 2.0]],
+        [["beta", 6.0]],
+    )
+    frames = sliced(node, *acts, **choices)["frames"]
+    assert frames[len(acts)]["unfinished"] and not all(frames[len(acts)]["exact"])
+    assert not frames[-1]["unfinished"] and all(frames[-1]["exact"])
+
+
+@pytest.mark.parametrize("choices", ({}, {"placement": "all"}), ids=str)
+def test_no_frame_does_more_than_its_share(node, choices):
+    """A frame begins at most as many parts as it may, and measures the tokens of each cloud once."""
+    answer = sliced(node, *BETA, **choices)
+    frames = answer["frames"]
+    clouds = 4 if choices else 1
+    most = (BUDGET + clouds) * PART
+    assert max(frame["work"] for frame in frames) <= most < answer["whole"] / 10
+    assert sum(frame["work"] for frame in frames[len(BETA) :]) > most, "and yet all of the work is done"
+
+
+def test_while_a_slider_moves_on_something_new_is_shown_now_and_then(node):
+    """Also if no run to the shown time fits into a frame."""
+    changed = np.array([frame["changed"] for frame in sliced(node, *BETA)["frames"][: len(BETA)]])
+    times = np.flatnonzero(changed[:, of_tokens(recipe_of(SCENE, n=str(N)))])
+    assert 1 < np.diff(times).max() < 6
+
+
+def test_a_token_follows_the_hand_at_once(node):
+    """A token that is put elsewhere at the present time is drawn there in the same frame."""
+    tokens = of_tokens(recipe_of(SCENE, n=str(N)))
+    acts = [["time", 0.55]], PUT, *([["to1x", 0.6 - k / 20]] for k in range(12))
+    frames = sliced(node, *acts)["frames"]
+    assert all(frame["exact"][tokens] for frame in frames)
+    assert any(frame["unfinished"] for frame in frames), "the paths take longer"
+
+
+def of_tokens(recipe):
+    """The number of the mark of the tokens, among all marks of the recipe."""
+    layers = [layer for view in recipe.views for layer in view.layers]
+    return next(k for k, layer in enumerate(layers) if isinstance(hand_of(layer), Relocate))
