@@ -6,7 +6,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 /** The head of an arrow, as geometry/arrows.py says; 0: none. */
 export type Arrow = { length: number; width: number; least: number; steep: number };
 
-/** A display coordinate: ⟨weights, point⟩ + offset, of the current points or of a fixed stage. */
+/** A display coordinate of a point: ⟨weights, point⟩ + offset, where the point is now or at a fixed stage. */
 export interface Row {
   weights: number[] | Entries;
   stage: number | null;
@@ -20,7 +20,7 @@ export interface LargestWeight {
   stage: number | null;
 }
 
-/** The softmax over the cloud's points of the scores that a row gives. */
+/** The attention weight of each point: the softmax, over the cloud's points, of the values of a row. */
 export interface SoftmaxWeight {
   kind: "softmaxweight";
   row: Row;

@@ -1,4 +1,4 @@
-"""The first view of a recipe as SVG, cropped, still or animated: for the gallery's cards and preview images.
+"""The first view of a recipe as cropped SVG, still or animated: for cards on the home page and link previews.
 
 The animation is a flip-book without scripts: a mark has one SVG group for each run of frames in which it does
 not move, and a style sheet shows the groups at their times. So marks that never move are drawn once.
@@ -38,7 +38,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 
 
 def card(recipe: Recipe, state: State) -> str:
-    """The still thumbnail of a state."""
+    """The still thumbnail of a scene in a state: an SVG document."""
     return _document(state.theme, *first_view(recipe, state))
 
 
@@ -49,7 +49,7 @@ def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
 
 
 def moving(recipe: Recipe, state: State) -> str:
-    """The animated thumbnail: the progress runs from start to end in a loop."""
+    """The animated thumbnail: an SVG document, in which the stages play from first to last in a loop."""
     states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
     size, box, run = _run(recipe, states)
     shapes = [
@@ -74,16 +74,16 @@ def moving(recipe: Recipe, state: State) -> str:
 
 
 def eased(last: int) -> np.ndarray:
-    """The eased progress of each frame: slow at each stage, as in the player."""
+    """The position between stages (0 … `last`) in each frame: slow near each stage, as in the player."""
     t = np.linspace(0, 1, FRAMES_PER_ANIMATION // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The first view in several states, scaled to fill a card.
+    """The first view in several states, all scaled alike to fill a card.
 
-    Returns the size of its paper, the bounding box, and the shapes of each state.
+    Returns the view's size in pixels, the bounding box of all states, and the projected marks of each state.
     """
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
@@ -111,9 +111,10 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2) whose bounding box is that of a mark: its own points, moved by half a label or a cell.
+    """Points (2N, 2) whose bounding box is that of a drawn mark of N points, in pixels.
 
-    Points outside the paper are moved to its edge.
+    Each point of the mark counts twice: moved by minus and by plus half a label or half a cell, if it is
+    drawn as one. Points outside the paper are moved to its edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
@@ -126,7 +127,10 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
 
 def _shown(first: int, end: int, count: int) -> str:
-    """The CSS animation that shows a group from frame `first` to `end`; the last groups stay to the end."""
+    """The CSS rules that show a group of shapes in the frames `first` … `end` − 1, of `count` frames.
+
+    Groups of the last frame also stay visible during the pause after it.
+    """
     whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
     a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100
     name = f"f{first}-{end}"

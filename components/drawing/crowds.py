@@ -1,4 +1,4 @@
-"""Places of a view where many points coincide, with their numbers; mirrored by assets/engine/crowds.mjs."""
+"""Places where several points of a view coincide, and how many; mirrored by assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """(place, count, cloud) of places where points coincide in the view and in the space of their cloud.
+    """Places where points of a cloud coincide, as (place, count, cloud's name), the largest count first.
 
-    The place with the most points is first; its coordinates are those of the topmost mark. Marks that show
-    only the followed point, or only the point with the highest value, are ignored.
+    The points must coincide in the view and before projection too, at the stages that the view shows. A point
+    that several marks draw counts once, where the topmost of them draws it. Marks that show only
+    the followed point, or only the point with the highest value, are ignored.
     """
     taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
@@ -27,7 +28,7 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
             continue
         if len(at.clouds[mark.cloud].points) < 2 or not mark.opacity_at(at.progress) > 0:
             continue
-        # −1 for the current points
+        # the stages that the display coordinates use; −1 for the current points
         stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))
         known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
         points, space = mark.points(at), np.hstack(known)

@@ -34,20 +34,23 @@ TOLD = {
 
 
 def size(away: Array) -> Array:
-    """The size of a marker by its distance from the camera, relative to the centre of the axes."""
+    """The factor on a marker's size in perspective, for distances `away` from the camera.
+
+    Distances are relative to that of the centre of the axes, where the factor is 1.
+    """
     return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
 
 def halo(radius: float) -> float:
-    """Width of the halo around a point, in pixels."""
+    """The width in pixels of the halo around a point of this radius in pixels."""
     return min(HALO_PX, MAX_HALO_FRACTION * radius)
 
 
 def strength(away: Array) -> Array:
-    """The share of a point's colour that fading leaves."""
+    """The share of its colour that a faded point keeps, 0 to 1; `away` as in `size`."""
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
 
 def veil(opacity: float) -> float:
-    """The share of their colour that objects lose behind a translucent surface."""
+    """The share of their colour that objects lose behind a translucent surface of this opacity."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

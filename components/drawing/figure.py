@@ -33,9 +33,9 @@ from components.language.marks import (
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 
-THINNER = 0.5  # WebGL draws lines at half their width
+THINNER = 0.5  # factor on the width of lines in 2D, because WebGL draws those in 3D at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
-# no shading on surfaces that fold, because their lit side would change
+# surfaces that fold are not shaded: where they fold, the lit and the dark side would swap
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}
 # An empty axis. (`visible: False` is not enough: Plotly still builds meshes for its labels.)
 OFF = ("showbackground", "showgrid", "showline", "showspikes", "showticklabels", "zeroline", "autorange")
@@ -49,7 +49,7 @@ MAX_CIRCLE_MARKERS = 1500  # more markers are drawn as squares, which have a thi
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
-    """The traces (one per mark, in order) and the layout of a view, without positions."""
+    """Plotly's traces (one for each mark, in order) and layout of a view, still without positions."""
     return {
         "data": [_trace(recipe, view, mark) for mark in view.layers],
         "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
@@ -244,7 +244,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
 
 
 def document(recipe: Recipe) -> dict[str, Any]:
-    """The recipe as JSON data with the templates of each view: the input of the browser's player."""
+    """The recipe and the `templates` of each view as JSON data: the input of the browser's player."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
         sent |= {"figure": templates(recipe, view), "wide": view.wide}

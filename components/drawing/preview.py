@@ -42,7 +42,7 @@ def png(recipe: Recipe, state: State, title: str) -> bytes:
 
 
 def svg(recipe: Recipe, state: State, title: str) -> str:
-    """Title and first view as SVG, in the colours of the state's theme (light unless it is dark)."""
+    """The link preview as SVG: title and first view; dark if the state's theme is dark, else light."""
     (x, y, w, h), shapes = first_view(recipe, state)
     left, top, width, height = PICTURE
     place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
@@ -69,7 +69,7 @@ def _words(title: str) -> str:
 
 
 def _set(title: str) -> tuple[int, list[str]]:
-    """The largest font size at which the title fits, and its lines."""
+    """The largest font size in pixels at which a title fits (else the smallest), and its lines there."""
     for size in TITLE_SIZES_PX:
         wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)

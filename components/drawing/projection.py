@@ -20,7 +20,7 @@ POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enoug
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels of a view within its box; for a 2D view, the size of its axes."""
+    """The size in pixels of a view that is drawn in a `box`; for a 2D view, only that of its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -30,14 +30,17 @@ def paper(view: View, box: Size) -> Size:
 
 
 def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
-    """Pixels relative to the centre (downwards), and distances from the camera (0 for a 2D view)."""
+    """Positions of points on the paper, and their distances from the camera (0 for a 2D view).
+
+    Positions (N, 2) are in pixels from the centre, to the right and downwards.
+    """
     flat, depth = on_paper(view, points, camera)
     half = np.array(size if view.dims == 2 else [min(size)] * 2) / 2
     return flat * half * [1, -1], depth
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:
-    """The scale, from MIN_SHRINK to 1, at which all points of a picture are on the paper."""
+    """The largest scale from MIN_SHRINK to 1 at which all points are on the paper; MIN_SHRINK if none is."""
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 
@@ -51,7 +54,11 @@ def middle(view: View, camera: Sequence[float]) -> float:
 def layers(
     pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
-    """The number of triangles in front of each point; corners (F, 3, 2) in pixels, depths (F, 3)."""
+    """The number of triangles between the camera and each point.
+
+    corners (F, 3, 2) are in pixels; depth and depths (F, 3) are distances from the camera. A point that is at
+    most `touching` (relative to its distance) behind a triangle counts as on it, not as behind it.
+    """
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
@@ -73,5 +80,5 @@ def layers(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """A mask of the points that some triangle hides."""
+    """A mask of the points that at least one triangle hides; arguments as in `layers`."""
     return layers(pixels, depth, corners, depths) > 0

@@ -81,7 +81,7 @@ def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
 
 
 def triangles(corners: np.ndarray) -> str:
-    """Path data of triangles (F, 3, 2), all with the same orientation."""
+    """Path data of triangles (F, 3, 2), all written with the same orientation, without those of area 0."""
     corners = np.rint(corners).astype(int)
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]

@@ -41,7 +41,7 @@ CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with
 
 
 def svg(recipe: Recipe, state: State) -> str:
-    """The views of a state as an SVG document; its theme "auto" follows the reader's system."""
+    """The views of a state as an SVG document; with the theme "auto" it follows the reader's system."""
     return _svg(
         recipe,
         state,
@@ -51,7 +51,7 @@ def svg(recipe: Recipe, state: State) -> str:
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
-    """The views of a state as SVG within a page, in the page's colours, shown until the figure is live."""
+    """The views of a state as SVG in a page, in the page's colours: shown until the figure runs."""
     return _svg(recipe, state, "", f'class="poster" role="img" aria-label="{escape(title)}"')
 
 
@@ -68,7 +68,7 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 
 
 def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int, int, int, int]) -> str:
-    """A view centred in its box, clipped to the box (a 2D view to its axes, with half a marker of margin)."""
+    """SVG of a view, centred in its box and clipped to it; a 2D view is clipped to its axes + BLEED_PX."""
     x, y, *room = box
     view = view.at(state.progress, state.params)
     size = paper(view, (room[0], room[1]))
@@ -92,7 +92,7 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """SVG of the numbers of points at places where many coincide, if there is room."""
+    """SVG that writes how many points coincide at a place, for places with room for the number."""
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
         return ""
@@ -117,7 +117,7 @@ def _counts(
 
 
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
-    """(x, y, width, height) of each view, laid out as the style sheet does it."""
+    """The box of each view in pixels, (x, y, width, height), as the page's style sheet lays views out."""
     main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
     if len(views) > 1 and views[0].wide:
         high, width = HEIGHT * 3 // 5, WIDTH // (len(views) - 1)
@@ -146,7 +146,7 @@ def style(theme: str) -> str:
 
 
 def dressed(picture: str, theme: str) -> str:
-    """Replace the style sheet "auto" of a picture by that of a theme."""
+    """The picture with the colours of a theme instead of those of "auto"."""
     return picture.replace(style("auto"), style(theme), 1)
 
 
@@ -154,7 +154,8 @@ def dressed(picture: str, theme: str) -> str:
 class Drawn:
     """A mark projected onto paper.
 
-    flat: its points in pixels. depth: their distances from the camera. middle: that of the axes' centre.
+    flat: its points in pixels. depth: their distances from the camera. middle: the distance of the centre of
+    the axes from the camera.
     """
 
     mark: Any
@@ -166,7 +167,7 @@ class Drawn:
 
     @property
     def front(self) -> np.ndarray:
-        """The front faces of a closed mesh."""
+        """The triangles (indices of corners) of a closed mesh that face the camera."""
         every = self.mark.triangles
         sides = areas(self.flat[every])
         return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
@@ -189,7 +190,7 @@ DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "lab
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
-    """The moment of a state; all views share it, and so its cache."""
+    """The clouds at a state's parameters and progress; all views use one, so that they share its cache."""
     return recipe.moment(state.params, state.progress, followed=state.follow)
 
 
@@ -307,7 +308,7 @@ def _last(color: Color) -> int:
 
 
 def _steps(values: np.ndarray, color: Color) -> np.ndarray:
-    """The positions of values on the colour scale, in steps from its first colour."""
+    """The positions of values on the colour scale, counted in colours: 0 is the first, 1 the second."""
     return _last(color) * (values - color.low) / (color.high - color.low)
 
 
@@ -349,7 +350,7 @@ def _cells(drawn: Drawn) -> str:
 
 def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str:
     mark, flat, away = drawn.mark, drawn.flat, drawn.depth
-    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # without gaps, which are points that are not selected
+    chosen = np.flatnonzero(~np.isnan(flat[:, 0]))  # without NaN, which marks points that are not selected
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
     for wall in (placed for placed in others if placed.solid):
         front = wall.front
@@ -377,7 +378,9 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """The share of its colour that each point keeps, at its distance and behind translucent surfaces."""
+    """The share of its colour that each `chosen` point keeps: far points fade, and translucent surfaces in
+    front weaken colours. 1 in a 2D view, and for the followed point.
+    """
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
         return left

@@ -21,7 +21,7 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """Aliases by target. Raises ValueError for a target that is no scene, guide or word."""
+    """The aliases (one text) of each target. Raises ValueError if a target is no scene, guide or word."""
     return read(ASKED_FILE.read_text("utf-8"))
 
 

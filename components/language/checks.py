@@ -17,7 +17,7 @@ from components.language.scope import MAX_SEEN_POINTS, Scope
 from components.language.text import formula
 from components.theme import ROLES
 
-TEX_COMMAND = re.compile(r"\\[a-zA-Z]+")  # an unknown TeX command, which the converter leaves as text
+TEX_COMMAND = re.compile(r"\\[a-zA-Z]+")  # in the converter's output: an unknown command, left as text
 MATHML_LETTER = re.compile(r"<mi>([^<]+)</mi>")
 TEX_CLASS = re.compile(r"\\class\{([^}]*)\}")
 
@@ -39,7 +39,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """The names that a mark or readout of a recipe may refer to."""
+    """The names that a mark or readout of a recipe may refer to. where: begins the error messages."""
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 
@@ -103,9 +103,7 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """Check the clouds that a cloud's steps refer to: they come before it in the recipe, and are not too
-    large.
-    """
+    """Refuse a cloud with a step that uses another cloud as a matrix, if that comes later or is too large."""
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:
         if not any(source is c for c in before):

@@ -24,8 +24,10 @@ MAX_CACHED_NUMBERS = 50_000
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points (N, d) and the maps that move them: `place` depends on parameters only, `pipeline` follows the
-    progress.
+    """A set of points (N, d), and the maps that move them.
+
+    `place` moves the points before stage 0, by parameters only. Each step of `pipeline` then leads from one
+    stage to the next, as the progress (the position between stages) grows.
 
     pictures: a small greyscale picture for each point (N, h, w), 0 to 255, shown at the pointer.
     """
@@ -59,12 +61,12 @@ class Cloud:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """The names of the parameters on which its stages depend, also through clouds that its steps use."""
+        """The names of the parameters on which the points depend, also through clouds that the steps use."""
         return self.place.parameters | self.pipeline.parameters
 
     @property
     def sources(self) -> tuple[Cloud, ...]:
-        """The clouds whose points its steps use as matrices."""
+        """The other clouds whose points the steps of this cloud use as matrices."""
         return self.place.sources + self.pipeline.sources
 
     @cached_property
@@ -81,7 +83,7 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """The positions at a progress. A cloud with fewer steps than the recipe stays at its last stage."""
+        """The positions (N, d) at a progress (in stages); beyond this cloud's last stage, they stay."""
         stages = self.stages(params)
         k, f = divmod(min(progress, len(stages) - 1), 1)
         start, *after = stages[int(k) :]
@@ -90,7 +92,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """A display coordinate: ⟨weights, point⟩ + offset, of the current points or of a fixed stage.
+    """A display coordinate of a point: ⟨weights, point⟩ + offset, where the point is now or at a fixed stage.
 
     The weights are numbers, or entries that depend on parameters. over: another row that divides this one,
     for a central projection, such as the stereographic projection from 4D to 3D.
@@ -102,7 +104,7 @@ class Row:
     over: Row | None = None
 
     def vector(self, params: Params | None) -> Array:
-        """The weights at given parameters."""
+        """The weights as numbers, at given parameters."""
         return self.weights.value(params) if isinstance(self.weights, Entries) else self._fixed
 
     @cached_property
@@ -114,8 +116,8 @@ class Row:
 class LargestWeight:
     """The largest attention weight that any query can give each point, as a key among the cloud's points.
 
-    It is 1, or at most 1/2 for a point that is a convex combination of the others. stage: None for the
-    current points.
+    It is a supremum: 1 for a key that some query can select, and at most 1/2 for a key that is a convex
+    combination of the others. stage: the stage at which the points are taken; None for the current points.
     """
 
     stage: int | None = None
@@ -123,7 +125,7 @@ class LargestWeight:
 
 @dataclass(frozen=True)
 class SoftmaxWeight:
-    """The softmax over the cloud's points of the scores that a row gives."""
+    """The attention weight of each point: the softmax, over the cloud's points, of the values of a row."""
 
     row: Row
 
@@ -133,17 +135,17 @@ class Angle:
     """The current angle of each point to the line along 𝟏, from 0 to 90 degrees; 90 at the origin."""
 
 
-Measure = Row | LargestWeight | SoftmaxWeight | Angle  # a number for each point
+Measure = Row | LargestWeight | SoftmaxWeight | Angle  # each gives one number for each point of a cloud
 
 
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
-    """The rows of a projection matrix (k, d), at one stage."""
+    """The rows of a projection matrix (k, d) as display coordinates, all with this `stage` and `over`."""
     return tuple(Row(tuple(map(float, weights)), stage, over=over) for weights in np.atleast_2d(projection))
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The clouds at given parameters and progress, with a followed point."""
+    """The clouds at given parameters and progress (in stages), with the number of the followed point."""
 
     clouds: Mapping[str, Cloud]
     params: Params
@@ -157,17 +159,17 @@ class Moment:
         return self.clouds[cloud].at(self.params, self.progress)
 
     def shown(self, cloud: str, show: Sequence[Row]) -> Array:
-        """Display coordinates (N, k) of a cloud."""
+        """The display coordinates (N, k) of a cloud's N points, one for each of the k rows in `show`."""
         return project(show, self.now(cloud), self.stages(cloud), self.params)
 
     def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
-        """Display coordinates (K, N, k) of a cloud at K values of the progress."""
+        """The display coordinates (K, N, k) of a cloud at K values of the progress, given in `way`."""
         at = [self.clouds[cloud].at(self.params, progress) for progress in way]
         widest = max(each.shape[-1] for each in at)
         return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
 
     def measured(self, cloud: str, measure: Measure) -> Array:
-        """The number (N,) of each point of a cloud, by a measure."""
+        """The number that a measure gives each point of a cloud (N,)."""
         match measure:
             case LargestWeight(stage):
                 return self.largest(cloud, stage)
@@ -185,7 +187,7 @@ class Moment:
         return self._known[cloud, stage]
 
     def certificate(self, cloud: str) -> selection.Certificate:
-        """The proof of how much attention the followed point can get (`geometry.selection.Certificate`)."""
+        """The proof of whether a query can select the followed point, and how much attention it can get."""
         if cloud not in self._certificates:
             keys = self.now(cloud)
             self._certificates[cloud] = selection.certificate(keys, min(self.followed, len(keys) - 1))

@@ -1,4 +1,4 @@
-"""Finish a recipe: check what its scene has written, then compute the ranges of the axes."""
+"""Finish a recipe that a scene has built: validate it, then compute the ranges of its axes."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """The recipe with framed views, ready to be shown. Raises WrongRecipe if it is invalid."""
+    """The recipe with ranges for all axes, ready to be shown. Raises WrongRecipe if it is invalid."""
     check(recipe)
     clouds, views = framed(recipe)
     return replace(recipe, clouds=clouds, views=views)

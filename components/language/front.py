@@ -29,7 +29,7 @@ class FrontPage:
 
 @cache
 def front_pages() -> dict[str, FrontPage]:
-    """These pages by their names in addresses; the home page is `home`."""
+    """The pages that are not scenes, by their names in addresses; the home page is `home`."""
     told = story()
     opening = told.parts[0]
     return {

@@ -27,7 +27,7 @@ class Guide:
     html: str
 
     def linked(self, page: Callable[[str], str]) -> str:
-        """The HTML, with links to other guides as `page` addresses them."""
+        """The HTML. page: returns the address of another guide, for links to it."""
         return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', self.html)
 
 

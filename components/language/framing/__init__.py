@@ -40,7 +40,7 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
 
 
 def _boxes(shown: ShownPoints) -> dict[str, Box]:
-    """The boxes of the views that have no ranges, by name."""
+    """The boxes (centre and half sides of the axes) of the views whose ranges are not given, by view name."""
     open_views = [view for view in shown.recipe.views if not view.ranges]
     deep = [view for view in open_views if view.dims == 3]
     boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in open_views if v.dims == 2}
@@ -51,14 +51,14 @@ def _boxes(shown: ShownPoints) -> dict[str, Box]:
 
 
 def _placed(view: View, center: Array, half: Array) -> View:
-    """The view with the axes of a box."""
+    """The view, with axes over the box from center − half to center + half."""
     larger = BOX_TO_PICTURE if view.dims == 3 else 1
     ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))
     return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """The views with their zooms: at stages (the same for all 3D views), and by sliders."""
+    """The views, with zooms at stages (`zooms`, of one scale in all 3D views) and for sliders (`wider`)."""
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]
     zooms: dict[str, tuple[tuple[float, ...], ...]] = {}

@@ -61,19 +61,23 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
                 break
             met.append(points @ basis.T)
             half = max(half, min(largest, _half_needed(met[-1], center)))
-        center = _middle(first, half)  # the centre changes a little in the larger box
+        center = _middle(first, half)  # centre the points again: perspective differs in the larger box
         half = max(half, min(largest, max((_half_needed(points, center) for points in met), default=0)))
     return [(_middle(first, half) @ basis, np.full(3, half)) for first in firsts]
 
 
 def _on_paper(points: Array, center: Array, half: float) -> Array:
-    """Positions (N, 2) on paper with sides at −1 and 1, for points in the coordinates of the camera."""
+    """Positions (N, 2) in the picture of a box, whose sides are at −1 and 1.
+
+    The points and the box (its centre, and half its side) are in the coordinates of the camera: right, up,
+    towards it.
+    """
     near = (points - center) / half
     return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], MIN_EYE_DISTANCE))
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of the box, with a given half side, that shows points centred on the paper."""
+    """The centre (3,) of the box, of half side `half`, whose picture has the points in its middle."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -82,7 +86,7 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of the box in which points take a given fraction of the paper; 1 for a single point."""
+    """Half the side of the box in whose picture the points take a given fraction; 1 for a single point."""
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE

@@ -1,4 +1,4 @@
-"""The extent of a view: a few extreme points of all that it shows at first, later, or on a sphere."""
+"""The extent of a view: the few outermost of the points that it shows at first, later, or on a sphere."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class ViewExtent:
 
     @cached_property
     def first(self) -> Array:
-        """Points that are visible as the scene opens; if there are none, the ends of a unit box."""
+        """Points that are visible as the scene opens; if there are none, the points (−1, …) and (1, …)."""
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """Points of the view's spheres and circles; if it has none, the points visible at first."""
+        """One array of points for each sphere or circle of the view; if it has none, one of `first`."""
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:
-        """Points that are visible at a stage, with the default sliders, and with labels."""
+        """Points that are visible at a stage with the default values of all sliders, labels included."""
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
@@ -79,7 +79,7 @@ class ViewExtent:
                     yield self._points(defaults | {p.name: end}, progress)
 
     def _visible(self, progress: float) -> list[Mark]:
-        """The marks that are visible at a stage, without guides."""
+        """The marks that are visible at a stage, except guides (axes and planes around the subject)."""
         return self.shown.memoised(
             lambda: [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0],
             "visible",
@@ -100,14 +100,14 @@ class ViewExtent:
     ) -> Array:
         """The visible points of marks that count for the axes (`Mark.in_frame`).
 
-        whole: with marks that count only at the opening state and at stages. labels: with labels.
+        whole: also those that count only at the opening state and at stages. labels: also labels.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The points of a sphere or circle at the first moment when it is visible; none for other marks."""
+        """The points of a sphere or circle when it is first visible; an empty array for other marks."""
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)

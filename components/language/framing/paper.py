@@ -18,7 +18,10 @@ HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field
 
 
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
-    """The position of a camera in this direction, in units of the box's side, at the standard distance."""
+    """The position of a camera in the direction of `camera`, at the standard distance.
+
+    In units of the side of the 3D box, whose centre is the origin.
+    """
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())
 

@@ -1,4 +1,4 @@
-"""Cache of the points that the marks of a recipe show: only points that have moved are computed again."""
+"""Cache of the points that a recipe's marks show: computed again only if a parameter moves them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class _SharedMoment(Moment):
-    """A moment whose display coordinates are cached, since several marks may use the same."""
+    """A moment that caches display coordinates, because several marks may show the same cloud."""
 
     memory: ShownPoints
 
@@ -36,9 +36,9 @@ class ShownPoints:
         self._memory: dict[tuple[Any, ...], tuple[Sequence[object], Any]] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        """The points of a mark, without gaps; for a trail, its points at each stage.
+        """The points that a mark shows (its own, and for a trail those of each earlier stage), without NaN.
 
-        For a mark that selects points by a property, all points of its cloud.
+        A mark that selects points by a property, which can change, counts with all points of its cloud.
         """
         moved: Iterable[float | None] = params.values()
         if mark.own_points:
@@ -80,14 +80,14 @@ class ShownPoints:
         return len(self.clouds[cloud].pipeline.steps)
 
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
-        """The parameters that may move the display coordinates of a cloud up to a stage."""
+        """The names of the parameters that can move a cloud's display coordinates at or before a progress."""
         return self.memoised(
             lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, of=show
         )
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """The finite points, of all or of those with the given indices."""
+    """The points without NaN or ±∞, of all points or of those with the indices `some`."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]

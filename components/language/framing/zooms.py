@@ -84,7 +84,7 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
 
 def slider_ends(p: Parameter) -> list[float]:
-    """The ends of a slider that are not its default; none for a parameter without a slider."""
+    """The values at the two ends of a slider, without its default; [] for a parameter without a slider."""
     return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
 
 
@@ -93,7 +93,10 @@ def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
 
 
 def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
-    """The zoom at a stage; None if its points fit the axes. nearer: whether to zoom in on small stages."""
+    """The zoom with which a stage fits the picture; None if its points fit already, or there are none.
+
+    nearer: also zoom in on a stage whose points take little of the picture.
+    """
     points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
     if not len(points):
         return None
@@ -110,7 +113,10 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom, relative to the usual one, with which the `held` points stay within the axes."""
+    """The zoom with which the `held` points stay within the axes, relative to the usual zoom of that stage.
+
+    It is the identity if they fit already, or there are none.
+    """
     if not held:
         return identity_zoom(view.dims)
     (scale, *offset), points = usual, np.concatenate(held)
