@@ -224,6 +224,13 @@ def real_vectors():
     assert [row[-1] for row in recipe.facts.rows] == ["84 of 576", "478 of 576"]
 
 
+def normed_without_it():
+    state = stop("outlier", "A real model")
+    at = state.recipe.cloud("points").stages(state.params)[0]
+    shown, received = at[:, :4], at[:, 4:] * [0, 1, 1, 1]
+    np.testing.assert_allclose(shown, normed("rmsnorm", received) * np.sqrt(D / 4), rtol=1e-9, atol=1e-9)
+
+
 def one_place_near_the_pole():
     state = stop("outlier", "A real model")
     for factor, far in ((1.0, 3), (0.01, 25)):
@@ -243,6 +250,7 @@ def ratios_stay():
 
 
 CLAIMS = {
+    "Vectors of SmolLM2 (see below) are normalised at this stage, too, with the outlying coordinate set to 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     "As $a$ grows, all outputs approach one point, marked by the ring: for LayerNorm a point of the hyperplane $\\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     "The upper panel on the right shows the most that the norm multiplies a gradient by: $1/\\sigma$": the_factor,
