@@ -1,1 +1,1 @@
-"""Small networks and language models: data sets, training, films of training, and their analysis."""
+"""Small networks and language models: data sets, training, weights at checkpoints (films), and analysis."""

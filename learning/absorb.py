@@ -1,7 +1,8 @@
 """Fold LayerNorm into neighbouring Linears, as is common practice, until RMSNorm without parameters is left.
 
-Three steps: shifts, gains, centring. Each changes weights but not the model's output, up to rounding:
-LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and a Linear can absorb an affine map before it and Π after it.
+There are three steps: for shifts, gains, and centring. Each changes weights but not the model's output, up to
+rounding: LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and a Linear can absorb an affine map before it and Π after it.
+Weights are those of `learning.language`.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,10 @@ def untied(weights: Weights) -> dict[str, Array]:
 
 
 def shifts_absorbed(weights: Weights) -> dict[str, Array]:
-    """Fold β into the next bias: (n + β) @ W + b = n @ W + (b + β @ W). Every β becomes 0."""
+    """Fold β into the bias of the Linear that reads n + β: (n + β) @ W + b = n @ W + (b + β @ W).
+
+    Every β becomes 0.
+    """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
         beta, matrix, bias = weights[f"{norm}.bias"], weights[f"{reader}.weight"], weights[f"{reader}.bias"]
@@ -35,7 +39,10 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
-    """Fold γ into the next weights: (γ ⊙ n) @ W = n @ (diag(γ) W). Every γ becomes 1. Shifts come first."""
+    """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W). γ becomes 1.
+
+    The shifts must be folded before (`shifts_absorbed`).
+    """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
         gamma, matrix = weights[f"{norm}.weight"], weights[f"{reader}.weight"]
@@ -45,7 +52,7 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def centred(weights: Weights) -> dict[str, Array]:
-    """Centre every write to the residual stream, W Π and Π b, so that the stream has mean 0."""
+    """Centre everything written to the residual stream (weights WΠ, biases Πb), so that it has mean 0."""
     found = dict(weights)
     for name, each in weights.items():
         if name.rpartition(".")[0].endswith(WRITERS):
@@ -54,7 +61,10 @@ def centred(weights: Weights) -> dict[str, Array]:
 
 
 def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dict[str, Array]:
-    """Update the weights with `step(norm, reader)` for each LayerNorm and the Linear that reads it."""
+    """The weights, updated by `step` for each LayerNorm and the Linear that reads it.
+
+    step: given both names, it returns the weights to change.
+    """
     found = dict(weights)
     for name in weights:
         norm, _, part = name.rpartition(".")
@@ -65,5 +75,5 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 
 
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
-    """RMSNorm without a gain, for the argument `norm` of `language.read`."""
+    """RMSNorm without a gain, in the form of the argument `norm` of `language.read`."""
     return rms_norm(x, eps=EPS)

@@ -1,4 +1,4 @@
-"""A classifier: one transformer layer with one head, without positions. Source: brody2023, 3 and E.1."""
+"""A token classifier: one transformer layer with one head, without positions. Source: brody2023, 3, E.1."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ MAX_CLASSES, MAX_WIDTH = 64, 64  # limits for uploaded film files
 
 @dataclass(frozen=True)
 class AttentionClassifier:
-    """A pre-LN transformer block, attention then feed-forward network, whose input is a sequence's counts.
+    """A pre-LN transformer block, attention then feed-forward network, which reads counts of classes.
 
     Let eᵢ ∈ ℝᵈ be the embedding of class i, N one of NORMS, n_c the count of class c in the sequence, and LN
     LayerNorm with a gain and a shift. A token of class i becomes
@@ -57,7 +57,7 @@ class AttentionClassifier:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter by name, in the order of the flat parameter vector."""
+        """The shape of each parameter by name, in their order in the flat parameter vector."""
         d = self.width
         square, row = (d, d), (d,)
         return {
@@ -119,7 +119,7 @@ class AttentionClassifier:
         return np.array(drawn, dtype=np.float32)
 
     def steps(self) -> tuple[Step, ...]:
-        """The norm before attention as recipe steps."""
+        """The norm before attention as pipeline steps."""
         project, power = NORMS[self.norm]
         centred = (Affine(centering_matrix(self.width)),) if project else ()
         return centred + (() if power is None else (Normalize(self.width**power),))
@@ -159,7 +159,7 @@ class AttentionClassifier:
         return (e @ (a + of["second"] @ hidden + of["second_shift"][..., None])).mT
 
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label (C·N,) of each row of `logits`, and its weight: the number of tokens it stands for."""
+        """The label of each row of `logits`, (C·N,), and its weight: the number of tokens it stands for."""
         xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))
 

@@ -18,9 +18,10 @@ MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Labelled points: (N, d) in float32, labels 0 … classes − 1, and optional pictures (N, h, w) of 0 … 255.
+    """Labelled points.
 
-    Raises ValueError for shapes that do not match, and for points that are not finite.
+    points (N, d) are float32, labels are 0 … classes − 1, and optional pictures (N, h, w) are 0 … 255. Raises
+    ValueError for shapes that do not match, and for points that are not finite.
     """
 
     points: Array
@@ -55,7 +56,7 @@ class DataSet:
 
 @dataclass(frozen=True, eq=False)
 class Stream(DataSet):
-    """A data set for evaluation, with `draw(step)`, which makes a new training batch for each step."""
+    """A data set whose points serve for evaluation; `draw(step)` makes a new training batch for each step."""
 
     draw: Callable[[int], DataSet] = field(kw_only=True)
 
@@ -77,20 +78,20 @@ def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
 
 
 def octants(n: int, *, seed: int) -> DataSet:
-    """Points uniform on the unit sphere in 3D, labelled by octant: 1 where x·y·z > 0."""
+    """Points uniform on the unit sphere in 3D, labelled by octant: 1 where x·y·z > 0, else 0."""
     points = gaussian(n, 3, seed=seed)
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     return DataSet(points, points.prod(-1) > 0, 2, "octants")
 
 
 def normed(n: int, *, norm: str) -> Array:
-    """n points evenly spaced on a norm's image for d = 3: circle for "layer_norm", sphere for "rms_norm"."""
+    """n evenly spaced outputs of a norm for d = 3: a circle for "layer_norm", a sphere for "rms_norm"."""
     basis = SPACES[norm]
     return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
 
 
 def largest(n: int, *, norm: str) -> DataSet:
-    """`normed` points labelled with the index of the coordinate of largest magnitude."""
+    """`normed` points, each labelled with the index of its coordinate of largest magnitude."""
     points = normed(n, norm=norm)
     return DataSet(points, np.abs(points).argmax(-1), 3, "largest")
 

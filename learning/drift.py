@@ -1,7 +1,7 @@
 """Drift: how token vectors change as a language model's context window slides along a text.
 
-If the model reads the whole window again for each new token, every token in it moves to an earlier position
-and sees fewer tokens before it. Source: symmetrize2025, section 3.3.
+If the model reads the whole window again for each new token, every token in the window moves to an earlier
+position, and fewer tokens precede it. Source: symmetrize2025, section 3.3.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ def drifting(
     layers: int,
     kind: Kind = "places",
 ) -> Float[Array, "layers steps letters d"]:
-    """The residual stream of the tokens window − letters … window − 1, while the window slides past them.
+    """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
 
-    kind says what changes at step t:
+    layers: at how many places of the stream, from the first layer's input on. kind says what changes at step
+    t:
 
     places   the window is read again from position 0: tokens t … t + window − 1
-    past     only the context: each token keeps its position, the first t are removed, none is added
+    past     only the context: each token keeps its position, the first t tokens are removed, none is added
     kept     nothing: each token is read once, as with a key–value cache
 
     Raises ValueError for more letters than the window holds, and for too few tokens.
@@ -60,12 +61,12 @@ def drifting(
 
 @dataclass(frozen=True)
 class Drift:
-    """Measures of the paths that token vectors take, (*sets, steps, letters, d).
+    """Measures of how token vectors move, for paths (*sets, steps, letters, d): one number for each set.
 
     path     the median length of a path
     spread   the root mean square distance of all vectors from their mean
     share    the share of spread² that lies within paths rather than between their means, 0 to 1
-    turn     the mean angle between a vector and the next, seen from the origin, in degrees
+    turn     the mean angle between a vector and the next on its path, seen from the origin, in degrees
     """
 
     path: float
@@ -75,7 +76,7 @@ class Drift:
 
 
 def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
-    """Measure the drift along paths. The angle to a vector of length 0 counts as 0."""
+    """The `Drift` of the paths `ways`. The angle to a vector of length 0 counts as 0."""
     step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
     every = ways.reshape(-1, ways.shape[-1])
     total = float(((every - every.mean(0)) ** 2).sum(-1).mean())
@@ -91,9 +92,10 @@ def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
 def along(
     shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
 ) -> Float[Array, "2 windows"]:
-    """Loss and root mean square length of the last layer's inputs, as the window slides along a text.
+    """Loss, and RMS length of the last layer's inputs, as the window slides along a text: (2, windows).
 
-    Column k is the mean over the windows that start in k·window … (k + 1)·window − 1, one in `every`.
+    Column k is the mean over the windows that start at k·window … (k + 1)·window − 1; only one in `every` of
+    them is read.
     """
     starts = np.arange(0, windows * window, every)
     found = []
@@ -109,9 +111,10 @@ def along(
 def written(
     shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
 ) -> Float[Array, "2 windows"]:
-    """As `along`, for a text that the model generates: it samples each next token from its own prediction.
+    """Loss and RMS length as `along` returns them, but for a text that the model generates.
 
-    The loss is that of each sampled token at the time when it was drawn.
+    tokens: the first window. The model samples each next token from its own prediction. The loss is that of
+    each sampled token when it was drawn.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

@@ -11,7 +11,7 @@ LOSS_FLOOR = 1e-9  # smaller losses, 0 too, are raised to this before taking log
 
 @dataclass(frozen=True)
 class Event:
-    """A plateau or drop: its first and last step, and the loss at both."""
+    """A plateau or drop of a loss curve: its first and last training step, and the loss at both."""
 
     start: int
     end: int
@@ -22,16 +22,16 @@ class Event:
 def plateaus(
     steps: Array, loss: Array, *, band: float = 0.1, least: float = 0.1, slow: float = 0.5
 ) -> list[Event]:
-    """The plateaus of a loss curve, in order of time, for steps (T,) and losses (T,).
+    """The plateaus of a loss curve, in order of time; steps and losses are (T,).
 
-    A plateau is a stretch, at least `least` of the run long, in which log10 loss
+    A plateau is a stretch that lasts at least the share `least` of the training, in which log10 loss
 
     - stays within a band of width `band`,
     - falls on average less than `slow` times as fast as a line from the largest loss to the smallest, and
     - is always more than `band` above the final value.
 
-    The longest is taken first, then others that do not overlap. A curve ends before its first value that is
-    not finite.
+    The longest is taken first, then others that do not overlap with it. A curve ends before its first value
+    that is not finite.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
@@ -47,11 +47,11 @@ def plateaus(
 
 
 def drops(steps: Array, loss: Array, *, factor: float = 2.0, within: float = 0.05) -> list[Event]:
-    """The sudden drops of a loss curve, in order of time, for steps (T,) and losses (T,).
+    """The sudden drops of a loss curve, in order of time; steps and losses are (T,).
 
-    A drop is a stretch in which the smallest loss so far falls by more than a factor of `factor` within the
-    share `within` of the run; drops that touch are merged. A spike that only comes back down is no drop. A
-    curve ends before its first value that is not finite.
+    A drop is a stretch, at most the share `within` of the training, in which the smallest loss so far falls
+    by more than a factor of `factor`. Drops that touch are merged. A spike that only comes back down is no
+    drop. A curve ends before its first value that is not finite.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)
@@ -71,7 +71,7 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
 
 
 def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:
-    """For each start: (start, end) of its longest stretch within the band and with `above` true."""
+    """For each start: (start, end) of the longest stretch that stays in the band and has `above` true."""
     pairs = []
     for i in range(len(level)):
         spread = np.maximum.accumulate(level[i:]) - np.minimum.accumulate(level[i:])
@@ -82,7 +82,7 @@ def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:
 
 
 def _falls(steps: Array, best: Array, depth: float, within: float) -> list[tuple[int, int]]:
-    """(start, end) of each fall by `depth` within the window before its end."""
+    """(start, end) of each fall of `best` by more than `depth` within the share `within` of the training."""
     pairs = []
     for j in range(1, len(best)):
         i = int(np.searchsorted(steps, steps[j] - within * (steps[-1] - steps[0])))

@@ -1,4 +1,4 @@
-"""The error of readers of files and links that anyone may have written, and their strict JSON."""
+"""The error that readers of untrusted files and links raise."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A film: the weights of networks, one per seed, at checkpoints of their training; and film files."""
+"""A film: the weights of networks, one network per seed, at checkpoints of their training; and film files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Film", "from_npz", "json_table", "key", "network_of", "score", "to_n
 Array = np.ndarray
 
 FORMAT, VERSION = "normscape-film", 1
-MAX_STEPS = 1_000_000  # training steps that a film file may claim
+MAX_STEPS = 1_000_000  # largest training step that a film file may contain
 OPTIONAL = ("images", "test_accuracy")
 
 
@@ -66,14 +66,14 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameters of one seed, part by part: `Entries` that follow the recipe's parameter "step"."""
+        """The parameters of one seed, array by array: `Entries` that depend on "step", the training step."""
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
             for part in self.network.parts(self.weights[seed])
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The network of one seed as a pipeline whose entries follow the recipe's parameter "step"."""
+        """The network of one seed as a pipeline that depends on the parameter "step", the training step."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 
@@ -82,7 +82,7 @@ class Film:
         return self.accuracy[:, -1] >= threshold
 
     def steps_to(self, accuracy: float) -> Array:
-        """The step of each seed's first checkpoint with at least this accuracy: (S,) float, NaN if none."""
+        """The step of each seed's first checkpoint with at least this accuracy: (S,) float, NaN if never."""
         reached = self.accuracy >= accuracy
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
@@ -100,7 +100,7 @@ def key(film: Film) -> str:
 
 
 def to_npz(film: Film, *, half: bool = False) -> bytes:
-    """The film as a compressed NumPy archive: arrays, and `meta`, JSON as bytes. half: float16 weights."""
+    """The film as a compressed NumPy archive of its arrays and `meta`, a JSON text. half: float16 weights."""
     arrays = _arrays(film) | {"meta": np.frombuffer(json.dumps(_meta(film)).encode(), dtype=np.uint8)}
     if half:
         arrays["weights"] = arrays["weights"].astype(np.float16)
@@ -119,14 +119,14 @@ def from_npz(data: bytes) -> Film:
 
 
 def json_table(data: bytes) -> tuple[dict[str, Any], ...]:
-    """The rows of a shipped JSON table."""
+    """The rows of a JSON table that comes with Normscape."""
     return tuple(json.loads(data))
 
 
 def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
-    """Mean cross entropy, in nats, and accuracy of logits (N, 1) for two classes, or (N, K); labels (N,).
+    """Mean cross entropy in nats, and accuracy: of logits (N, 1) for two classes, or (N, K), for labels (N,).
 
-    weight (N,): of each row in both means; by default equal.
+    weight (N,): the weight of each row in both means; by default all are equal.
     """
     if logits.shape[-1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
@@ -138,7 +138,7 @@ def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[fl
 
 
 def _arrays(film: Film) -> dict[str, Array]:
-    """The arrays of a film by their names in MAX_NUMBERS; optional ones that are None are left out."""
+    """The arrays of a film by their names in its file (keys of MAX_NUMBERS), without those that are None."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
     arrays = data | {name: getattr(film, name) for name in MAX_NUMBERS if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}
@@ -157,7 +157,7 @@ def _meta(film: Film) -> dict[str, Any]:
 
 
 def _film(meta: Any, arrays: dict[str, Array]) -> Film:
-    """Build a film from the untrusted parts of a file."""
+    """Build a film from the metadata and arrays of an untrusted file. Raises FileError."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise FileError("this file is no film of ours")
     if meta.get("version") != VERSION:

@@ -34,7 +34,7 @@ def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
 
 
 def _errors(logits: Array, labels: Array) -> Array:
-    """∂L/∂logits: the probabilities minus the one-hot labels, divided by the number of points."""
+    """∂L/∂logits, (T, N, K): the probabilities minus the one-hot labels, divided by the number of points."""
     if logits.shape[-1] == 1:
         return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))
@@ -42,7 +42,7 @@ def _errors(logits: Array, labels: Array) -> Array:
 
 
 def _back(step: Affine | Normalize | Pointwise, x: Array, y: Array, g: Array) -> Array:
-    """∂L/∂x from g = ∂L/∂y."""
+    """∂L/∂x of a step y = step(x), from g = ∂L/∂y."""
     match step:
         case Affine():
             return g @ step.A.value({})

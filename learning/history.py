@@ -1,4 +1,4 @@
-"""Collect checkpoints during training, and thin them to the number that a film keeps."""
+"""Collect checkpoints during a training, and thin them to the number that a film keeps."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -18,10 +18,11 @@ LOSS_FLOOR = 1e-6  # smaller losses are raised to this: changes there are not vi
 
 
 class History:
-    """The checkpoints of S networks of one shape, every `stride` steps and at the last step.
+    """The checkpoints of S networks of one shape: every `stride` steps, and at the last step.
 
-    A seed diverges when its loss is not finite or a weight leaves ±LARGEST_WEIGHT: it gets a word in `ended`
-    and keeps its previous checkpoint. Raises ValueError if a seed diverges at its first checkpoint.
+    A seed *diverges* when its loss is not finite or a weight leaves ±LARGEST_WEIGHT. From then on its last
+    good checkpoint is repeated, and `ended` says at which step it diverged. Raises ValueError if a seed
+    diverges at its first checkpoint.
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
@@ -42,7 +43,10 @@ class History:
         return self.at[self.count - 1] == self.steps or all(self.ended)
 
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
-        """Add a checkpoint: weights (S, P); loss, accuracy, test accuracy (S,). Ignores padding seeds."""
+        """Add a checkpoint: weights (S, P); loss, accuracy and test accuracy (S,).
+
+        Further rows, of seeds that only fill vector registers, are ignored.
+        """
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))
         bad = ~(np.isfinite(loss) & (np.abs(weights) <= LARGEST_WEIGHT).all(-1))  # also where they are NaN
@@ -65,7 +69,10 @@ class History:
     def film(
         self, data: DataSet, settings: Mapping[str, Any], *, checkpoints: int, count: int, tested: bool
     ) -> Film:
-        """The film of the first `count` checkpoints, thinned to at most `checkpoints`."""
+        """The first `count` checkpoints as a film, thinned to at most `checkpoints`.
+
+        tested: whether test accuracies were recorded.
+        """
         keep = thinned(self.loss[:count], checkpoints)
         weights, *curves = (
             np.swapaxes(row[keep], 0, 1) for row in (self.weights, self.loss, self.accuracy, self.tested)
@@ -85,9 +92,10 @@ class History:
 
 
 def thinned(loss: Array, most: int) -> Array:
-    """The indices of at most `most` of T checkpoints, with the first and the last, for losses (T, S).
+    """The indices of at most `most` of T checkpoints; the first and the last are kept. loss: (T, S).
 
-    Half are spaced evenly along the path length of log10 loss, averaged over seeds, and half evenly in time.
+    Half of them are evenly spaced in time. The other half are evenly spaced in how far the loss has moved:
+    along the path length of log10 loss, averaged over seeds.
     """
     count = len(loss)
     if count <= most:

@@ -1,7 +1,7 @@
 """A small character-level GPT that returns every intermediate stage.
 
 `read` runs it on NumPy or PyTorch arrays. The weights have the names and shapes of GPT-2's, so software that
-loads GPT-2 loads the model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
+loads GPT-2 also loads a model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class BlockActivations:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The activations of a forward pass: blocks, the final LayerNorm, and logits (*batch, n, characters)."""
+    """The activations of a forward pass: blocks, final LayerNorm, and logits (*batch, n, characters)."""
 
     blocks: Sequence[BlockActivations]
     last: Array
@@ -119,7 +119,7 @@ class Reading:
 
 
 def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
-    """Causal softmax: each position's scores over itself and the positions before it."""
+    """Causal softmax: each position's scores over itself and the positions before it; others get 0."""
     return softmax(scores, causal=True)
 
 
@@ -189,10 +189,9 @@ def _block(
 
 
 def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
-    """Split the axes into one block per head: (*batch, heads, n, d/heads); with one head x itself.
-    Source: symmetrize2025, 5.2.
+    """Split the axes of x into one block per head: (*batch, heads, n, d/heads); with one head, x itself.
 
-    Head h has the axes h·d/heads up to (h + 1)·d/heads.
+    Head h has the axes h·d/heads up to (h + 1)·d/heads. Source: symmetrize2025, 5.2.
     """
     if heads == 1:
         return x
@@ -201,7 +200,7 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
 
 
 def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
-    """Undo `cut`: concatenate the heads."""
+    """Undo `cut`: put the blocks of all heads side by side."""
     if heads == 1:
         return x
     x = namespace(x).moveaxis(x, -3, -2)
@@ -209,10 +208,10 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 
 
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
-    """Soft heads: x times each head's share of every axis, (*batch, heads, n, d). They sum to x.
+    """Soft heads: x times each head's share of every axis, (*batch, heads, n, d). The results sum to x.
 
-    With shares of 1 in a head's block and 0 elsewhere, scores are the same as with `cut`.
-    Source: symmetrize2025, section 5.4.
+    With shares of 1 in a head's block and 0 elsewhere, scores are the same as with `cut`. Source:
+    symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
 
@@ -222,7 +221,10 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 
 
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """LayerNorm with the named gain and shift; if not scaled, without the division by the deviation."""
+    """LayerNorm with the gain and shift called `name` in the weights `own`.
+
+    scaled: False leaves out the division by the standard deviation.
+    """
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
         return layer_norm(x, gamma=gamma, beta=beta, eps=EPS)
@@ -230,7 +232,10 @@ def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool
 
 
 def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """Gain and shift alone: LayerNorm without centring and without division."""
+    """Apply only the gain and shift called `name` in the weights `own`, without centring and division.
+
+    It takes the place of LayerNorm in models without norms, so `scaled` has no effect.
+    """
     return to_ellipsoid(x, gamma=own[f"{name}.weight"], beta=own[f"{name}.bias"])
 
 
@@ -245,9 +250,11 @@ def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Measurements of a model on a text: its mean loss in nats per character, and for each layer the share of
-    keys to which no query can give the highest score, in the residual stream (`before`) and after the norm in
-    front of attention, if there is one (`after`).
+    """Measurements of a model on a text: mean loss in nats per character, and shares of unselectable keys.
+
+    before, after: for each layer, the share of keys to which no query can give the highest score, if keys are
+    the vectors of the residual stream (`before`), or those after the norm in front of attention (`after`), if
+    there is one.
     """
 
     loss: float
@@ -280,8 +287,8 @@ def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Meas
 def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
     """Random weights in float32: gains 1, biases 0, all others normal with standard deviation 1/√d.
 
-    Linears that write to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's fixed standard
-    deviation of 0.02 would suit a larger d.
+    The weights of Linears that write to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's
+    fixed standard deviation of 0.02 would suit a larger d.
     """
     rng, weights = np.random.default_rng(seed), {}
     for name, size in shape.parts.items():

@@ -22,10 +22,11 @@ def learned(
     norm: Callable[..., torch.Tensor] | None = None,
     shares: torch.Tensor | None = None,
 ) -> dict[str, np.ndarray]:
-    """Train the language model with Adam: linear warm-up to the learning rate `rate`, then cosine decay to 0.
+    """Train the language model with Adam; returns its weights after the last step.
 
-    norm, shares: as in `read`. Deterministic: the same arguments give the same weights. Raises ValueError for
-    a text that is no longer than the window.
+    The learning rate rises linearly to `rate`, then falls to 0 along a cosine. norm, shares: as in `read`.
+    Deterministic: the same arguments give the same weights. Raises ValueError for a text that is no longer
+    than the window.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")

@@ -18,10 +18,11 @@ TRAINING_SEQUENCES = 80_000  # in the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
-    """Sequences of the majority task: class counts (n, CLASSES) of TOKENS tokens, labelled with the largest.
+    """Sequences of the majority task: counts of classes (n, CLASSES), labelled with the largest class.
 
-    The sorted counts are a uniformly random partition of TOKENS into at most CLASSES parts, the largest ahead
-    by MARGIN or more; they are assigned to classes at random. Each training step gets `batch` new sequences.
+    A sequence has TOKENS tokens. Its sorted counts are a uniformly random partition of TOKENS into at most
+    CLASSES parts, in which the largest leads by MARGIN or more; they are assigned to classes at random. Each
+    training step gets `batch` new sequences.
     """
     of = _drawn(n, np.random.default_rng(seed))
     return Stream(
@@ -34,9 +35,10 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
 
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """As `majority`, but trained on a fixed set of `examples` sequences, shuffled again for each epoch.
+    """The data of `majority`, but with training on a fixed set of `examples` sequences.
 
-    An incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
+    The set is shuffled again for each epoch. An incomplete batch at the end of an epoch is left out. Source:
+    brody2023, E.1.
     """
     of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
 
@@ -62,8 +64,9 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
     """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
 
-    Samples the conjugate partition, whose parts are at most `parts`: from the largest part size down, draws
-    how often it occurs, weighted by the number of partitions of the remainder into smaller parts.
+    The conjugate partition is sampled, whose parts are at most `parts` in size. From the largest part size
+    down, it is drawn how often this size occurs, weighted by the number of partitions of the remainder into
+    smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)
@@ -77,7 +80,7 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
 @cache
 def _ways(total: int, parts: int) -> Array:
-    """The number of partitions of each number up to `total` into parts of at most k; a row for each k."""
+    """For k = 0, …, `parts`, a row: the number of partitions of 0, …, `total` into parts of at most k."""
     ways = np.zeros((parts + 1, total + 1), dtype=np.int64)
     ways[0, 0] = 1
     for part in range(1, parts + 1):

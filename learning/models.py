@@ -1,4 +1,4 @@
-"""The interface of networks that can be trained and filmed, and its implementations by name."""
+"""The interface of networks that can be trained and stored at checkpoints; implementations by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -38,10 +38,13 @@ class Model(Protocol):
         """The logits (…, M, outputs) of M predictions for points (N, inputs); M may be a multiple of N."""
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
-        """The label (M,) of each prediction, and its weight (M,), from those of the points (N,)."""
+        """The label (M,) and the weight (M,) of each prediction, from those of the points (N,)."""
 
     def fields(self) -> dict[str, Any]:
-        """The JSON fields from which `model` rebuilds it; "model" names its kind, by default a Network."""
+        """The JSON fields from which `model` builds this network again.
+
+        "model" names the kind of network; without it, the kind is Network.
+        """
 
 
 MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": AttentionClassifier}

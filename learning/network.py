@@ -21,8 +21,10 @@ MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 class Network:
     """The architecture of a network: `depth` times a Linear and the step `middle`; then a last Linear.
 
-    middle: "u_eps", x/√(‖x‖² + ε), "layer_norm", Πx/√(σ² + ε), or an activation function. widths: the width
-    of each hidden layer, instead of one `width` for all. Raises ValueError for sizes outside the limits.
+    middle    "u_eps", x/√(‖x‖² + ε); "layer_norm", Πx/√(σ² + ε); or the name of an activation function
+    widths    the width of each hidden layer, instead of one `width` for all
+
+    Raises ValueError for sizes outside the limits.
     """
 
     inputs: int
@@ -55,7 +57,7 @@ class Network:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The dimension of the input, and of each Linear's output."""
+        """The dimension of the input, then of each Linear's output."""
         return (self.inputs, *self.hidden_widths, self.outputs)
 
     @property
@@ -64,7 +66,7 @@ class Network:
         return sum(m * d + m for d, m in pairwise(self.dimensions))
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
-        """Split a flat row (…, P) into A (…, m, d), row by row, and b (…, m) of each Linear."""
+        """Split a flat row of parameters (…, P) into A (…, m, d) and b (…, m) of each Linear."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")
@@ -78,7 +80,8 @@ class Network:
     def pipeline(self, weights: Array | Sequence[tuple[Any, Any]]) -> Pipeline:
         """The network as a pipeline, from flat parameters (…, P) or from pairs (A, b) of arrays or `Entries`.
 
-        A leading axis of the parameters, such as one of seeds, becomes an axis before that of the points.
+        Leading axes of the parameters, such as one of seeds, come before the axis of the points in the
+        results.
         """
         parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
         steps: list[Any] = []
@@ -87,7 +90,7 @@ class Network:
         return Pipeline(steps)
 
     def parts(self, flat: Array) -> list[Array]:
-        """Split a flat row (…, P) into A, b, A, b, …"""
+        """Split a flat row of parameters (…, P) into A, b, A, b, … of the Linears."""
         return [part for pair in self.unflatten(flat) for part in pair]
 
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
@@ -128,7 +131,7 @@ def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
 
 
 def stage_names(network: Network) -> list[str]:
-    """A name for each stage of the network's pipeline."""
+    """A display name for each stage of the network's pipeline: the input, and the result of each step."""
     middle = {"none": [], "layer_norm": ["centred", "LayerNorm"]}.get(
         network.middle, [ALL_MIDDLES[network.middle]]
     )

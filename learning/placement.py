@@ -1,4 +1,4 @@
-"""Untrained transformer blocks with the norm in one of four places, and with QK-norm.
+"""Untrained transformer blocks with the norm in one of four places, with or without QK-norm.
 
 All norms are RMSNorm without a gain. Pre-LN and post-LN: Xiong et al., ICML 2020; peri-LN: Kim et al., 2025;
 nGPT: Loshchilov et al., 2024; QK-norm: Henry et al., 2020; compared in karagodin2025.
@@ -18,7 +18,7 @@ Own = Mapping[str, Array]  # the weight matrices of one block by name
 
 
 def norm(x: Array) -> Array:
-    """RMSNorm without a gain: the point of the same direction with length √d."""
+    """RMSNorm without a gain: the vector of the same direction with length √d."""
     return rms_norm(x, eps=0.0)
 
 
@@ -31,20 +31,24 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
 
 
 def attention(own: Own, x: Array, qk_norm: bool) -> Array:
-    """What causal attention with one head adds to tokens x (…, T, d)."""
+    """The output of causal attention with one head, before it is added to the tokens x (…, T, d)."""
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 
 
 def mlp(own: Own, x: Array) -> Array:
-    """What the feed-forward network adds to tokens x (…, T, d)."""
+    """The output of the feed-forward network, before it is added to the tokens x (…, T, d)."""
     return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 
 
 def block(placement: str, own: Own, x: Array, qk_norm: bool = False) -> Array:
-    """The stream (…, T, d) after one block, attention and then MLP.
+    """The residual stream (…, T, d) after one block, that is attention, then MLP.
 
-    With f for a branch: pre x + f(norm(x)); post norm(x + f(x)); peri x + norm(f(norm(x))); ngpt
-    norm(x + STEP·(norm(f(x)) − x)).
+    For each of these branches f, `placement` says what replaces x:
+
+    pre    x + f(norm(x))
+    post   norm(x + f(x))
+    peri   x + norm(f(norm(x)))
+    ngpt   norm(x + STEP·(norm(f(x)) − x))
     """
     for branch in (lambda at: attention(own, at, qk_norm), lambda at: mlp(own, at)):
         match placement:

@@ -1,4 +1,7 @@
-"""Safetensors files by the package `safetensors`; a broken file is refused with one line that says why."""
+"""Read and write safetensors files with the package `safetensors`.
+
+A broken file is refused with one line that says why.
+"""
 
 import json
 from textwrap import shorten

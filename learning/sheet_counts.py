@@ -1,8 +1,8 @@
-"""Sheet counts: how many inputs of the plane a trained network with u_ε maps to the same direction.
+"""Sheet counts: how many inputs in the plane a trained network with u_ε maps to the same direction.
 
-The count is for ε = 0: then each layer is an affine map and a norm, and preimages are known in closed form
-(`geometry.sheets`). It is not estimated from a triangulation of the plane, which overcounts where triangles
-become thin.
+The count is for ε = 0. Then each layer is an affine map and a norm, and preimages are known in closed form
+(`geometry.sheets`). The count does not come from a triangulation of the plane, which would overcount where
+triangles become thin.
 """
 
 from dataclasses import replace
@@ -15,18 +15,21 @@ from learning.network import Network
 Array = np.ndarray
 
 HALF = 1.0  # half the side of the square of inputs
-FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # inputs drawn at first, and at most at once
+FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw, and at most in one draw
 
 
 def network_layers(network: Network, flat: Array) -> list[Layer]:
-    """The layers before the last Linear, in double precision. Raises ValueError for another architecture."""
+    """The layers (A, b) of a network before its last Linear, in double precision.
+
+    flat: the network's parameters. Raises ValueError for an architecture other than (2, 3, …, 3) with u_ε.
+    """
     if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
     return [(A.astype(float), b.astype(float)) for A, b in network.unflatten(flat)[:-1]]
 
 
 def images(layers: list[Layer], points: Array) -> Array:
-    """The directions (N, 3) to which the layers send points of the plane (N, 2), for ε = 0."""
+    """The directions (N, 3) to which the layers map points of the plane (N, 2), for ε = 0."""
     x = points
     for A, b in layers:
         x = x @ A.T + b
@@ -35,10 +38,10 @@ def images(layers: list[Layer], points: Array) -> Array:
 
 
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
-    """The largest number of points of the square [−1, 1]² that the network sends to one direction.
+    """The largest number of points of the square [−1, 1]² that the network maps to one direction.
 
-    Found over the directions of random inputs: twice as many are drawn until two draws in a row find no more
-    sheets, so directions that hardly any input reaches may be missed.
+    It is searched among the directions of random inputs. Twice as many inputs are drawn each time, until two
+    draws in a row find no more sheets. So directions that hardly any input reaches may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0
@@ -51,7 +54,7 @@ def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
 
 
 def same_without_eps(network: Network, flat: Array, points: Array) -> float:
-    """The share of points (N, 2) that the network puts into the same class with ε = 0."""
+    """The share of points (N, 2) whose predicted class is the same with ε = 0 as with the network's own ε."""
     parts = network.parts(flat)
     labels = [each.logits(parts, points)[:, 0] > 0 for each in (network, replace(network, eps=0.0))]
     return float(np.mean(labels[0] == labels[1]))

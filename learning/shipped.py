@@ -1,4 +1,4 @@
-"""Data files that come with Normscape: their folders, and readers for the films that `make films` makes."""
+"""Data files that come with Normscape: where they are, and readers for those that `make films` makes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """A data folder: at the root of the checkout, or in an installed wheel within `normscape`."""
+    """The path of a data folder: at the root of the checkout, or within `normscape` in an installed wheel."""
     inside = ROOT / "normscape" / name
     return inside if inside.is_dir() else ROOT / name
 
@@ -32,5 +32,5 @@ def film(name: str) -> Film:
 
 
 def table(name: str) -> tuple[dict[str, Any], ...]:
-    """The rows of a shipped table, such as "labels" or "digits"."""
+    """The rows of a shipped table of experiments, such as "labels" or "digits"."""
     return read(f"{name}.json", json_table)

@@ -26,21 +26,21 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes: random swaps among all axes of one head."""
+    """A permutation of d axes that swaps all axes of one random head in pairs. Other axes stay."""
     m = d // heads
     return swapped(d, rng.integers(heads) * m + rng.permutation(m))
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation with as many swaps as `one`, evenly from all heads, each within a head."""
+    """A permutation of d axes with as many swaps as `one`, equally many in each head, all within heads."""
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation with as many swaps as `one`, evenly from all heads, each across two heads.
+    """A permutation of d axes with as many swaps as `one`, evenly from all heads, each between two heads.
 
     The axes are drawn as in `each`. `one`, `each` and `across` swap equally many axes, so up to a renumbering
-    of axes they are the same: only the division into heads distinguishes them.
+    of axes they are the same permutation. Only the division into heads distinguishes them.
     """
     drawn = np.concatenate(some(d, heads, rng))
     while True:
@@ -54,7 +54,7 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
-    """Random axes of each head, in total as many as one head has."""
+    """For each head, a random choice of its axes: equally many of each, in total as many as one head has."""
     m = d // heads
     if heads < 2 or m % (2 * heads):
         raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
@@ -62,7 +62,7 @@ def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "
 
 
 def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
-    """The permutation of d axes that swaps the drawn ones pairwise."""
+    """The permutation of d axes that swaps the drawn ones: the first with the second, and so on."""
     permutation = np.arange(d)
     permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
     return permutation
@@ -71,14 +71,15 @@ def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
 def shuffled(
     weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
 ) -> dict[str, Array]:
-    """The weights of a model in which axis i of one layer's activations has the values of permutation[i].
+    """The weights of a model, changed so that an activation of one layer has its axes permuted.
 
-    place: which activations.
+    Axis i of the activation gets the values of axis permutation[i]. place says which activation:
+
     read     the LayerNorm's output, which the heads read
     q, v     the queries, the values
     qk       queries and keys, by the same permutation
     concat   the heads' concatenated results, before W_O
-    vo       the values, and inversely the results before W_O
+    vo       the values, and the results before W_O by the inverse permutation
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:
@@ -104,7 +105,8 @@ def harm(
 ) -> Float[np.ndarray, "k 2"]:
     """The effect of each shuffle at a place of one layer on a model's predictions, in nats a character.
 
-    Columns: the increase of the loss, and the mean `divergence` of the predictions from the original ones.
+    The first column is the increase of the loss, the second the mean `divergence` of the predictions from
+    those of the unchanged model.
     """
     before = read(shape, weights, tokens, attend=attend)
     loss = losses(before.logits, tokens).mean()

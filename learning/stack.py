@@ -26,10 +26,10 @@ def norm(kind: str, x: Array) -> Array:
 
 
 def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
-    """The stream (…, T, d) after one block: x ← x + g·f(norm(x)) for attention and MLP in turn, one head.
+    """The residual stream (…, T, d) after one block, that is attention with one head, then MLP.
 
-    That is pre-LN; kind "post_ln" is x ← norm(x + g·f(x)), with LayerNorm. gain: g. Linear layers are x @ W,
-    without bias.
+    For each of these branches f: x ← x + g·f(norm(x)), which is pre-LN; kind "post_ln" is x ← norm(x +
+    g·f(x)), with LayerNorm. gain: g. Linear layers are x @ W, without bias.
     """
     for branch in (_attention, _mlp):
         if kind == "post_ln":

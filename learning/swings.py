@@ -16,7 +16,7 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """The normalisation (counted from 1) at which most points turn far, and the indices (K,) of these."""
+    """The normalisation (counted from 1) at which most points turn far, and these points' indices (K,)."""
 
     layer: int
     points: Array
@@ -25,8 +25,8 @@ class Swing:
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
     """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES.
 
-    If several have equally many, the first: points that turned on one sphere arrive turned at the next. None
-    for a network without normalisation.
+    Of several with equally many it is the first, because points that turned on one sphere arrive turned at
+    the next. None for a network without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
@@ -36,7 +36,10 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
 
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
-    """The angle in degrees (L, N) by which each point turns at each normalisation, seen from the origin."""
+    """The angle in degrees by which each point turns at each normalisation, as seen from the origin: (L, N).
+
+    before, after: two sets of weights. x (N, d): the inputs.
+    """
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]
     return np.degrees(np.array(turned).reshape(-1, len(x)))

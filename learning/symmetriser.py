@@ -1,9 +1,9 @@
-"""A learned LayerNorm: heads in a ring, each with its own axes, that exchange messages and iterate one step.
+"""A learned LayerNorm: heads in a ring, each with its own axes, exchange messages in several iterations.
 
-Source: symmetrize2025, section 9, which gives no formulas. Here a head subtracts one number from its axes,
-multiplies them by another, and sends a few numbers to its two neighbours. A small network of its own computes
-all of these from the mean and size of its axes and from the previous messages. The browser runs a block as
-recipe steps (components/scenes/symmetrise/steps.py).
+Source: symmetrize2025, section 9, which gives no formulas. In each iteration a head subtracts one number from
+its axes, multiplies them by another, and sends a few numbers to its two neighbours. A small network of the
+head computes all of these from the mean and size of its axes and from the previous messages. The browser runs
+a block as pipeline steps (components/scenes/symmetrise/steps.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from learning.safetensors import from_safetensors, to_safetensors
 
 Parts = Mapping[str, Array]
 VECTOR_KINDS = ("gaussian", "uneven", "heavy")
-SPREAD = 2.0  # the scale of a vector is 1/SPREAD … SPREAD, log-uniform
+SPREAD = 2.0  # the factor s of a random vector is 1/SPREAD … SPREAD, log-uniform
 AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
 STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom
 MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # of a coordinate: 2·E[s²]
@@ -33,17 +33,17 @@ TINY = 1e-12  # far below the square of any size that occurs
 
 @dataclass(frozen=True)
 class Symmetriser:
-    """The architecture: H heads in a ring, each with a block of d/H axes.
+    """The architecture of a learned LayerNorm: H heads in a ring, each with a block of d/H axes.
 
     With m the mean of a head's axes, s = √mean((x − m)²) their size, and r its message, 0 at first, one
     iteration of head h is
 
         (c, g, r′) = W₂ tanh(W₁ (m, s, r, r of head h−1, r of head h+1) + b₁) + b₂,   x′ = g·(x − c).
 
-    Every head has its own W and b, the same in each iteration, or with several `rounds` different ones in
-    turn. adds: a variant in which the head sees its axes instead of m and s, and adds d/H numbers to them
-    instead of using c and g. Raises ValueError for numbers below 1 (of messages, below 0), and for d that H
-    does not divide.
+    Every head has its own W and b. They are the same in each iteration; with several `rounds` there are as
+    many different ones, which take turns. adds: a variant in which the head sees its axes instead of m and s,
+    and adds d/H numbers to them instead of using c and g. Raises ValueError for numbers below 1 (of messages,
+    below 0), and for d that H does not divide.
     """
 
     axes: int = 16
@@ -99,7 +99,7 @@ def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
-    """The vectors x (N, d), followed by the result of each iteration (*batch, N, d). NumPy or PyTorch.
+    """The vectors x (N, d), then the result of each iteration (*batch, N, d). For NumPy or PyTorch arrays.
 
     Leading axes of the parameters, such as one of seeds, become leading axes of the results.
     """
@@ -120,7 +120,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """The relative error ‖y − LayerNorm(x)‖/√d, (…, N)."""
+    """The error ‖y − LayerNorm(x)‖/√d of each result y, relative to LayerNorm's length √d: (…, N)."""
     xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
@@ -142,7 +142,7 @@ def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
 
 
 def _view(at: Array) -> list[Array]:
-    """The mean of a head's axes, and their size (standard deviation)."""
+    """The mean of each head's axes, and their size (standard deviation)."""
     xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
@@ -155,9 +155,9 @@ def _view(at: Array) -> list[Array]:
 def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Random vectors (n, d) of a kind, whose coordinates have the mean square MEAN_SQUARE.
 
-    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s uniform in ± ln SPREAD. The others differ in z:
-    "uneven" has wider axes from the first to the last, "heavy" follows Student's t. Raises ValueError for
-    another kind.
+    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s uniform in ± ln SPREAD. The other kinds differ in
+    z: in "uneven" the standard deviation grows from the first axis to the last, "heavy" follows Student's t.
+    Raises ValueError for another kind.
     """
     if kind not in VECTOR_KINDS:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")
@@ -192,14 +192,14 @@ def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[
 
 @dataclass(frozen=True)
 class Trained:
-    """A block at T checkpoints of its training: `steps` (T,), and its parameters (T, …)."""
+    """A learned LayerNorm at T checkpoints of its training: `steps` (T,), and its parameters (T, …)."""
 
     block: Symmetriser
     steps: np.ndarray
     parts: Parts
 
     def at(self, k: int) -> dict[str, np.ndarray]:
-        """The parameters at a checkpoint."""
+        """The parameters at checkpoint k."""
         return {name: part[k] for name, part in self.parts.items()}
 
 

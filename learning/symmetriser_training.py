@@ -1,4 +1,7 @@
-"""Train blocks to imitate LayerNorm: Adam on new random vectors in each step. Needs PyTorch."""
+"""Train blocks of `learning.symmetriser` to imitate LayerNorm: Adam on new random vectors in each step.
+
+Needs PyTorch.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -16,10 +19,11 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 def learned(
     block: Symmetriser, draw: Draw, *, iterations: int, seeds: Sequence[int], checkpoints: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Train one block per seed; its parameters (T, S, …) at the checkpoints, the last of which ends training.
+    """Train one block per seed; returns their parameters (T, S, …) at the checkpoints.
 
-    The loss is the mean square distance to LayerNorm after `iterations` iterations. The learning rate falls
-    linearly to 0. All seeds see the same vectors and are otherwise independent.
+    The last checkpoint ends the training. The loss is the mean square distance to LayerNorm after
+    `iterations` iterations. The learning rate falls linearly to 0. All seeds see the same vectors and are
+    otherwise independent.
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}

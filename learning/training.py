@@ -1,6 +1,7 @@
 """Train many networks at once, one per seed. Needs PyTorch.
 
-All tensors have a leading axis of seeds. A network's result does not depend on the others beside it.
+All tensors have a leading axis of seeds. The result for a network does not depend on which others are trained
+beside it.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -28,9 +29,9 @@ LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpo
 
 @dataclass(frozen=True)
 class Moment:
-    """The progress of a training: loss and accuracy (S,) at the last checkpoint.
+    """The state of a training at a progress report: loss and accuracy (S,) at the last checkpoint.
 
-    film: a function that returns the film so far.
+    film: a function that returns the checkpoints so far as a film.
     """
 
     step: int
@@ -57,8 +58,9 @@ def train(
 ) -> Generator[Moment, None, Film]:
     """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields `Moment`s.
 
-    A `Moment` comes about 6 times a second, first before any step; the generator returns the film. Loss is
-    binary cross entropy on one logit for two classes, cross entropy for more.
+    A `Moment` comes about 6 times a second, the first one before any step. The generator returns the film:
+    the weights at checkpoints. Loss is binary cross entropy on one logit for two classes, and cross entropy
+    for more.
 
     data      each step trains on its `batch(step)`; loss and accuracy are those on `data` itself
     test      data for the film's `test_accuracy`
@@ -95,7 +97,7 @@ def trained(network: Model, data: DataSet, **options: Any) -> Film:
 
 
 class _Run:
-    """The state of a training.
+    """The state of a running training.
 
     A network's rounding must not depend on the other seeds, since training amplifies rounding until curves
     differ. So each seed's numbers fill whole vector registers (see `_tensors`), and at least two seeds are
@@ -116,7 +118,7 @@ class _Run:
         self.adam = Adam(flat, lr=lr)
 
     def go(self, seconds: float) -> None:
-        """Train for `seconds`, at least to the next checkpoint."""
+        """Train for at least `seconds`, and on to the next checkpoint, or to the end."""
         end = perf_counter() + seconds
         while True:
             x, labels, weight = self._learned()
@@ -157,7 +159,7 @@ class _Run:
         )
 
     def _learned(self) -> "Tensors":
-        """The training batch of this step, cached if all steps share it."""
+        """The tensors of the training batch of this step, cached if all steps share one batch."""
         batch = self.data.batch(self.step)
         if batch is not self.batch:
             self.batch, self.given = batch, _tensors(self.network, batch)
@@ -177,11 +179,11 @@ class _Run:
 
 
 class Adam:
-    """The Adam optimiser for one tensor, in place, with the results and defaults of torch.optim.Adam.
+    """The Adam optimiser for one tensor, changed in place, with the results and defaults of PyTorch's.
 
-    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), with bias-corrected m̂ and v̂. Not
-    torch's class, because its import loads the compiler, which takes longer than training up to the first
-    picture. Source: Kingma and Ba, 2015.
+    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), with bias-corrected m̂ and v̂.
+    torch.optim.Adam is not used, because its import loads the compiler, which takes longer than training up
+    to the first picture. Source: Kingma and Ba, 2015.
     """
 
     def __init__(self, p: torch.Tensor, *, lr: float, betas=(0.9, 0.999), eps: float = 1e-8):
@@ -198,7 +200,10 @@ class Adam:
 
 
 def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The mean cross entropy (S,) of logits (S, M, 1) for two classes, or (S, M, K), by `weight` (M,)."""
+    """For each seed, the mean cross entropy of its logits, weighted by `weight` (M,): (S,).
+
+    Logits are (S, M, 1) for two classes, else (S, M, K).
+    """
     share = weight / weight.sum()
     if logits.shape[-1] == 1:
         sign = 1 - 2 * labels.to(logits.dtype)
@@ -208,7 +213,7 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The accuracy (S,): the share of the `weight` whose predicted class is its label."""
+    """For each seed, the share of the total `weight` (M,) whose predicted class is its label: (S,)."""
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
     return ((guess == labels) * weight).sum(-1) / weight.sum()
 
@@ -217,9 +222,10 @@ Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _tensors(network: Model, data: DataSet) -> Tensors:
-    """Points, and the labels and weights of their predictions, padded with points of weight 0.
+    """A data set as tensors: points, and the labels and weights of their predictions.
 
-    Their number becomes a multiple of VECTOR_LANES, because PyTorch rounds the rest of a vector differently.
+    Points of weight 0 are added until their number is a multiple of VECTOR_LANES, because PyTorch rounds the
+    numbers that do not fill a vector register differently.
     """
     count = len(data.points)
     more = -count % VECTOR_LANES

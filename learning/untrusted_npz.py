@@ -35,7 +35,7 @@ MAX_BYTES_PER_NUMBER = 8  # of float64
 
 
 def npz_parts(data: bytes) -> Parts:
-    """Read the metadata and arrays of a NumPy archive. Raises FileError if it is broken or too large."""
+    """The metadata and arrays of a NumPy archive. Raises FileError if it is broken or too large."""
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
         raise FileError("this archive holds other things than a film")
@@ -66,7 +66,7 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """Read one array, never more bytes than its limit, since the size that an archive states may be false."""
+    """Read one array of an archive, up to its size limit; the size that the archive states may be false."""
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):

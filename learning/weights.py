@@ -25,8 +25,8 @@ MAX_LINK_CHARACTERS = 3000  # servers cut a request's first line at about 4,000
 def weights_text(network: Any, flat: Array) -> str:
     """Encode a network and its parameters (P,) as URL-safe base64 with a checksum.
 
-    Feed-forward networks in single precision; attention networks, which have more parameters, in half.
-    Raises FileError for a network that is too large.
+    Feed-forward networks are stored in single precision; attention networks, which have more parameters, in
+    half. Raises FileError for a network whose text would be too long.
     """
     count = network.parameter_count
     if np.shape(flat) != (count,):
@@ -58,7 +58,9 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """Decode the network and parameters (P,) of a `weights_text`. Raises FileError for any other text."""
+    """The network and the parameters (P,) in a text of `weights_text`. Raises FileError for any other
+    text.
+    """
     if len(text) > MAX_LINK_CHARACTERS:
         raise FileError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:
@@ -102,7 +104,7 @@ def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """A Network in which equal layer widths become one number, so that equal networks compare equal."""
+    """A Network whose equal layer widths are given as one number, so that equal networks compare equal."""
     alike = len(set(widths)) <= 1
     width = widths[0] if widths else 1
     try:
@@ -112,7 +114,7 @@ def named(inputs, outputs, depth, middle, eps, widths) -> Network:
 
 
 def bounded(weights: Any) -> Array:
-    """Convert weights to single precision. Raises FileError for one outside ±LARGEST_WEIGHT."""
+    """The weights in single precision. Raises FileError for one outside ±LARGEST_WEIGHT."""
     weights = finite(weights, "weights")
     if (abs(weights) > LARGEST_WEIGHT).any():
         raise FileError(f"weights are numbers, −{LARGEST_WEIGHT:g} … {LARGEST_WEIGHT:g}")

@@ -15,23 +15,23 @@ __all__ = ["Answer", "Edit", "NormPlan", "Plan", "centring", "contributions", "p
 
 
 def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
-    """Plan which norms of a model fold, and how, from one forward pass.
+    """Plan which norms of a model can be folded, and how, from one forward pass.
 
-    args, kwargs: inputs for one call of the model.
+    args, kwargs: the inputs of this call of the model. The plan is confirmed numerically.
     """
     model = getattr(model, "_orig_mod", model)  # the module within a compiled one
     return confirmed(model, drafted(model, args, kwargs), args, kwargs)
 
 
 def drafted(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Draft:
-    """The plan before its numeric confirmation, which needs memory for copies of the model in float64."""
+    """The plan before it is confirmed numerically, which needs memory for copies of the model in float64."""
     own = dict(model.named_parameters(remove_duplicate=False))
     graph = trace(model, args, kwargs)
     return draft(graph, own.__getitem__, lambda path: type(model.get_submodule(path)).__name__)
 
 
 def centring(model: Any, *args: Any, **kwargs: Any) -> dict[str, tuple[str, str]]:
-    """For each norm by name, whether its centring folds, and why: the `verdicts` argument of `record`."""
+    """For each norm by path: whether its centring folds, and why: the argument `verdicts` of `record`."""
     return {
         norm.name: (norm.centring.verdict, norm.centring.reason)
         for norm in plan(model, *args, **kwargs).norms

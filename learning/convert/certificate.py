@@ -1,9 +1,9 @@
 """The certificate of a conversion: outputs of two checkpoints compared on the same text, in three precisions.
 
 The converted model passes if in each precision its largest difference from the original is at most
-`MAX_ROUNDING_RATIO` times the largest difference that rounding alone causes. That is measured with the
-original: in another precision, with another text in its batch, and with weights changed by half a unit in
-the last place.
+`MAX_ROUNDING_RATIO` times the largest difference that rounding alone causes. The latter is measured with the
+original model, run in another precision, with another text in its batch, and with weights changed at random
+by up to half a machine epsilon of their size.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ class Difference:
 
 @dataclass
 class Tally:
-    """Running sums over samples for a `Difference`. predicts: whether outputs are logits, which KL needs."""
+    """Running sums over samples, from which a `Difference` is made.
+
+    predicts: whether outputs are logits, which the KL divergence needs.
+    """
 
     largest: float = 0.0
     kl: float = 0.0
@@ -69,7 +72,7 @@ class Tally:
 
 @dataclass
 class Precision:
-    """The measurements in one precision, and the bound that the difference must keep."""
+    """The measurements in one precision, and the largest difference that passes (`bound`)."""
 
     difference: Difference
     loss_before: float | None
@@ -81,7 +84,10 @@ class Precision:
 
 @dataclass
 class Certificate:
-    """Whether two checkpoints are the same model up to rounding. `verdict` is "passed" or "refused"."""
+    """The result of comparing two checkpoints: are they the same model up to rounding?
+
+    `verdict` is "passed" or "refused"; `reason` says why it is refused.
+    """
 
     verdict: str
     reason: str
@@ -112,7 +118,7 @@ def certify(
     exact: Load | None = None,
     centred: Collection[str] = (),
 ) -> Certificate:
-    """Compare two checkpoints on samples.
+    """Compare two checkpoints on samples; returns the certificate, passed or refused.
 
     about     describes the text in the certificate
     exact     the converted weights before they were rounded, if known
@@ -207,7 +213,9 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """The output for inputs that run in one batch with a reversed copy of themselves."""
+    """The output for inputs that run in one batch with a reversed copy of themselves, as if with other
+    text.
+    """
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
         for name, each in inputs.items()
@@ -217,7 +225,10 @@ def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> 
 
 
 def _jittered(source: Checkpoint) -> Load:
-    """The weights, each changed at random by up to half a unit in its last place."""
+    """The weights of a checkpoint, each changed at random by up to half a machine epsilon of its size.
+
+    The machine epsilon is that of the dtype in which the weight is stored.
+    """
 
     def jittered(name: str) -> Any:
         tensor = source.load(name)
@@ -235,7 +246,7 @@ def _rows(logits: Any) -> Any:
 
 
 def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
-    """Whether the outputs are logits, so that KL and the most likely token are defined."""
+    """Whether the outputs are logits, so that the KL divergence and the most likely token are defined."""
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
 
@@ -251,7 +262,7 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 
 @contextmanager
 def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Iterator[None]:
-    """Update `means` while the block runs: max |μ| / max |x| over each norm's input vectors."""
+    """While the block runs, keep in `means` each norm's largest max |μ| / max |x| of its input vectors."""
 
     def heard(name: str) -> Any:
         def hear(module: Any, args: Any, kwargs: Any) -> None:
@@ -275,7 +286,7 @@ def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Itera
 def _reason(
     measured: Mapping[str, Precision], fold: Difference | None, largest: float, means: Mapping[str, float]
 ) -> str:
-    """Why the certificate is refused; "" if it is passed."""
+    """Why a certificate must be refused; "" if it passes."""
     for name, mean in means.items():
         if not mean <= MAX_FOLD_ERROR:
             return (

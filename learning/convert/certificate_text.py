@@ -1,4 +1,4 @@
-"""A certificate as files: JSON, and a text page for people."""
+"""Write a certificate of a conversion as files: JSON for programs, and a text page for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDING_TITLES = {
 
 
 def save(certificate: Certificate, folder: Path) -> None:
-    """Write certificate.json and certificate.txt."""
+    """Write a certificate to `folder` as certificate.json and certificate.txt."""
     (folder / "certificate.json").write_text(to_json(certificate) + "\n", encoding="utf-8")
     (folder / "certificate.txt").write_text(text(certificate) + "\n", encoding="utf-8")
 
@@ -40,7 +40,7 @@ def _finite(found: Any) -> Any:
 
 
 def text(certificate: Certificate) -> str:
-    """The text page: verdict, compared files, differences in each precision, norms, and costs."""
+    """The certificate as a text page: verdict, files, differences in each precision, norms, and costs."""
     lines = [f"{certificate.verdict}: {certificate.reason}", ""]
     for title, one in (("original", certificate.original), ("converted", certificate.converted)):
         lines.append(f"{title:10} {one['name']} ({one['architecture']})")

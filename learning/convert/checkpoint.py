@@ -42,7 +42,10 @@ class NotConverted(ValueError):
 
 @contextmanager
 def one_line_errors(what: str) -> Iterator[None]:
-    """Turn any exception of a library into a NotConverted with one line. what: the line's beginning."""
+    """Turn any exception in the block into a NotConverted with a message of one line.
+
+    what: the beginning of this line.
+    """
     try:
         yield
     except NotConverted:
@@ -56,11 +59,11 @@ class Checkpoint:
     """A model checkpoint: by name on the Hugging Face hub, in a folder, or in a GGUF file.
 
     config, architecture   the configuration and the class of the model
-    shards                 for each file, the model's names of its tensors
-    ties                   for each tied tensor that is not stored, by name, the stored one that it equals
-    unused                 stored tensors that the architecture does not have
+    shards                 for each file, the names of its tensors in the model
+    ties                   for each tensor that is not stored but tied to a stored one, the name of the latter
+    unused                 names of stored tensors that the architecture does not have
 
-    Raises NotConverted.
+    Raises NotConverted for a model that cannot be read.
     """
 
     def __init__(self, name: str) -> None:
@@ -93,7 +96,7 @@ class Checkpoint:
         return name in self.ties or name in self._stored or name in self._whole
 
     def load(self, name: str) -> Any:
-        """Return a tensor by its name in the model; for a tied output layer, the embedding's."""
+        """A tensor by its name in the model; for an output layer tied to the embedding, the embedding's."""
         name = self.ties.get(name, name)
         if name in self._whole:
             return self._whole[name]
@@ -101,7 +104,7 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """The name of a tensor in its file, which in older files differs from that in the model."""
+        """The name that a tensor of the model has in its file. In older files it may be another one."""
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
@@ -137,7 +140,10 @@ class Checkpoint:
         return {path.name: _sha256(path) for path in self.files}
 
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
-        """Map the files. False if the model's tensors are computed from stored ones, not only renamed."""
+        """Memory-map the weight files, and note which of them has each tensor of the model.
+
+        False if tensors of the model are computed from stored ones, so that they cannot be mapped.
+        """
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
         computed = [each for each in known if isinstance(each, WeightConverter)]
@@ -172,7 +178,7 @@ class Checkpoint:
         self.shards = {SINGLE: kept}
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:
-        """For each parameter without a stored tensor, the name of the stored parameter it is tied to."""
+        """For each parameter that is not stored, the name of the stored parameter that it is tied to."""
         stored = {name for names in self.shards.values() for name in names}
         homes = {id(each): name for name, each in parameters.items() if name in stored}
         return {
@@ -191,7 +197,7 @@ def write(
     dropped: frozenset[str] = frozenset(),
     config: dict[str, Any],
 ) -> None:
-    """Write a checkpoint: a copy of `source`, its tensors replaced by `tensor(name)` in the original dtypes.
+    """Write a copy of the checkpoint `source` in which each tensor is `tensor(name)`, in its original dtype.
 
     added     names of new tensors, each with an existing one whose file and dtype it gets
     dropped   names of tensors that are left out
@@ -222,7 +228,10 @@ def write(
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Write a folder atomically: a temporary one, renamed to `out` at the end, or removed on failure."""
+    """Write a folder atomically: yields a temporary folder, which is renamed to `out` at the block's end.
+
+    If the block fails, the temporary folder is removed.
+    """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -236,7 +245,7 @@ def replacing(out: Path) -> Iterator[Path]:
 
 
 def quiet() -> None:
-    """Silence the libraries' warnings and progress bars: we print our own."""
+    """Silence the libraries' warnings and progress bars, because the command prints its own."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -291,7 +300,10 @@ def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) 
 
 @contextmanager
 def _parameters_on_meta() -> Iterator[None]:
-    """Create modules with parameters on the "meta" device, without memory, and with ordinary buffers."""
+    """While the block runs, create modules whose parameters are on the "meta" device and take no memory.
+
+    Buffers are created as usual.
+    """
     register = torch.nn.Module.register_parameter
 
     def on_meta(module: Any, name: str, parameter: Any) -> None:

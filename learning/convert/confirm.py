@@ -1,4 +1,4 @@
-"""Numeric confirmation of a folding plan: fold a float64 copy, and compare the outputs."""
+"""Confirm a folding plan numerically: fold a copy of the model in float64, and compare the outputs."""
 
 from __future__ import annotations
 
@@ -43,24 +43,28 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """`torch._grouped_mm` in float64: the rows of a (n, k) cut at `ends`, each times its own b (k, m)."""
+    """`torch._grouped_mm` for float64, which PyTorch's own lacks.
+
+    The rows of a (n, k) are cut at `ends` into pieces; each is multiplied by its own matrix of b (pieces, k,
+    m).
+    """
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
 
 
 def in_float64(given: Any) -> Any:
-    """The arguments of a call with floating-point tensors converted to float64."""
+    """A copy of a call's arguments, with floating-point tensors converted to float64."""
     return copied_arguments(given, lambda each: each.double() if each.is_floating_point() else each)
 
 
 def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """The floating-point outputs of a float64 model, computed in float64 throughout."""
+    """The floating-point tensors in the output of a float64 model, computed in float64 throughout."""
     with evaluating(model), Float64():
         return floating_point_tensors(model(*in_float64(args), **in_float64(kwargs)))
 
 
 def floating_point_tensors(found: Any) -> list[Tensor]:
-    """The floating-point tensors in a model's output."""
+    """The floating-point tensors in a model's output, which may be nested."""
     return [each for each in tensors(found) if each.is_floating_point()]
 
 
@@ -75,9 +79,11 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """The difference of outputs after random changes of each parameter by at most one machine epsilon.
+    """How much outputs differ (`difference`) when parameters change by up to a machine epsilon.
 
-    It is at least one machine epsilon."""
+    before: the outputs without the change. Each parameter is changed at random. The result is at least one
+    machine epsilon.
+    """
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
     with torch.no_grad():
@@ -88,7 +94,10 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-    """The plan with the folds that preserve the outputs of a copy up to rounding; others become "unknown"."""
+    """The plan with the folds that keep the outputs of a float64 copy of the model the same up to rounding.
+
+    The verdict on other folds becomes "unknown". So does every verdict if memory is short or float64 fails.
+    """
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:
         reason = f"confirming it takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"

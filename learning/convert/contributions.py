@@ -1,7 +1,8 @@
-"""Attribution of a norm's input to the modules that write it, from the sums of one forward pass.
+"""Which modules write a norm's input, found from the additions of one forward pass.
 
-The input of a norm in a residual stream is a sum; its summands are the operands of the additions that made
-it. A mean, or a coordinate, of the sum is the sum of the same number of each summand.
+The input of a norm in a residual stream is a sum. Its summands are the operands of the additions that made
+it. The mean of the sum is the sum of the summands' means, and each coordinate of the sum is the sum of their
+coordinates, so each summand has a share in it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from learning.recording.sources import Sources
 Tensor = Any
 PROBABILITY_OPS = {"_softmax", "_safe_softmax"}
 MATRIX_PRODUCT_OPS = {"bmm", "mm", "baddbmm"}
-SUM_ROUNDINGS = 32  # units in the last place of the largest number: tolerance of the sum of the summands
+SUM_ROUNDINGS = 32  # how much the summands' sum may differ, in machine epsilons of their largest number
 
 
 class Summands(Tracer):
-    """A tracer that keeps the operands of additions, and the inputs of norms."""
+    """A tracer that also keeps the tensors that are added, and the inputs of norms."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -46,7 +47,10 @@ class Summands(Tracer):
         super()._norm(norm, x, parameters, output)
 
     def summands(self, value: Value) -> list[Value]:
-        """The operands of the additions of which a value is the result; the value itself if it is no sum."""
+        """The summands of a value: the operands of the additions that made it, at any depth.
+
+        [value] if it is no sum.
+        """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
             return [value]
@@ -55,7 +59,7 @@ class Summands(Tracer):
         return [part for each in call.args for part in self.summands(each)]
 
     def kind(self, value: Value) -> str:
-        """The kind of module, one of `sources.KINDS`, that wrote a summand."""
+        """The kind of module, one of `sources.KINDS`, that wrote this summand."""
         origin = _origin(value)
         if origin not in self.kinds:
             self.kinds[origin] = self._kind(origin)
@@ -77,7 +81,7 @@ class Summands(Tracer):
         return "MLP" if read else "embedding"
 
     def _reads_stream(self, call: Call | None) -> bool:
-        """Whether a call is a norm of a residual stream: of a sum, or of the embedding alone."""
+        """Whether a call is a norm whose input is a residual stream: a sum, or the embedding alone."""
         if call is None or call.op != NORM:
             return False
         x = call.args[0]
@@ -87,10 +91,11 @@ class Summands(Tracer):
 def contributions(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Mapping[Place, int]
 ) -> dict[Place, tuple[Sources, Sources]]:
-    """Which modules write the means of the norms' inputs, and one dimension of their longest vectors.
+    """For each norm's input, which modules write its mean, and one dimension of its longest vector.
 
-    dimensions: the dimension for each norm, by its path and the number of its call in a pass. Padding marked
-    by an `attention_mask` is left out. So are norms whose input is no such sum, or not along the last axis.
+    dimensions: this dimension for each norm, by the norm's path and the number of its call in a pass. Padding
+    marked by an `attention_mask` is left out. So are norms whose input is not such a sum, or which do not act
+    along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -113,7 +118,10 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """Kind and module of each summand, and the summands (parts, n, d); None if they do not sum to x."""
+    """For each summand of x, its kind and module; and the summands as a tensor (parts, n, d).
+
+    None if x is no sum, or is not equal to the sum of the kept summands up to rounding.
+    """
     whole, values = tracer.kept[x], tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
         return None
@@ -150,7 +158,7 @@ def _sources(written: Sequence[tuple[str, str]], numbers: Tensor, whole: Tensor)
 
 
 def _origin(value: Value) -> Value:
-    """The value of which this one is a view or copy."""
+    """The value that this one is a view or copy of; the value itself if it is neither."""
     while value.call is not None and value.call.op in (COPY_OPS | VIEW_OPS) - {"copy"}:
         value = value.call.args[0]
     return value
@@ -162,7 +170,7 @@ def _module(value: Value) -> str:
 
 
 def _attends(call: Call) -> bool:
-    """Whether a call is attention, or a product with the probabilities of a softmax."""
+    """Whether a call is attention, or a matrix product with the output of a softmax."""
     if "attention" in call.op:
         return True
     return call.op in MATRIX_PRODUCT_OPS and any(_are_probabilities(each) for each in call.inputs)
@@ -175,7 +183,7 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """Which vectors of x are not padding, or None for all."""
+    """A mask of the vectors of x that are not padding; None if the attention mask does not fit x."""
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
     return mask.reshape(-1).bool() if fits else None

@@ -152,7 +152,7 @@ class Refused(NotConverted):
 
 
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
-    """Raise NotConverted if no norm can be folded, or, unless `partly`, no more than half of them."""
+    """Raise NotConverted if no norm folds, or, unless `partly`, if half of the norms or more do not fold."""
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
     if count > len(left) and (partly or 2 * len(left) < count):
@@ -172,7 +172,10 @@ def check_worth(name: str, plan: Plan, partly: bool) -> None:
 def write_folded(
     source: Checkpoint, plan: Plan, folder: Path, replaced: Mapping[str, Mapping[str, Any]]
 ) -> Checkpoint:
-    """Write the folded model. replaced: LayerNorms that become RMSNorms, in the format of `load.py`."""
+    """Write the folded model to `folder`, and return it as a checkpoint.
+
+    replaced: LayerNorms that become RMSNorms, in the format of `load.py`.
+    """
     added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all names at once
     config: dict[str, Any] = {"tie_word_embeddings": False} if added else {}
     dropped = {f"{name}.weight" for name, norm in replaced.items() if not norm["gain"]}
@@ -189,7 +192,7 @@ def _exact(plan: Plan, source: Checkpoint) -> Load:
 
 
 def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
-    """The LayerNorms whose centring folds, by name: size, ε, and whether they keep a gain and a shift."""
+    """The LayerNorms whose centring folds, as `load.py` reads them: size, ε, and whether γ and β are kept."""
     found = {}
     for each in plan.norms:
         module = model.get_submodule(each.name)
@@ -213,7 +216,10 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def _last_axis(norm: Known) -> bool:
-    """Whether a norm is a LayerNorm of its input's last axis alone, the second axis being that of heads."""
+    """Whether a LayerNorm normalises each vector of its input's last axis alone.
+
+    If γ has two axes, the first is then that of attention heads.
+    """
     return norm.norm.groups == prod(norm.axes[:-1])
 
 

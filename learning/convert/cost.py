@@ -1,4 +1,4 @@
-"""The cost of dropping the centring of LayerNorms that cannot be folded, norm by norm."""
+"""What dropping the centring of LayerNorms would cost, norm by norm, where it cannot be folded away."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tqdm import tqdm
 from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
-MAX_SAMPLES = 1  # each takes a pass for every norm, and two more
+MAX_SAMPLES = 1  # each takes a forward pass for every norm, and two more
 
 
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """KL, loss and output change for each norm alone and for all at once, as `effects` defines them.
+    """KL, loss and output change without centring, for each norm alone and for all at once (see `effects`).
 
-    patterns: restrict the norms to names that match one, such as `h.1.*`. Only the first
-    MAX_SAMPLES of the samples are read.
+    patterns: measure only norms whose names match one, such as `h.1.*`. Only the first MAX_SAMPLES samples
+    are read. [] if no norm matches, or if the model's output is not understood.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:

@@ -1,7 +1,7 @@
 """The effect of centring on a model's predictions: an ablation that toggles the centring of each norm.
 
-Needs PyTorch. A LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε); an RMSNorm gets
-centring. γ, β and ε stay the same, and nothing is retrained.
+Needs PyTorch. To toggle means: a LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε);
+an RMSNorm gets centring. γ, β and ε stay the same, and nothing is retrained.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Effect:
 
 @dataclass
 class _Sums:
-    """The sums over batches for one change of norms."""
+    """The sums over batches that one change of norms adds up, from which its `Effect` is made."""
 
     predictions: int = 0
     labels: int = 0
@@ -89,7 +89,11 @@ def effects(
 
 
 def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
-    """The named norms of a model, or all that are recognised. Raises NotKnown, KeyError."""
+    """The norms with the given paths, or all that are recognised if `norms` is None, by path.
+
+    For given paths: raises NotKnown for a module that is no recognised norm, and KeyError for a path without
+    a module.
+    """
     modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
     found: dict[str, Known] = {}
     for path in modules if norms is None else norms:
@@ -108,7 +112,7 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 @contextmanager
 def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """Toggle the centring of these norms while the block runs."""
+    """Toggle the centring of these norms while the block runs. Keys: paths, or `path#k` for the k-th call."""
     handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
 
     def start(*_: Any) -> None:
@@ -134,7 +138,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """The norm's output for x with its centring toggled."""
+    """What the norm outputs for x if its centring is toggled."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))
@@ -152,7 +156,7 @@ def divergence(before: Any, after: Any) -> float:
 
 
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
-    """Add the difference between the model's and the changed model's output for a batch."""
+    """Add the difference of the model's output (`own`) and the changed model's (`other`) to `sums`."""
     has_logits = getattr(own, "logits", None) is not None
     if not has_logits and getattr(own, "last_hidden_state", None) is None:
         raise UnknownOutput(f"{type(own).__name__} has neither logits nor last_hidden_state")

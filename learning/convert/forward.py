@@ -1,4 +1,4 @@
-"""A forward pass in any precision with one block's weights in memory at a time."""
+"""A forward pass in any precision that keeps the weights of only one block in memory at a time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 
 
 def _blocks(model: Any) -> dict[str, Any]:
-    """The model's blocks by name: the members of its outermost module lists."""
+    """The model's blocks by name: the members of its outermost module lists, such as layers."""
     found: dict[str, Any] = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):
@@ -58,7 +58,7 @@ def _blocks(model: Any) -> dict[str, Any]:
 
 
 def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
-    """Hook a block so that it runs within the context that `place` returns. Returns the hooks' handles."""
+    """Make a block run within the context that `place` returns, by two hooks. Returns the hooks' handles."""
     stack = ExitStack()
 
     def start(*_: Any) -> None:
@@ -72,7 +72,7 @@ def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tu
 
 @contextmanager
 def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
-    """Load the modules' weights while the block runs; a parameter that several modules share is read once."""
+    """Load the modules' weights while the block runs. A parameter that several modules share is read once."""
     before, shared = [], {}
     for path, module in modules.items():
         for home in (module._parameters, module._buffers):

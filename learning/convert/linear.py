@@ -1,9 +1,9 @@
-"""Which ATen operators commute with a linear map P along an axis: Pf(x) = f(Px), and in which operands.
+"""Which ATen operators commute with a linear map P along an axis, and in which operands: Pf(x) = f(Px).
 
-Used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs; `contraction` and `leaf_of`
-also find the weights into which γ and β are folded. To apply P along
-an axis of an output, P must be applied to some of the operands, each along an axis of its own: `links` lists
-these; None if that is impossible. The other operands stay as they are.
+This is used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. To apply P along an
+axis of the output, P must be applied to some of the operands, each along an axis of its own: `links` lists
+these, or returns None if that is impossible. The other operands stay as they are. `contraction` and `leaf_of`
+also find the weights into which γ and β are folded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand of an operator, and its axis to which the linear map P must be applied.
+    """An operand of an operator, and the axis of it along which the linear map P must be applied.
 
-    scale: a factor with one number per coordinate. P must then be applied to the product of both.
+    scale: another operand, by which this one is multiplied coordinate by coordinate. P must then be applied
+    to the product of both.
     """
 
     value: Value
@@ -68,9 +69,9 @@ UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands to which P must be applied so that it applies to an output's axis; [] if none is needed.
+    """The operands to which P must be applied so that the output gets P along `axis`.
 
-    None if that is impossible, or if the operator is unknown.
+    [] if the output needs none, because it is 0. None if that is impossible, or if the operator is unknown.
     """
     op, args = call.op, call.args
     if op in ZERO_OPS:
@@ -128,7 +129,10 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: the outputs, each with its axis, whose links contain this operand and axis."""
+    """The inverse of `links`: which outputs get P if this operand gets it along `axis`.
+
+    Yields each such output with its axis, and the link from there to the operand.
+    """
     for output in call.outputs:
         for each in range(len(output.shape)):
             for link in links(call, output, each) or ():
@@ -147,7 +151,10 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """The weight with which a matrix product or convolution contracts an operand's axis, or None."""
+    """The weight with which a call contracts this axis of an operand; None if the call does not contract it.
+
+    Matrix products and convolutions contract.
+    """
     op, args = call.op, call.args
     if op in ("mm", "bmm", "addmm") and not call.kwargs:
         bias, (a, b) = (args[0] if op == "addmm" else None), args[-2:]
@@ -167,7 +174,9 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter of which a value is a view, and the corresponding axis; None for a computed value."""
+    """The parameter that a value is a view of, and the axis that became this one; None for a computed
+    value.
+    """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
         if not found:
@@ -224,14 +233,16 @@ def _axis(axis: int, n: int) -> int:
 
 
 def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
-    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size, same stride."""
+    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size, same stride; or
+    None.
+    """
     size, inner = after[axis], prod(after[axis + 1 :])
     fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
     return next(fits, None) if size > 1 else None
 
 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
-    """The axis of x (n axes) that becomes this axis of x[indices] (m axes); None for an indexed one."""
+    """The axis of x (n axes) that becomes this axis of x[indices] (m axes); None for one from an index."""
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)
     gone = [*used]
@@ -255,7 +266,7 @@ def _reduced(call: Call, n: int, axis: int) -> int | None:
 
 
 def _absent(value: Any, output: Value, axis: int) -> bool:
-    """Whether an operand is broadcast along an axis of the output: a scalar, or of size 1 there."""
+    """Whether an operand is broadcast along an axis of the output: a number, or of size 1 there."""
     if not isinstance(value, Value):
         return True
     own = axis - len(output.shape) + len(value.shape)
@@ -263,7 +274,10 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The links of a sum's operands; None if one is broadcast, and so adds the same number everywhere."""
+    """The links of a sum's operands.
+
+    None if one of them is broadcast along the axis, and so adds the same number to every coordinate.
+    """
     found = []
     for each in operands:
         if not isinstance(each, Value) and each == 0:

@@ -1,7 +1,7 @@
-"""A folding plan: the edits of a model's weights that fold its norms, applied tensor by tensor.
+"""A folding plan: edits of a model's weights that fold its norms.
 
-Every converted tensor is computed from tensors of the original only, so a checkpoint can be converted shard
-by shard.
+Each converted tensor is computed from tensors of the original only, so a checkpoint can be converted tensor
+by tensor and shard by shard.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a part of a norm can be folded, and why."""
+    """Whether a part of a norm (its centring, or its γ and β) can be folded, and why."""
 
     verdict: Verdict
     reason: str
@@ -44,13 +44,13 @@ class NormPlan:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one parameter of the model: an operation (`kind`) and its operands (`sources`, by name).
+    """A change of one parameter of the model: an operation (`kind`), and its operands' names (`sources`).
 
-    The edits of a parameter are applied in order.
+    The edits of one parameter are applied in order.
 
-    copy         replace it by a copy of the source, the tensor to which it was tied
-    scale        multiply by (source + offset), broadcast along the axis
-    add_bias     add Wβ, with sources W and β, W contracted over the axis
+    copy         replace the parameter by a copy of the source, the tensor to which it was tied
+    scale        multiply it by (source + offset), broadcast along the axis
+    add_bias     add Wβ, with sources W and β, where the axis of W is summed over
     center       subtract the mean over the axis, or over each of its groups (`spans.Span`)
     ones, zeros  set all numbers to 1 or 0
     """
@@ -65,9 +65,9 @@ class Edit:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which norms of a model fold, why, and the edits that fold them.
+    """Which norms of a model can be folded, why, and the edits of weights that fold them.
 
-    first: maps each name of a tensor to the first name of the same tensor; tied tensors have several names.
+    first: for each name of a tensor, the first name of the same tensor. Tied tensors have several names.
     """
 
     norms: tuple[NormPlan, ...]
@@ -76,11 +76,14 @@ class Plan:
 
     @property
     def untied(self) -> tuple[str, ...]:
-        """Parameters that were tied to another one in the original and are not in the converted model."""
+        """Parameters that share a tensor with another one in the original, but not in the converted model."""
         return tuple(edit.parameter for edit in self.edits if edit.kind == "copy")
 
     def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
-        """The converted tensor, in float64 if it changes. load: returns an original by its first name."""
+        """The converted tensor, in float64 if it changes.
+
+        load: returns a tensor of the original by its first name.
+        """
         found = load(self.first.get(name, name))
         edits = [edit for edit in self.edits if edit.parameter == name]
         if all(edit.kind == "copy" for edit in edits):
@@ -91,7 +94,7 @@ class Plan:
         return found
 
     def apply(self, model: Any) -> None:
-        """Rewrite the parameters of a model in place, each one before its sources."""
+        """Rewrite the parameters of a model in place; each is rewritten before those that its edits read."""
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         order: TopologicalSorter[str] = TopologicalSorter()
         for edit in self.edits:

@@ -1,4 +1,4 @@
-"""Decide from a traced graph which norms fold: from the operators that write their input or also read it."""
+"""Decide from a traced graph which norms fold: by the operators that write their input or also read it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tensor = Any
 
 @dataclass
 class Fold:
-    """The edits that fold a part of a norm, or the reasons why it does not fold, those nearest first."""
+    """The edits that fold a part of a norm, or the reasons why it does not fold, the nearest reason first."""
 
     edits: list[Edit] = field(default_factory=list)
     blocks: list[Answer] = field(default_factory=list)
@@ -39,21 +39,21 @@ Part = Literal["centring", "affine"]
 
 @dataclass(frozen=True)
 class Draft:
-    """The norms with their answers, and for each "yes" the edits that fold it."""
+    """The norms with the verdicts on them, and for each "yes" the edits of weights that fold it."""
 
     norms: Mapping[str, NormPlan]
     folds: Mapping[tuple[str, Part], tuple[Edit, ...]]
     graph: Graph
 
     def plan(self, only: Collection[tuple[str, Part]] | None = None) -> Plan:
-        """The plan with the folds in `only`; by default with all."""
+        """The plan that contains the folds in `only`, or by default all."""
         wanted = [key for key in self.folds if only is None or key in only]
         wanted.sort(key=lambda key: key[1] == "centring")  # subtract means last, after all scaling
         edits = dict.fromkeys(edit for key in wanted for edit in self.folds[key])
         return Plan(tuple(self.norms.values()), _tied(self.graph, list(edits)), self.graph.names)
 
     def without(self, failed: Mapping[tuple[str, Part], str]) -> Draft:
-        """The draft with these folds' "yes" turned into "unknown", each with its reason."""
+        """The draft without these folds: their "yes" becomes "unknown", each with the given reason."""
         norms = dict(self.norms)
         for (name, part), reason in failed.items():
             norms[name] = _answered(norms[name], part, Answer("unknown", reason))
@@ -61,7 +61,7 @@ class Draft:
 
 
 def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
-    """Draft the answers and edits for a graph's norms.
+    """The verdicts on a graph's norms and the edits that fold them.
 
     load: returns a parameter by name. kinds: returns the class name of a module by its path.
     """
@@ -101,7 +101,10 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """A parameter that the pass did not use, though its counterpart in another layer or expert is edited."""
+    """The name of a parameter that the forward pass did not use, although its counterpart is edited; or None.
+
+    Counterparts are parameters with the same name in another layer or expert.
+    """
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
     ran = {first for name, first in graph.names.items() if name in used}
@@ -113,7 +116,7 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 
 @dataclass
 class Stream:
-    """Values whose means must be removed together: one residual stream or one set of heads, and its fold.
+    """Values that can only be centred together, a residual stream or a set of heads; and how this is done.
 
     scales: for each value and its centred axes, the gains by which it is multiplied on its way into the
     stream.
@@ -135,11 +138,12 @@ def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call)
 
 
 def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> Stream:
-    """Find all values whose means must be removed if that of `value` is: its residual stream.
+    """Find all values that must be centred if `value` is centred over `span`: its residual stream.
 
-    A breadth-first search over the graph in both directions: to the operands that are added into a value, and
-    to the operators that read it. Edges are operators that commute with centring. The search ends at
-    parameters, which can be centred, and at norms that centre, which do not notice.
+    This is a breadth-first search over the graph in both directions: to the operands that are added into a
+    value, and to the operators that read it. It passes operators that commute with centring. It ends at
+    parameters, which can be centred, and at norms that centre, to which the mean makes no difference. An
+    operator that does not commute with centring is an obstacle, which is noted in the fold.
 
     narrow: as in `spans.sources`; the search then ends at the first obstacle.
     """
@@ -224,9 +228,10 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """The verdict on an operation through which centring cannot be followed.
+    """The verdict on folding if centring would have to pass this operation and cannot be followed through it.
 
-    "no" if it is known not to commute with centring, else "unknown". A view is unknown: it may mix axes.
+    "no" if the operation is known not to commute with centring, else "unknown". A view is unknown: it may mix
+    axes.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
@@ -251,7 +256,10 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """The first call that does more than reshape what a call reads."""
+    """The first call, from this one on, that does more than reshape its input.
+
+    At a value that nothing reads, it is the last call.
+    """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]
     return call
@@ -266,7 +274,7 @@ def _other_reader(call: Call) -> str:
 
 
 def _uses(leaf: Value) -> set[Call]:
-    """The calls that use a parameter, directly or after reshaping it."""
+    """The calls that use a parameter, directly or after it was reshaped."""
     found, todo = set(), [leaf]
     while todo:
         for user in todo.pop().users:
@@ -278,7 +286,7 @@ def _uses(leaf: Value) -> set[Call]:
 
 
 def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
-    """The fold of a norm's γ and β into the Linears that read its output. calls: all calls of the norm."""
+    """The fold of a norm's γ and β into the Linears that read its output. calls: all calls of this norm."""
     fold, calls = Fold(), list(calls)
     parameters = [
         leaf_of(each, len(each.shape) - 1) if each is not None else None for each in calls[0].args[1:]
@@ -352,7 +360,9 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias of a product, and the call that adds it: the product itself, or an addition after it."""
+    """The bias of a product, and the call that adds it (the product, or an addition after it); None
+    without.
+    """
     while bias is None:
         output = call.outputs[0]
         if len(output.users) != 1:
@@ -371,9 +381,10 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for every name of a tied tensor; names whose edits differ are untied.
+    """The edits for all names of tied tensors. Names whose edits differ are untied.
 
-    A name that the pass did not use keeps the original tensor, unless its module ran under another path.
+    A name that the forward pass did not use keeps the original tensor, unless its module ran under another
+    path.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

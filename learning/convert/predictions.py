@@ -1,4 +1,4 @@
-"""The effect of recorded norms' centring on the predictions of a Hugging Face model. Needs transformers."""
+"""The effect of recorded norms' centring on a Hugging Face model's predictions. Needs transformers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from learning.recording.recorder import bar
 def predictions(
     name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
 ) -> dict[str, Effect]:
-    """Load a model with its head and measure the effect of each norm's centring on a text, by path.
+    """Load a model with its prediction head, and measure on a text what toggling each norm's centring does.
 
-    paths: of norms in the model without its head, as in a recording. Effects are those of `effects`. Raises
-    NoModel.
+    Returns an `Effect` for each path and for all at once, as `effects` does. paths: of the norms in the model
+    without its head, as in a recording. by_line: each line is a separate example. tell: called with lines on
+    the progress. Raises NoModel.
     """
     tokenizer, model = loaded(name, predicts=True)
     modules = dict(model.named_modules())
@@ -40,7 +41,7 @@ def predictions(
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
-    """A batch of one example, with labels so that a language model returns its loss.
+    """One example as a batch, with labels, so that a language model returns its loss.
 
     For a masked language model 15 % of the tokens are masked, always the same ones.
     """

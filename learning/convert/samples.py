@@ -24,10 +24,10 @@ MASKED_EVERY = 7  # one token of so many is masked for a masked language model
 
 @dataclass(frozen=True)
 class Sample:
-    """One example: a model's inputs by argument name, and its target tokens.
+    """One example: a model's inputs by argument name, and the tokens that it should predict.
 
     targets: for each position the token to predict, NO_TARGET where there is none; None for a model that
-    predicts no tokens. labels: the same in the form in which the model's own code computes a loss.
+    predicts no tokens. labels: the same in the form from which the model's own code computes a loss.
     """
 
     inputs: dict[str, Any]
@@ -82,7 +82,7 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
 
 
 def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The tensors of a file by argument name, which replace random ones; {} without a file."""
+    """The images or sound in a file, by argument name, to replace the random ones; {} without a file."""
     if path is None:
         return {}
     with one_line_errors(f"{path} cannot be read as safetensors"):

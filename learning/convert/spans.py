@@ -1,7 +1,7 @@
-"""Spans: the axis of a tensor, or groups of coordinates such as attention heads, whose mean is removed.
+"""Spans: an axis of a tensor, or groups of coordinates such as heads, over which the mean is removed.
 
-`sources` and `destinations` extend `links` and `mapped` of `linear.py` from whole axes to groups: a view may
-split an axis into heads, and a slice may take some of them.
+`sources` and `destinations` extend `links` and `mapped` of `linear.py` from whole axes to groups, because a
+view may split an axis into heads, and a slice may take some of them. P is centring, as there.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ End = tuple[Value, int, Value | None]
 
 @dataclass(frozen=True)
 class Span:
-    """Axes of a tensor, and the groups of their coordinates over which P centres separately.
+    """Axes of a tensor, and the groups of their coordinates, each of which P centres on its own.
 
     groups: for each coordinate the number of its group, or −1 for none, as the bytes of int32 in row-major
-    order; empty for a single axis that is one group. Each index of the other axes has groups of its own.
+    order; empty for a single axis that is one group. For each index of the other axes, the groups are
+    separate.
     """
 
     axes: tuple[int, ...]
     groups: bytes = b""
 
     def labels(self, shape: Shape) -> Labels:
-        """The group numbers, in the shape of the axes."""
+        """The group number of each coordinate, in the shape of the span's axes. shape: that of the tensor."""
         own = [shape[axis] for axis in self.axes]
         return np.frombuffer(self.groups, np.int32).reshape(own) if self.groups else np.zeros(own, np.int32)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor to which P must be applied, and the span on which. scale: as in `linear.Link`."""
+    """A tensor to which P must be applied, and the span over which. scale: as in `linear.Link`."""
 
     value: Value
     span: Span
@@ -53,10 +54,10 @@ def whole(axis: int) -> Span:
 
 
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
-    """The operands to which P must be applied in order to apply it to an output; None if that is impossible.
+    """The operands to which P must be applied so that the output gets P over `span`; or None.
 
-    narrow: where the output is a slice of its source, apply P to the slice alone; otherwise to all of the
-    source, unless it is sliced along an axis of the span.
+    None if that is impossible. narrow: where the output is a slice of its source, apply P to this slice
+    alone. Otherwise P is applied to all of the source, unless it is sliced along an axis of the span.
     """
     if call.op in VIEW_OPS:
         view = reshaped(span, output.shape, call.args[0].shape)
@@ -75,7 +76,7 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs to which P applies after it is applied to an operand; None if that is impossible."""
+    """The outputs that get P if this operand gets it over `span`, with their spans; None if impossible."""
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
         return None if found is None else [Part(call.outputs[0], found)]
@@ -90,7 +91,8 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
     """The tensors on the other side of an operator (its operands, or its outputs), with their spans.
 
-    ends: for each axis of the value's span, the tensors at the other side, each with its axis and scale.
+    ends: for each axis of the value's span, the tensors on the other side, each with its own axis and scale.
+    None if the axes lead to different tensors, or to a scale.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
@@ -105,7 +107,7 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span of a tensor after a reshape; None if no axes of the reshaped tensor correspond to its axes."""
+    """The span after a reshape of a tensor; None if no axes of the result correspond to the span's axes."""
     first, last = span.axes[0], span.axes[-1]
     labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
     inner = prod(before[last + 1 :])
@@ -122,13 +124,13 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Labels with a new last axis, along which each index has groups of its own."""
+    """Labels with a new last axis of size `copies`, each index of which has groups of its own."""
     labels = labels[..., None]
     return np.where(labels < 0, -1, copies * labels + np.arange(copies))
 
 
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
-    """The labels of axes as labels of more axes, in ascending order."""
+    """The labels of `axes` as labels of these and the `wanted` axes; along new axes, groups are separate."""
     axes = [*axes]
     for axis in wanted:
         if axis not in axes:
@@ -137,7 +139,7 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 
 
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
-    """The span with these groups on as few axes as possible."""
+    """The span with these groups, described by as few axes as possible."""
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
         k = kept.index(axis)
@@ -149,14 +151,14 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether each index of the first axis has the same groups, but as groups of its own."""
+    """Whether each index of the first axis has the same groups, but separate from those of other indices."""
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))
     return groups == len(each) * (each[0].max() + 1) and all((row == each[0]).all() for row in each)
 
 
 def _numbered(labels: Labels) -> Labels:
-    """The groups numbered in the order in which they begin."""
+    """The same groups, numbered in the order in which they begin; −1 stays."""
     numbers, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
     begin = np.where(numbers < 0, -1, begin)
     rank = np.argsort(np.argsort(begin)) - (numbers < 0).any()
@@ -164,7 +166,7 @@ def _numbered(labels: Labels) -> Labels:
 
 
 def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
-    """Each output of a slicing operator, and the indices that it takes along the axis."""
+    """Each output of a slicing operator, and the indices that it takes along the sliced axis."""
     size = call.args[0].shape[cut_axis(call)]
     if call.op in ("select", "unbind"):
         chosen = range(size) if call.op == "unbind" else [call.args[2] % size]
@@ -180,7 +182,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span of a slice's source."""
+    """The span of a slice's source that corresponds to the span of the slice `output`."""
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:
@@ -194,7 +196,7 @@ def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
 
 
 def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The spans of all slices that contain whole groups; None if a slice contains only part of a group."""
+    """The slices that contain whole groups, with their spans; None if a slice contains part of a group."""
     at, gone = cut_axis(call), call.op in ("select", "unbind")
     labels, found = span.labels(value.shape), list[Part]()
     axes = [axis - (gone and axis > at) for axis in span.axes if not (gone and axis == at)]

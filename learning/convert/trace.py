@@ -1,7 +1,8 @@
 """Trace the computation graph of one forward pass: ATen operators over parameters, inputs and constants.
 
 The model runs on real inputs under a `TorchDispatchMode`, so every model that runs can be traced. A module
-that computes LayerNorm or RMSNorm is a single operator of the graph, `norm`, whatever operators it uses.
+that computes LayerNorm or RMSNorm becomes a single operator of the graph, `norm`, whatever operators it uses
+itself.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results are Pyth
 class NormOperator:
     """The formula of a norm along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
-    neutral: the value of the stored γ that means no gain, 1 or 0. even: all γ are equal. level: all γ are
-    equal and β is 0, so the output has mean 0.
+    neutral   the value of the stored γ that means no gain: 1, or 0 where 1 is added to it
+    even      whether all γ are equal
+    level     whether all γ are equal and β is 0, so that a LayerNorm's output has mean 0
     """
 
     kind: str
@@ -47,7 +49,7 @@ NOT_A_NORM = NormOperator("", 0)
 
 @dataclass(eq=False)
 class Value:
-    """A tensor of the graph: the output of a call, or a leaf of a kind ("parameter", "buffer", "input" …)."""
+    """A tensor in the graph: the output of a call, or a leaf of a kind ("parameter", "buffer", "input" …)."""
 
     shape: tuple[int, ...]
     call: Call | None = None
@@ -59,7 +61,7 @@ class Value:
 
 @dataclass(eq=False)
 class Call:
-    """A call of an operator within a module. In its arguments, `Value`s stand for tensors."""
+    """A call of an operator within a module. In its arguments, `Value`s take the place of tensors."""
 
     op: str
     module: str
@@ -76,9 +78,9 @@ class Call:
 
 @dataclass(eq=False)
 class Graph:
-    """A traced graph: the calls on which the outputs depend, in order.
+    """A traced graph: the calls on which the model's outputs depend, in order.
 
-    skipped: modules that are called norms and were not recognised, each with the reason.
+    skipped: modules that have "norm" in their name but were not recognised as a norm, each with the reason.
     """
 
     calls: list[Call]
@@ -94,7 +96,7 @@ class Graph:
 
 
 def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Graph:
-    """Trace `model(*args, **kwargs)`, without dropout and gradients."""
+    """Trace the call `model(*args, **kwargs)`, without dropout and gradients; returns its graph."""
     tracer = Tracer(model)
     with tracer.hooked(), evaluating(model), tracer:
         args, kwargs = copied_arguments(args), copied_arguments(kwargs or {})
@@ -122,7 +124,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
-    """All tensors in nested containers and objects."""
+    """All tensors in a nested container or object. seen: ids of objects that are skipped."""
     seen = set() if seen is None else seen
     if isinstance(found, torch.Tensor):
         yield found
@@ -214,7 +216,7 @@ class Tracer(TorchDispatchMode):
         self.quiet -= 1
 
     def value(self, tensor: Any) -> Any:
-        """The value of a tensor; anything else is returned unchanged."""
+        """The value in the graph of a tensor; anything else is returned unchanged."""
         if not isinstance(tensor, torch.Tensor):
             return tensor
         names = self.named.get(id(tensor))
@@ -240,7 +242,7 @@ class Tracer(TorchDispatchMode):
             self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
-        """Give tensors that share memory with one written in place a new value, since they changed too."""
+        """Give tensors that share memory with `written` a new value, because an operator changed them too."""
         for other in self.storages.get(written.untyped_storage()._cdata, ()):
             if other is not written:
                 old, new = self.values[other], self.values[written]
@@ -251,7 +253,7 @@ class Tracer(TorchDispatchMode):
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """Hook all modules while the block runs, to know which one is running."""
+        """Hook all modules while the block runs, so that it is known which module is running."""
         with ExitStack() as stack:
             for path, module in self.model.named_modules():
                 enter, leave = self._enter(path), self._leave(path)
@@ -305,7 +307,7 @@ class Tracer(TorchDispatchMode):
 
 
 def operator(found: Known, module: Any, ndim: int) -> NormOperator:
-    """The operator of a recognised norm for inputs of `ndim` axes.
+    """The formula of a recognised norm for inputs of `ndim` axes, as an operator of the graph.
 
     Raises NotKnown for a norm over several axes at once.
     """
@@ -325,13 +327,13 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
-    """(size, stride) of the axes longer than 1, of a tensor or of a shape with strides."""
+    """(size, stride) of each axis longer than 1: of a tensor, or of a shape with given strides."""
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
-    """The calls on which the returned values or the control flow depend; sets `users` of each value."""
+    """The calls on which the returned values or the control flow depend. Also sets `users` of each value."""
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):
         if not returned or call.op in SINKS or wanted.intersection(call.outputs):
