@@ -73,7 +73,7 @@ export interface Table {
   columns: string[];
 }
 
-/** A table of fixed words and numbers. abouts: an explanation of each row, which opens on a click. */
+/** A table of fixed words and numbers. abouts: for each row an explanation, which opens on a click. */
 export interface Facts {
   title: string;
   columns: string[];
@@ -126,19 +126,19 @@ export interface Recipe {
   clock: string;
 }
 
-/** A click follows the point. */
+/** A click follows (selects) the point. */
 export interface Follow {
   kind: "follow";
 }
 
-/** A click sets a choice to the clicked point's number in `numbers`. */
+/** A click on a point sets a choice to the entry of `numbers` for this point. */
 export interface Choose {
   kind: "choose";
   choice: string;
   numbers: Packed;
 }
 
-/** A click follows the point, and opens a scene for it. */
+/** A click on a point follows (selects) it, and opens the scene that belongs to it. */
 export interface Open {
   kind: "open";
   links: string[];
@@ -158,7 +158,7 @@ export interface Turn {
   angle: string;
 }
 
-/** Dragging any point, in a 2D view, sets its own two parameters to its x and y. */
+/** Dragging any point of a 2D view sets this point's own two parameters to its x and y. */
 export interface Carry {
   kind: "carry";
   names: string[][];
@@ -194,17 +194,17 @@ export interface Inside {
   kind: "inside";
 }
 
-/** The points that, as keys, get a higher score than every other from some query. */
+/** The points that some query can select: as keys, they get a higher score from it than all others. */
 export interface Selectable {
   kind: "selectable";
 }
 
-/** The points that, as keys, no query selects: convex combinations of the others, and copies. */
+/** The points that no query can select as keys: convex combinations of the others, and repeated points. */
 export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points with one fate under a layer max(Wx + b, 0) on a circle or sphere. */
+/** The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, their `fate`. */
 export interface Gated {
   kind: "gated";
   fate: string;
@@ -241,7 +241,7 @@ export interface PointsMark extends MarkFields {
   draws: "points";
 }
 
-/** The cloud's points joined in an order (indices; −1 is a gap). */
+/** A line through the cloud's points in the given order (indices; −1 interrupts the line). */
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
@@ -293,7 +293,7 @@ export interface SemiAxesMark extends MarkFields {
   pattern: number[];
 }
 
-/** The edge of a `Disc`. */
+/** The edge of a `Disc`: the circle in which a plane cuts a ball around the origin. */
 export interface RimMark extends MarkFields {
   size: number;
   dash: string;
@@ -354,7 +354,7 @@ export interface DiscMark extends MarkFields {
   hand: null;
 }
 
-/** The cloud's labels at its points. */
+/** The cloud's labels (`Cloud.labels`), each written at its point. */
 export interface LabelsMark extends MarkFields {
   mark: "Labels";
   draws: "labels";
@@ -362,7 +362,7 @@ export interface LabelsMark extends MarkFields {
   hand: null;
 }
 
-/** The histogram of one row: `bins` of equal width over `span`, with the counts upwards. */
+/** The histogram of one display coordinate: `bins` of equal width over `span`; heights are counts. */
 export interface HistogramMark extends MarkFields {
   size: number;
   dash: string;
@@ -376,7 +376,7 @@ export interface HistogramMark extends MarkFields {
   pattern: number[];
 }
 
-/** The coordinates of each point as a line over their indices 1, 2, …; takes no rows. */
+/** A line for each point: its coordinates, plotted over their indices 1, 2, …; takes no rows. */
 export interface ProfileMark extends MarkFields {
   size: number;
   dash: string;
@@ -388,7 +388,7 @@ export interface ProfileMark extends MarkFields {
   pattern: number[];
 }
 
-/** The single threshold on one row that best separates the two `classes`, as a line over `span`. */
+/** A line over `span` at the threshold on one display coordinate that best separates the two `classes`. */
 export interface ThresholdMark extends MarkFields {
   size: number;
   dash: string;
@@ -401,7 +401,7 @@ export interface ThresholdMark extends MarkFields {
   pattern: number[];
 }
 
-/** A field of colour that fills a 2D view: a cloud on a grid, line by line from below; takes no rows. */
+/** A field of colour that fills a 2D view; takes no rows. */
 export interface FieldMark extends MarkFields {
   color: Color;
   columns: number;
@@ -410,7 +410,7 @@ export interface FieldMark extends MarkFields {
   hand: null;
 }
 
-/** Coloured rectangles in a 2D view: a cloud on a regular grid, line by line from below. */
+/** Coloured rectangles in a 2D view, around the points of a regular grid, row by row from the bottom. */
 export interface CellsMark extends MarkFields {
   color: Color;
   columns: number;
@@ -419,7 +419,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed point, if no query can select it, to the points whose weighted average it is. */
+/** Lines from the followed point, if no query can select it as a key, to the points that average to it. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -444,7 +444,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The supporting line of a query: all places with the score of its highest key; no key lies beyond it. */
+/** The supporting line of a query: all places with the score of the highest key. No key lies beyond it. */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -483,7 +483,7 @@ export interface WeightCurveMark extends MarkFields {
   pattern: number[];
 }
 
-/** The largest weight that any query can give the followed point, over `span`. */
+/** A line over `span`: the largest attention weight that any query can give the followed point. */
 export interface WeightLimitMark extends MarkFields {
   size: number;
   dash: string;
@@ -495,7 +495,7 @@ export interface WeightLimitMark extends MarkFields {
   pattern: number[];
 }
 
-/** The followed point's weight at the current length of a query, as a glyph: a point of a */
+/** The point of a `WeightCurve` for the current length of the query: the followed point's weight now. */
 export interface WeightNowMark extends MarkFields {
   query: Row;
   size: number;
@@ -545,7 +545,7 @@ export interface ResidualReadout extends ReadoutFields {
   kind: "residual";
 }
 
-/** A number of one point of a cloud. digits: after the decimal point; None: as many as fit. */
+/** A number that a measure gives one point. digits: after the decimal point; None: as many as fit. */
 export interface NumberReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -555,7 +555,7 @@ export interface NumberReadout extends ReadoutFields {
   kind: "number";
 }
 
-/** The mean of a number over a cloud's points. */
+/** The mean, over a cloud's points, of the number that a measure gives each. */
 export interface MeanReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -564,7 +564,7 @@ export interface MeanReadout extends ReadoutFields {
   kind: "mean";
 }
 
-/** The largest value that one number has over a cloud's points. */
+/** The largest, over a cloud's points, of the numbers that a measure gives them. */
 export interface LargestReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -596,7 +596,7 @@ export interface AccuracyReadout extends ReadoutFields {
   kind: "accuracy";
 }
 
-/** The labels of a cloud's points as a text beside the picture; a click follows a letter's point. */
+/** The labels of a cloud's points, such as letters, as a text; a click on a label follows its point. */
 export interface LettersReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -610,7 +610,7 @@ export interface FateReadout extends ReadoutFields {
   kind: "fate";
 }
 
-/** The mean number of coordinates that are exactly 0 at a stage, over a cloud, such as "3.2 of 8". */
+/** How many coordinates of a point are exactly 0 at a stage: the mean over a cloud, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
@@ -624,7 +624,7 @@ export interface PatternsReadout extends ReadoutFields {
   kind: "patterns";
 }
 
-/** The shares of a cloud's points in linear pieces of each rank of a layer max(Wx + b, 0). */
+/** For each rank r: the share of a cloud's points in linear pieces of rank r of a layer max(Wx + b, 0). */
 export interface RanksReadout extends ReadoutFields {
   cloud: string;
   before: number;

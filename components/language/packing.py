@@ -1,4 +1,4 @@
-"""Serialise a recipe: plain data for `json.dumps`, arrays in Plotly's format, in half precision where exact.
+"""Serialise a recipe as plain data for `json.dumps`, with arrays in Plotly's format.
 
 An array is `{dtype, shape, bdata}`: base64, little endian.
 """
@@ -24,7 +24,8 @@ UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | Softm
 def packed(value: Any) -> Any:
     """Convert dataclasses to dicts of their fields, with their `kind` where several classes are possible.
 
-    Points and colour values are sent in single precision, which is enough for drawing; entries keep theirs.
+    Points and colour values become single precision, which is enough for drawing; other arrays, such as
+    weights, keep their precision.
     """
     match value:
         # the most frequent case first
@@ -62,9 +63,9 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """A mark as a dict: its fields, its primitive, and constants that the browser needs to draw the same."""
+    """A mark as a dict: its fields, the primitive that draws it, and constants for drawing it."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
-    del every["guide"]  # no longer needed: the view is framed
+    del every["guide"]  # it only matters for framing, which is done
     if isinstance(mark, Stroke):
         every["pattern"] = list(DASHES[mark.dash])
     if every.get("arrow"):
@@ -75,7 +76,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 def pack(array: np.ndarray) -> dict[str, Any]:
     """An array as `{dtype, shape, bdata}`: base64, little endian; integers have 32 bits, greyscale values 8.
 
-    Numbers in single precision are sent in half precision if none changes, such as the weights of our films.
+    Single precision becomes half precision if no number changes by it, as with the weights of shipped films.
     """
     real = "f8" if array.dtype != np.float32 else "f2" if _are_half(array) else "f4"
     kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]

@@ -50,7 +50,7 @@ class Residual(Readout):
 
 @dataclass(frozen=True)
 class Number(CloudReadout):
-    """A number of one point of a cloud. digits: after the decimal point; None: as many as fit."""
+    """A number that a measure gives one point. digits: after the decimal point; None: as many as fit."""
 
     row: Measure
     index: int | Followed = 0
@@ -80,17 +80,17 @@ class MeasureReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Mean(MeasureReadout):
-    """The mean of a number over a cloud's points."""
+    """The mean, over a cloud's points, of the number that a measure gives each."""
 
 
 @dataclass(frozen=True)
 class Largest(MeasureReadout):
-    """The largest value that one number has over a cloud's points."""
+    """The largest, over a cloud's points, of the numbers that a measure gives them."""
 
 
 @dataclass(frozen=True)
 class SelectionReadout(CloudReadout):
-    """The base class of readouts of a selection, now or at a stage. only: the selection, as in marks."""
+    """The base class of readouts about the points in a selection, `only`, now (None) or at a `stage`."""
 
     only: Counted | Highest
     stage: int | None = None
@@ -131,9 +131,9 @@ class Accuracy(CloudReadout):
 
 @dataclass(frozen=True)
 class Letters(SelectionReadout):
-    """The labels of a cloud's points as a text beside the picture; a click follows a letter's point.
+    """The labels of a cloud's points, such as letters, as a text; a click on a label follows its point.
 
-    The selected letters are highlighted; the readout's label names the selection.
+    Labels of selected points are highlighted; the label of the readout says how they are selected.
     """
 
     def check(self, scope: Scope) -> None:
@@ -146,7 +146,8 @@ class Letters(SelectionReadout):
 class Fate(Readout):
     """Whether the followed point can be selected as a key, and the margin of the best query of length 1.
 
-    If it cannot: of how many other points it is a weighted average, and the largest weight that it can get.
+    For a point that no query can select: how many others it is a weighted average of, and its largest
+    possible attention weight.
     """
 
     keys: str
@@ -157,7 +158,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class Zeros(CloudReadout):
-    """The mean number of coordinates that are exactly 0 at a stage, over a cloud, such as "3.2 of 8"."""
+    """How many coordinates of a point are exactly 0 at a stage: the mean over a cloud, such as "3.2 of 8"."""
 
     stage: int
 
@@ -183,11 +184,10 @@ class Patterns(CloudReadout):
 
 @dataclass(frozen=True)
 class Ranks(CloudReadout):
-    """The shares of a cloud's points in linear pieces of each rank of a layer max(Wx + b, 0).
+    """For each rank r: the share of a cloud's points in linear pieces of rank r of a layer max(Wx + b, 0).
 
-    The rank of a piece is that of the weights of its active neurons.
-
-    before, basis: as in `Gated`.
+    The rank of a piece is that of the weights of the neurons that are active in it. before, basis: as in
+    `Gated`.
     """
 
     before: int
@@ -223,9 +223,9 @@ class Pieces(CloudReadout):
 class Sheets(CloudReadout):
     """The number of sheets into which norms fold the unit circle, and its bound, such as "6, at most 8".
 
-    That is the largest number of points of the circle that are mapped to one direction, for ε = 0; after k
-    norms it is at most 2^k. Norms up to the present stage count. The cloud's pipeline alternates an Affine of
-    the plane with a Normalize; the cloud's points do not matter.
+    The number of sheets is the largest number of points of the circle that are mapped to one direction, for
+    ε = 0. After k norms it is at most 2^k; k counts the norms up to the current stage. The cloud's pipeline
+    alternates an Affine of the plane with a Normalize; the cloud's points do not matter.
     """
 
     def check(self, scope: Scope) -> None:

@@ -71,9 +71,9 @@ class Parameter:
 
     symbol   the letter of the formula that can be dragged to change it; parameters with the same letter
              change together
-    quiet    it has no slider, and is changed in the figure
+    quiet    it has no slider: readers change it by clicking or dragging in the figure
     folded   its slider is folded away at first
-    vector   its group is one vector, whose components share a row of controls
+    vector   the parameters of its group are the components of one vector, and share a row of controls
     """
 
     name: str
@@ -110,9 +110,9 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
-        """The zooms (stages, 1 + dims) at a value of the parameter: scale and offsets for each stage."""
+        """The zooms at a value of the parameter: for each stage the scale and offsets, (stages, 1 + dims)."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
-        if self.log:  # below the smallest value is a notch for 0
+        if self.log:  # 0 has no logarithm; a slider for it has 0 below its smallest value
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
         place = float(np.interp(value, stops, range(len(rows))))
         k = min(int(place), len(rows) - 2)
@@ -158,10 +158,10 @@ class View:
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
-        """The view with its axes at a progress, for the given parameters or the defaults.
+        """The view with its axes zoomed as at a progress (in stages), for `params` or the defaults.
 
-        Between two stages, axes that widen do so in the first half of the way, axes that narrow in the
-        second.
+        From one stage to the next, axes that widen do so in the first half of the way; axes that narrow do so
+        in the second half.
         """
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
@@ -178,7 +178,9 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """The view with its axes scaled by a factor and moved by an offset along each axis; without zooms."""
+        """The view with its axes scaled, then moved by an offset along each axis; it has no zooms any
+        more.
+        """
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
@@ -190,7 +192,7 @@ class View:
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
-        return bool(across >= WIDE_ASPECT * up)  # ranges may be numbers of NumPy
+        return bool(across >= WIDE_ASPECT * up)  # `bool`, because ranges may be NumPy numbers
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """A table of fixed words and numbers. abouts: an explanation of each row, which opens on a click."""
+    """A table of fixed words and numbers. abouts: for each row an explanation, which opens on a click."""
 
     title: str
     columns: Sequence[str]
@@ -240,7 +242,7 @@ class Recipe:
     stages            the names of the stages
     formula           LaTeX; a piece in \class{stage-k}{…} is highlighted at stage k, and a long formula may
                       break at \quad or \allowbreak
-    progress, follow  the progress and the number of the followed point as the scene opens
+    progress, follow  as the scene opens: the position between stages, and the number of the selected point
     clock             the name of a parameter that can play by itself, such as the training step; it gets a
                       second scrubber
     """

@@ -33,7 +33,7 @@ def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> Non
 
 
 def check_unique(kind: str, names: Sequence[str]) -> list[str]:
-    """Refuse a name that occurs twice; returns the names."""
+    """Return the names. Raises WrongRecipe if one occurs twice."""
     for name, count in Counter(names).items():
         if count > 1:
             refuse(f"{kind} {name!r}", f"there are {count} with this name", "give each its own name")

@@ -104,7 +104,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text that the reader types, of at most `longest` characters; the scene may raise `WrongValue`."""
+    """A text that the reader types, at most `longest` characters; `build` may raise `WrongValue` for it."""
 
     name: str
     label: str
@@ -119,9 +119,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A line of free text that is not blank, of at most `longest` characters; the scene may raise
-    `WrongValue`.
-    """
+    """A line of free text, not blank, at most `longest` characters; `build` may raise `WrongValue` for it."""
 
     name: str
     label: str
@@ -161,8 +159,8 @@ class Result:
     """A choice whose value names a result computed from other choices, such as a trained network; "" for
     none.
 
-    It has no control. of: the names of those choices; in the browser, changing one of them removes the
-    result.
+    It has no control. of: the names of the choices from which it was computed; when the reader changes one of
+    them, the browser drops the result.
     """
 
     name: str
@@ -178,10 +176,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Picked:
-    """A choice of one part of a trained result by its number, such as the seed; a click on a curve can set it
-    too.
+    """A choice of one part of a trained result by its number, such as one network by its seed.
 
-    of: as in `Result`.
+    A click on a curve can set it too. of: as in `Result`.
     """
 
     name: str
@@ -207,7 +204,7 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """Data that a reader has opened: the choice that names it, its key (the choice's value), its parser."""
+    """Data that a reader has opened: the name and value (a key) of the choice for it, and a parser."""
 
     choice: str
     key: str
@@ -249,7 +246,7 @@ class Scene:
     tour_choice: str = ""
 
     def private(self, texts: Mapping[str, Any]) -> bool:
-        """Whether choices name data that a reader has trained or opened, which must not be cached."""
+        """Whether choices name data that a reader has trained or opened; recipes of it are not cached."""
         return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 
     @property
@@ -302,6 +299,6 @@ def scenes() -> dict[str, Scene]:
     found = [
         import_module(f"{package.__name__}.{m.name}").SCENE
         for m in pkgutil.iter_modules(package.__path__)
-        if m.ispkg  # modules are shared by several scenes
+        if m.ispkg  # scenes are packages; a module there is shared by several scenes
     ]
     return {scene.slug: scene for scene in sorted(found, key=lambda s: (s.order, s.slug))}

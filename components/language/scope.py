@@ -13,8 +13,8 @@ from components.language.refusal import check_finite, check_indices, check_known
 from geometry import Affine, Normalize
 from geometry.entries import Entries
 
-MAX_SEEN_POINTS = 512  # of a cloud used as a matrix, or with a hull, which are computed in each frame
-MAX_NEURONS = 52  # the browser keeps their signs in one number
+MAX_SEEN_POINTS = 512  # of a cloud that is used as a matrix or has a hull: both cost time in each frame
+MAX_NEURONS = 52  # the browser stores which of them are active in the bits of one number
 MAX_KEYS = 256  # each is compared with all others in each frame
 
 
@@ -93,13 +93,13 @@ class Scope:
                 pass
 
     def keys(self, cloud: Cloud) -> None:
-        """Refuse a cloud with too many keys: attention compares each key with all others in each frame."""
+        """Refuse a cloud with no keys or too many: each is compared with all others in each frame."""
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
             self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")
 
     def hull(self, cloud: Cloud) -> None:
-        """Refuse a cloud whose hull the browser cannot compute in each frame: at most three dimensions."""
+        """Refuse a cloud with too many points or dimensions to compute its hull in each frame."""
         n = len(cloud.points)
         if max(cloud.widths) > 3:
             self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "take at most 3 for a hull")
@@ -116,7 +116,7 @@ class Scope:
                 self.refuse(wrong, "take an Affine with A (2, 2) and b, then a Normalize, and so on")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
-        """Refuse a layer whose step is not an Affine with constant numbers, or whose basis is not
+        """Refuse a layer of which step `before` is no Affine with its own matrix, or too wide, or `basis` not
         orthonormal.
         """
         steps = cloud.pipeline.steps

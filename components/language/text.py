@@ -56,7 +56,7 @@ class Stop:
     html: str
     question: str = ""
     answers: tuple[str, ...] = ()
-    right: int = 0  # index of the right answer
+    right: int = 0  # index of the correct answer in `answers`
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,19 @@ def mathml(latex: str, *, display: str = "inline") -> str:
 
 @lru_cache(MAX_CACHED_FORMULAS)
 def formula(latex: str) -> str:
-    r"""LaTeX → MathML of its `pieces`, between which a line may break; pieces that continue a formula have
-    the class `on`.
+    r"""LaTeX → one `<math>` for each of its `pieces`, so that a long formula can break between them.
+
+    A piece after `\allowbreak` has the class `on`, because it continues the formula before it.
     """
     found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
     return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
 
 
 def pieces(latex: str) -> list[tuple[str, bool]]:
-    r"""Split LaTeX at `\quad`, `\qquad` and `\allowbreak` outside of braces."""
+    r"""Split LaTeX at `\quad`, `\qquad` and `\allowbreak` outside of braces.
+
+    Returns (piece, whether it follows an `\allowbreak`, and so continues the piece before it).
+    """
     found, start, on = [], 0, False
     for gap in TEX_SPACE.finditer(latex):
         before = latex[start : gap.start()]
@@ -108,9 +112,7 @@ def pieces(latex: str) -> list[tuple[str, bool]]:
 def _markdown() -> MarkdownIt:
     render = lambda latex, options: mathml(latex, display="block" if options["display_mode"] else "inline")  # noqa: E731
     parser = MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
-    parser.render(
-        "a"
-    )  # it compiles its rules at the first call, and other threads would find them half compiled
+    parser.render("a")  # compiles its rules, before several threads can find them half compiled
     return parser
 
 
@@ -120,7 +122,7 @@ def markdown(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Markdown → HTML, in which a paragraph with a line `@ stage=…` becomes a `div` with these stages.
+    """Markdown → HTML; a paragraph below a line `@ stage=…` is put into a `div` that names these stages.
 
     Raises ValueError for a line `@ …` that names no stage.
     """
@@ -171,7 +173,7 @@ def _raised(told: str) -> str:
 
 
 def _one(told: str) -> str:
-    """Parenthesise text that has an operator; a single symbol or root stays as it is."""
+    """Parenthesise the plain text of a subformula with an operator; leave a single symbol or root."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 

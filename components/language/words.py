@@ -41,7 +41,7 @@ class Word:
 
 @cache
 def sections() -> dict[str, tuple[Word, ...]]:
-    """The entries by the title of their section. Raises ValueError for an entry without its line."""
+    """The glossary's entries by the title of their section. Raises ValueError for one without a line `@`."""
     told = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
     return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
 

@@ -14,12 +14,12 @@ from geometry.arrows import with_heads
 from geometry.plane import facing
 from geometry.softmax import softmax
 
-ROUNDING = 1e-9  # so that 1/low is not rounded down to the number below it
+ROUNDING = 1e-9  # added to 1/low, which rounding errors may leave just below a whole number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Average(Stroke):
-    """Lines from the followed point, if no query can select it, to the points whose weighted average it is.
+    """Lines from the followed point, if no query can select it as a key, to the points that average to it.
 
     Of all weights with this average, the most even ones are used. Lines lead only to points with weights p in
     `span`, low ≤ p < high; the array has room for 1/low lines, the largest possible number.
@@ -71,7 +71,7 @@ class BestQuery(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(Stroke):
-    """The supporting line of a query: all places with the score of its highest key; no key lies beyond it.
+    """The supporting line of a query: all places with the score of the highest key. No key lies beyond it.
 
     In 3D it is the rim of a disc in the supporting plane.
     query: a row; without it, a query that selects the followed point, if there is one.
@@ -136,7 +136,7 @@ class WeightCurve(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightLimit(Stroke):
-    """The largest weight that any query can give the followed point, over `span`."""
+    """A line over `span`: the largest attention weight that any query can give the followed point."""
 
     span: tuple[float, float]
     row_count = 0
@@ -153,9 +153,7 @@ class WeightLimit(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightNow(Mark):
-    """The followed point's weight at the current length of a query, as a glyph: a point of a
-    `WeightCurve`.
-    """
+    """The point of a `WeightCurve` for the current length of the query: the followed point's weight now."""
 
     query: Row
     size: float = 9.0
@@ -177,7 +175,7 @@ class WeightNow(Mark):
 
 
 def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None:
-    """Refuse a query that is not a row of the mark's cloud, and a cloud without keys."""
+    """Refuse a query that is not a row of the mark's cloud, and a cloud with no or too many keys."""
     cloud = scope.cloud(mark.cloud)
     if mark.query:
         scope.row(mark.query, cloud)
@@ -185,7 +183,10 @@ def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
-    """Display coordinates of a supporting line's or plane's centre, followed by its edge, if there is one."""
+    """The display coordinates of a supporting line or plane: its centre, then the points of its edge.
+
+    If the mark has no query, and none selects the followed point, all of these are the followed point.
+    """
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
     if mark.query is None:
         found, best = at.certificate(mark.cloud), min(at.followed, len(keys) - 1)

@@ -19,7 +19,7 @@ SITE_LINK = re.compile(r"[a-z][a-z0-9]*(\?[^\s#?]*)?")
 
 @dataclass(frozen=True)
 class Follow:
-    """A click follows the point."""
+    """A click follows (selects) the point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         """No check is needed: it fits every mark."""
@@ -27,7 +27,7 @@ class Follow:
 
 @dataclass(frozen=True)
 class Choose:
-    """A click sets a choice to the clicked point's number in `numbers`."""
+    """A click on a point sets a choice to the entry of `numbers` for this point."""
 
     choice: str
     numbers: Array
@@ -72,9 +72,9 @@ class Turn:
 
 @dataclass(frozen=True)
 class Open:
-    """A click follows the point, and opens a scene for it.
+    """A click on a point follows (selects) it, and opens the scene that belongs to it.
 
-    links: for each point of the cloud a scene of this site with its state, such as "shear?s=2"; "" for none.
+    links: for each point of the cloud, a scene of this site with its state, such as "shear?s=2", or "".
     """
 
     links: Sequence[str]
@@ -89,7 +89,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Carry:
-    """Dragging any point, in a 2D view, sets its own two parameters to its x and y."""
+    """Dragging any point of a 2D view sets this point's own two parameters to its x and y."""
 
     names: Sequence[Sequence[str]]
 

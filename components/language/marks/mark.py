@@ -74,20 +74,20 @@ class Mark:
     # the number of coordinates of the points that rows use; None: as many as the cloud has
     space: ClassVar[int | None] = None
 
-    # How it counts for the ranges of a view's axes (`components.language.framing`).
+    # How a mark counts for the ranges of a view's axes (`components.language.framing`).
     in_frame: ClassVar[InFrame] = "whole"
     spherical: ClassVar[bool] = False  # if its role is a sphere or circle, it keeps its share of the panel
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
-    own_points: ClassVar[bool] = False  # it shows only points of its own cloud
-    keeps_way: ClassVar[bool] = False  # it also shows their earlier stages
-    own_size: ClassVar[bool] = False  # as a guide, it is shortened itself, not its cloud
+    own_points: ClassVar[bool] = False  # all that it shows are points of `cloud`, none computed from them
+    keeps_way: ClassVar[bool] = False  # it also shows its points at earlier stages, as a trail does
+    own_size: ClassVar[bool] = False  # as a guide, it is shortened by a field, not by moving its points
 
     def points(self, at: Moment) -> Array:
         """Display coordinates (M, k) in drawing order; gaps are NaN."""
         return at.shown(self.cloud, self.rows)
 
     def values(self, at: Moment) -> Array:
-        """The number that colours each point. Raises ValueError for a mark of one colour."""
+        """The number of each point that decides its colour. Raises ValueError for a mark of one colour."""
         raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
@@ -109,21 +109,21 @@ class Mark:
             scope.length("fade", self.fade, scope.stages, "stage")
 
     def fixed_indices(self, at: Moment) -> Array | None:
-        """The indices of the points that it shows at every moment; None if it shows all or selects by a
-        property.
+        """The indices of the points that it shows, if they never change; None if it shows all points, or
+        selects them by a property.
         """
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows whose values decide which points it shows (`Highest`)."""
+        """The rows whose values decide which points it shows (for the selection `Highest`); () otherwise."""
         return ()
 
     def has_heads(self) -> bool:
-        """Whether it ends in arrow heads, which are not points of the cloud."""
+        """Whether it draws arrow heads, whose points are not points of its cloud."""
         return False
 
     def shortened(self, factor: float) -> Mark:
-        """This guide, shortened by a factor; only for marks with an `own_size`."""
+        """A copy of this guide whose size is divided by a factor; only for marks with an `own_size`."""
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
@@ -177,7 +177,7 @@ class Clickable(Mark):
 
 
 def color_of(mark: Mark) -> Color | None:
-    """The colour scale and values of a mark's points; None if the mark has the colour of its role."""
+    """The `Color` (scale and values) of a mark's points; None if all have the one colour of its role."""
     return mark.color if isinstance(mark, Colored) else None
 
 

@@ -18,7 +18,7 @@ from geometry.distributions import best_threshold, histogram
 
 @dataclass(frozen=True, kw_only=True)
 class Histogram(Stroke):
-    """The histogram of one row: `bins` of equal width over `span`, with the counts upwards."""
+    """The histogram of one display coordinate: `bins` of equal width over `span`; heights are counts."""
 
     span: tuple[float, float]
     bins: int
@@ -37,7 +37,7 @@ class Histogram(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Stroke):
-    """The coordinates of each point as a line over their indices 1, 2, …; takes no rows."""
+    """A line for each point: its coordinates, plotted over their indices 1, 2, …; takes no rows."""
 
     only: One = None
     row_count = 0
@@ -57,7 +57,7 @@ class Profile(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
-    """The single threshold on one row that best separates the two `classes`, as a line over `span`."""
+    """A line over `span` at the threshold on one display coordinate that best separates the two `classes`."""
 
     span: tuple[float, float]
     classes: Array
@@ -75,7 +75,10 @@ class Threshold(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Colored):
-    """A field of colour that fills a 2D view: a cloud on a grid, line by line from below; takes no rows."""
+    """A field of colour that fills a 2D view; takes no rows.
+
+    Its cloud is a grid of points, row by row from the bottom of the view to the top.
+    """
 
     columns: int
     color: Color
@@ -94,7 +97,7 @@ class Field(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Colored):
-    """Coloured rectangles in a 2D view: a cloud on a regular grid, line by line from below."""
+    """Coloured rectangles in a 2D view, around the points of a regular grid, row by row from the bottom."""
 
     columns: int
     color: Color

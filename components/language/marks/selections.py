@@ -50,7 +50,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Selectable:
-    """The points that, as keys, get a higher score than every other from some query."""
+    """The points that some query can select: as keys, they get a higher score from it than all others."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -58,7 +58,7 @@ class Selectable:
 
 @dataclass(frozen=True)
 class Unselectable:
-    """The points that, as keys, no query selects: convex combinations of the others, and copies."""
+    """The points that no query can select as keys: convex combinations of the others, and repeated points."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -66,7 +66,7 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points with one fate under a layer max(Wx + b, 0) on a circle or sphere.
+    """The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, their `fate`.
 
     fate    "apart": no other point of the sphere has the same image; "shared": some have; "collapsed": all
             points of its linear piece have the same image
@@ -87,8 +87,8 @@ class Gated:
         scope.gates(self.before, self.basis, decides)
 
 
-One = Sequence[int] | Followed | Highest | None  # selections of known size; None: all points
-# selections by a current property, whose size changes
+One = Sequence[int] | Followed | Highest | None  # selections whose size never changes; None: all points
+# selections by a property of the points now, so that their size can change
 Counted = OnHull | Inside | Selectable | Unselectable | Gated
 Only = One | Counted
 
@@ -102,14 +102,12 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The row of a selection `Highest`; empty for other selections."""
+    """The row whose values decide a selection `Highest`, as a tuple; () for other selections."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
 def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
-    """The indices of a selection that is the same at every moment; None for all points, or a selection by
-    property.
-    """
+    """The indices of a selection that never changes; None for all points, and for one by a property."""
     return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
 
 
@@ -146,7 +144,7 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """Select points. For selections whose size changes, the other points become gaps (NaN) instead."""
+    """Select points (rows of `every`). If the size of the selection can change, the others become NaN."""
     shown = indices(only, cloud, at)
     if not isinstance(only, Counted):
         return every[shown]

@@ -63,7 +63,7 @@ class Points(Colored, Clickable):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Clickable, Stroke):
-    """The cloud's points joined in an order (indices; −1 is a gap).
+    """A line through the cloud's points in the given order (indices; −1 interrupts the line).
 
     arrow: the length of an arrow head at the end of each piece.
     """
@@ -178,7 +178,7 @@ class Way(Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """Polylines through K positions of each shown point, with a gap after each. corners: (K, N, k)."""
+    """One polyline for each shown point, through its K positions in `corners` (K, N, k); NaN after each."""
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
 
@@ -213,7 +213,7 @@ class PlaneInBall(Mark):
     own_size = True
 
     def points(self, at: Moment) -> Array:
-        """The centre of the disc, and the corners of its edge."""
+        """The display coordinates of the disc's centre, then of the points of its edge."""
         return project(self.rows, disc(at.now(self.cloud)[:, 0], self.radius, self.corners), params=at.params)
 
     def check(self, scope: Scope) -> None:
@@ -226,7 +226,7 @@ class PlaneInBall(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Rim(PlaneInBall, Stroke):
-    """The edge of a `Disc`."""
+    """The edge of a `Disc`: the circle in which a plane cuts a ball around the origin."""
 
     def points(self, at: Moment) -> Array:
         return super().points(at)[1:]
@@ -335,7 +335,7 @@ class Disc(PlaneInBall):
 
 @dataclass(frozen=True, kw_only=True)
 class Labels(Mark):
-    """The cloud's labels at its points."""
+    """The cloud's labels (`Cloud.labels`), each written at its point."""
 
     draws = "labels"
     in_frame = "labels"
