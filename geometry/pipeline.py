@@ -171,10 +171,6 @@ class Derivative:
     same form, so several derivatives in a row follow the chain rule. They are computed in forward mode, by
     dual numbers. The points of other clouds (`Of`) count as constants.
 
-    The first half of a point's coordinates is a place x, the second half a direction v, before and after the
-    step; so derivatives in a row follow the chain rule. Computed in forward mode, by dual numbers; the points
-    of other clouds (`Of`) are constants.
-
     Raises
     ------
     ValueError
@@ -227,10 +223,6 @@ class Orbit:
     u_k, the input of round k, such as noise. The iteration stops after `count` rounds (a number, or `Entries`
     without axes), after which the state stays constant. If `count` is not whole, the last round is taken in
     part.
-
-    The first `state` coordinates of point 0 are the initial state. The coordinates of point k after the first
-    `state` are u_k, the input of round k, such as noise. After `count` rounds, which are entries without
-    axes, the state stays constant; of a fractional count, the last round is taken in part.
 
     Raises
     ------
@@ -291,9 +283,6 @@ class Put:
 
     All three are numbers, arrays or `Entries`; point and time have no axes.
 
-    point: its number, rounded; none if it is negative. place: any vector in that direction; for 0 nothing
-    happens. All are entries, of which point and time have no axes.
-
     Examples
     --------
     Nothing moves, but at time 0.5 the first point is turned upwards.
@@ -332,11 +321,6 @@ class Flow:
     `times` to the next. Between two times points move in straight lines; after the last they rest. until: a
     number or `Entries` without axes. puts: changes of single points on the way; a step ends at the time of
     each. Source: geshkovski2023.
-
-    f is a pipeline that keeps the number of coordinates; in it points may see one another (`Attention`).
-    Classical Runge–Kutta steps of fourth order, one from each of the increasing `times` to the next; between
-    two of them points move in straight lines, and after the last they rest. `until`: entries without axes.
-    puts: points that are put elsewhere on the way; a step ends at the time of each. Source: geshkovski2023.
 
     Raises
     ------
@@ -439,9 +423,7 @@ class Flow:
 
 
 def _put(x, point, place):
-    """The points x with one turned to the direction of `place`, at the same length; x itself if place
-    is 0.
-    """
+    """The points x with one turned towards `place`, at the same length; x itself if place is 0."""
     far = hypot(*place)
     if not far:
         return x
