@@ -58,9 +58,7 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """The network and the parameters (P,) in a text of `weights_text`. Raises FileError for any other
-    text.
-    """
+    """The network and the parameters (P,) in a text of `weights_text`. Raises FileError for other texts."""
     if len(text) > MAX_LINK_CHARACTERS:
         raise FileError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:

@@ -213,9 +213,7 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """The output for inputs that run in one batch with a reversed copy of themselves, as if with other
-    text.
-    """
+    """The output for inputs that run in one batch with a reversed copy of themselves, as with other text."""
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
         for name, each in inputs.items()

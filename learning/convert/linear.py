@@ -174,9 +174,7 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter that a value is a view of, and the axis that became this one; None for a computed
-    value.
-    """
+    """The parameter that a value is a view of, and the axis that became this one; None if it is computed."""
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
         if not found:
@@ -233,9 +231,7 @@ def _axis(axis: int, n: int) -> int:
 
 
 def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
-    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size, same stride; or
-    None.
-    """
+    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size and stride; or None."""
     size, inner = after[axis], prod(after[axis + 1 :])
     fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
     return next(fits, None) if size > 1 else None

@@ -360,9 +360,7 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias of a product, and the call that adds it (the product, or an addition after it); None
-    without.
-    """
+    """The bias of a product, and the call that adds it (the product, or an addition after it); or None."""
     while bias is None:
         output = call.outputs[0]
         if len(output.users) != 1:

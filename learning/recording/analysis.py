@@ -1,4 +1,4 @@
-"""Measure the norms of a recording: a row of numbers for each, with the definition of every column."""
+"""Measure the norms of a recording: a row of numbers for each norm, with a definition of every column."""
 
 from __future__ import annotations
 
@@ -170,9 +170,9 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> Row:
-    """Measure one norm: the numbers of COLUMNS. words: the text of each token number; special: those of
-    special tokens.
+    """The numbers of COLUMNS for one norm, by name.
 
+    words: the text of each token, by its number in the vocabulary. special: the numbers of special tokens.
     Raises FileError for numbers beyond single precision: their squares could overflow, and a matrix
     decomposition of infinite numbers may never end.
     """
@@ -217,7 +217,10 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def completed(columns: Row, *, groups: int = 1) -> Row:
-    """Complete a row of an older file: derive the missing columns where possible; the others are None."""
+    """The row of an older file with the columns that it lacks: derived where possible, else None.
+
+    groups: the number of groups that the norm centres separately.
+    """
     d = columns["d"]
     every = (
         dict.fromkeys(column.name for column in COLUMNS)
@@ -244,7 +247,7 @@ def isotropic_angle(d: int, *, groups: int = 1) -> float:
 
 
 def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
-    """Add the EFFECT_COLUMNS to rows, and sort them by effect, the largest first.
+    """Rows with the EFFECT_COLUMNS added, sorted by the effect on the predictions, the largest first.
 
     found: by path, an `Effect` of `learning.convert.effect`. A number that was not measured is None.
     """
@@ -261,9 +264,9 @@ def _finite(value: float | None) -> float | None:
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:
-    """The effective rank of x about its mean: exp(−Σ pₖ log pₖ), with pₖ = σₖ/Σσ of its singular values σ.
+    """The effective rank of x about its mean: exp(−Σ pₖ log pₖ), pₖ = σₖ/Σσ with the singular values σ.
 
-    0 where all rows are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of effective
+    0 where all vectors are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of effective
     dimensionality (2007).
     """
     away = x - x.mean(axis=0)
@@ -279,7 +282,7 @@ def effective_rank(x: Float[Array, "n d"]) -> float:
 
 
 def gains(norm: Norm) -> dict[str, Any]:
-    """The columns about γ, and about the ellipsoid to which γ stretches each group's sphere."""
+    """The columns about γ, and about the ellipsoids to which γ stretches the sphere of each group."""
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
     last = each - norm.centres
@@ -296,14 +299,17 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 
 def keys(norm: Norm) -> dict[str, Any]:
-    """The columns about keys: the number of vectors that, as attention keys, no query can select."""
+    """The columns about keys: how many sampled vectors no query could select if they were attention keys."""
     few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
     return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}
 
 
 def lost(keys: Float[Array, "n d"]) -> int:
-    """The number of keys that no query can select, computed in the smallest affine subspace with all keys."""
+    """The number of keys that no query can select.
+
+    It is computed in the smallest affine subspace that contains all keys.
+    """
     away = keys - keys.mean(axis=0)
     u, s, _ = np.linalg.svd(away, full_matrices=False)
     spread = s > SPREAD_TOLERANCE * max(s[0], np.abs(keys).max())

@@ -1,4 +1,4 @@
-"""Read an untrusted digest file, such as an upload: every part of it is checked."""
+"""Read the digest (reduced recording) in an untrusted file, such as an upload; all of it is checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def checked_digest(source: bytes) -> Digest:
-    """The digest of an untrusted file. Raises FileError, in one line."""
+    """The digest in an untrusted file. Raises FileError, with one line, for any other file."""
     about, arrays = parsed(source)
     try:
         norms, columns, values = about["norms"], about["columns"], about["values"]
@@ -102,7 +102,9 @@ def _check_norm(said: Any) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
-    """Check that the arrays are those of all norms and no others, finite, and of matching shapes."""
+    """Raise FileError unless the arrays are exactly those of `count` norms, finite, and of matching
+    shapes.
+    """
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:

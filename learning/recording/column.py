@@ -1,4 +1,4 @@
-"""A column of a report: a number or text that is given for each norm."""
+"""A column of a report on norms: a number or text that is given for each norm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Column:
-    """Name in files, label in tables, definition, and format specification of its numbers."""
+    """A column of a report: name in files, label in tables, definition, and format of its numbers."""
 
     name: str
     label: str

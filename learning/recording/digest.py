@@ -1,10 +1,10 @@
-"""A digest of a recording for display: its table of numbers, and each norm's vectors in 7 exact coordinates.
+"""A digest is a recording reduced for display: its table of numbers, and vectors in 7 exact coordinates.
 
 Three directions are displayed: 1̂, and the two directions a and b of the hyperplane in which the normalised
 vectors spread most. Let the rows of Q be an orthonormal basis of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂,
 and r the length of the part of x outside this span. Then (Qx, r) is as long as x, so centring and normalising
-can be computed from it; and ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, so can the displayed coordinates after γ and β. Seven
-numbers thus suffice for any d.
+can be computed from it. Since ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, the displayed coordinates after γ and β can be
+computed from it too. Seven numbers thus suffice for any d.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ DIGITS = 7  # significant digits of the numbers in a file, more than any table s
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The vectors of one norm in m ≤ 7 coordinates: a, b, 1̂, further ones, and the length of the remainder.
+    """The vectors of one norm in m ≤ 7 coordinates: along a, b, 1̂ and others, then the remainder's length.
 
-    gain: the map (3, m) from these coordinates to the displayed ones after γ; shift: the displayed
-    coordinates of β. In d = 2 there is no b, and its coordinate is 0. Of a GroupNorm all fields are about its
-    first group.
+    gain: the matrix (3, m) that maps these coordinates to the displayed ones after γ. shift: the displayed
+    coordinates of β. For d = 2 there is no b, and its coordinate is 0. For a GroupNorm all fields describe
+    its first group.
     """
 
     kind: str
@@ -83,11 +83,11 @@ class Digest:
 def digest(
     recording: Recording, tell: Callable[[int], None] = lambda done: None, *, vectors: int = MAX_VECTORS
 ) -> Digest:
-    """The digest of a recording: statistics of each norm, and a few coordinates of some of its vectors.
+    """The digest of a recording: numbers about each norm, and a few coordinates of some of its vectors.
 
-    vectors: for how many vectors of each norm coordinates are kept: the massive ones first, then others at
-    even distances. The statistics are computed from all vectors. tell: as in `measured`. Raises FileError for
-    a norm whose numbers are too large to be measured in double precision, or to be shown in single precision.
+    vectors: of how many vectors of each norm coordinates are kept: the massive ones first, then others at
+    even distances. The numbers are computed from all vectors. tell: as in `measured`. Raises FileError for a
+    norm whose numbers are too large to be measured in double precision, or to be shown in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # results that overflow are refused below
@@ -105,9 +105,10 @@ def digest(
 
 
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
-    """For each norm the indices of at most `most` vectors, the same ones in norms that saw the same tokens.
+    """For each norm the indices of at most `most` vectors; norms that saw the same tokens keep the same ones.
 
-    They are those that are massive in any norm, up to half of `most`, and others at even distances.
+    Vectors that are massive in any norm are kept, up to half of `most`. The others are chosen at even
+    distances.
     """
     few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []
@@ -121,12 +122,12 @@ def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
 
 
 def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
-    """A norm with only the vectors of the indices `few`."""
+    """The norm with only the vectors whose indices are in `few`."""
     return replace(norm, **{part: getattr(norm, part)[few] for part in ("points", *TOKEN_PARTS)})
 
 
 def _finite(norm: Reduced, row: Row) -> bool:
-    """Whether all numbers of a norm are finite in single precision, in which they are drawn."""
+    """Whether all numbers of a norm and of its row are finite in single precision, for drawing."""
     numbers = [value for value in row.values() if isinstance(value, float)]
     with np.errstate(over="ignore"):
         parts = [np.asarray(part, np.float32) for part in (numbers, norm.points, norm.gain, norm.shift)]
@@ -134,7 +135,7 @@ def _finite(norm: Reduced, row: Row) -> bool:
 
 
 def reduced(norm: Norm) -> Reduced:
-    """Reduce the vectors, gain and shift of a norm to the displayed coordinates."""
+    """The vectors, gain and shift of a norm, reduced to the coordinates that are needed for display."""
     width = norm.d // norm.groups
     x, gamma, beta = (part.astype(np.float64)[..., :width] for part in (norm.x, norm.gamma, norm.beta))
     normal = layer_norm if norm.centres else rms_norm
@@ -156,9 +157,10 @@ def reduced(norm: Norm) -> Reduced:
 
 
 def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:
-    """The first two principal directions of u orthogonal to `up`: orthonormal, of the largest variance.
+    """The first two principal directions of the vectors u within the hyperplane orthogonal to `up`.
 
-    Where u varies in fewer directions they are completed arbitrarily; in d = 2 there is one.
+    They are returned as orthonormal rows. If u varies in fewer directions, further rows are chosen
+    arbitrarily. For d = 2 there is one row.
     """
     away = u - u.mean(axis=0)
     away = away - np.outer(away @ up, up)
@@ -171,7 +173,7 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
-    """Gram–Schmidt: the rows made orthonormal in order, without those that depend on earlier ones."""
+    """Gram–Schmidt: the rows made orthonormal in order; rows that depend on earlier ones are left out."""
     basis: list[Array] = []
     for row in rows:
         rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
@@ -184,9 +186,9 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 
 
 def to_file(found: Digest) -> bytes:
-    """Serialise a digest as safetensors; the numbers of its table are rounded to DIGITS digits.
+    """A digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
 
-    Positions and tokens equal to those of the previous norm are omitted.
+    Where a norm has the same positions or tokens as the norm before it, they are not stored again.
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(found.norms):
@@ -219,12 +221,12 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
 
 
 def is_digest(data: bytes) -> bool:
-    """Whether a file calls itself a digest. Raises FileError."""
+    """Whether a file says that it is a digest. Raises FileError for a file that is no safetensors file."""
     return from_safetensors(data)[1].get("format") == FORMAT
 
 
 def from_digest(data: bytes) -> Digest:
-    """Read a digest that we wrote by `to_file`; `learning.recording.checked` reads untrusted ones.
+    """Read a digest from a file that `to_file` wrote; `learning.recording.checked` reads untrusted files.
 
     Raises FileError for any other file.
     """
@@ -242,7 +244,9 @@ def from_digest(data: bytes) -> Digest:
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """Open a recording or digest file. Raises FileError, OSError."""
+    """Open a file with a recording or digest. Raises FileError for another file, OSError for an unreadable
+    one.
+    """
     data = Path(path).read_bytes()
     return from_digest(data) if is_digest(data) else from_file(data)
 
@@ -254,10 +258,10 @@ def save(
     *,
     full: bool = False,
 ) -> bool:
-    """Write a recording, or its digest if the recording is too large for the page to open.
+    """Write a recording; if it is too large to be opened on a page, write its digest instead.
 
-    full: write the recording in any case. tell: as in `measured`. Returns whether it was reduced. Raises
-    FileError as `digest` does.
+    full: write the whole recording in any case. tell: as in `measured`. Returns whether a digest was written.
+    Raises FileError as `digest` does.
     """
     is_large = sum(norm.x.nbytes for norm in recording.norms) > UPLOAD_SHARE * MAX_UPLOAD_BYTES
     if full or not is_large:

@@ -1,8 +1,9 @@
 """Recognise the norm that a PyTorch module computes, by trying its formula on a few vectors.
 
-Libraries have hundreds of norm classes: with γ or 1 + γ, with `eps` or `variance_epsilon`. Of the modules
-with "norm" in the name of their class, each is recognised as the norm whose formula reproduces its output on
-probe vectors. Tensors are used through the array API, so this file does not import PyTorch.
+Libraries have hundreds of norm classes: with γ or 1 + γ, with `eps` or `variance_epsilon`. A module that has
+"norm" in the name of its class is recognised as the norm whose formula reproduces its output on probe
+vectors. This file does not import PyTorch: it uses only methods of the module and of the tensors that it is
+given.
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 Array = np.ndarray
 EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names of ε in modules
 PROBE_MEAN = 0.7  # mean of the probe vectors on which a module is tried
-MIN_PROBE_SCALE = 1e-3  # two probe vectors are scaled by √ε, or by this if it is larger
+MIN_PROBE_SCALE = 1e-3  # two probe vectors are scaled by √ε, but at least by this
 MAX_OUTPUT_ROUNDINGS = 32  # allowed difference, in machine epsilons of the largest output
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A recognised norm module: its norm, with no vectors yet, and the axes that hold a vector's coordinates.
+    """A recognised norm module: its `Norm`, and the axes of its input that hold the coordinates of a vector.
 
-    axes: the sizes of the last axes of its input; with channels_first, of the second axis of
-    (batch, channels, …).
+    The `Norm` has parameters only; no input vectors are recorded in it yet. axes: the sizes of these axes.
+    They are the last axes of the input. With channels_first there is one, the second axis of (batch,
+    channels, …).
     """
 
     norm: Norm
@@ -39,9 +41,10 @@ class Known:
     channels_first: bool = False
 
     def vectors(self, x: Any) -> Any:
-        """An input or output of the module as vectors (*lead, d); the pixels of an image become one axis.
+        """An input or output x of the module as vectors (*lead, d), d the number of their coordinates.
 
-        Raises NotKnown for a tensor that does not fit.
+        With channels_first, the positions of an image or a sequence become one axis, before that of
+        coordinates. Raises NotKnown for a tensor whose shape does not fit the module.
         """
         last = len(self.axes)
         if x is not None and self.norm.kind == "group_norm" and last == 1 and x.ndim > 2:
@@ -53,7 +56,7 @@ class Known:
         return x.reshape(*x.shape[:-last], self.norm.d)
 
     def shaped(self, vectors: Any, x: Any) -> Any:
-        """The inverse of `vectors`: (*lead, d) in the shape and dtype of the input x."""
+        """The inverse of `vectors`: (*lead, d) in the shape and dtype of x, an input of the module."""
         return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
@@ -62,10 +65,11 @@ class NotKnown(ValueError):
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
-    """The norm that a module computes, or None for a module of another kind.
+    """The norm that a module computes.
 
-    like: any tensor of its model, for dtype and device. Raises NotKnown for a module that is called a norm
-    and computes none that is known here.
+    None for a module that is not called a norm, or that contains modules and has no parameters of its own.
+    path: the module's path in its model. like: any tensor of the model, for dtype and device. Raises NotKnown
+    for a module that is called a norm but computes none that is known here.
     """
     inner = [type(each).__name__ for each in module.children()]
     if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
@@ -93,7 +97,7 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def agrees(norm: Norm, x: Array, y: Any) -> bool:
-    """Whether a norm's output for x is y, to the rounding of y's dtype.
+    """Whether the norm's output for x equals y, up to the rounding of y's dtype.
 
     float64 is compared with the tolerance of float32, in which many modules compute internally.
     """
@@ -109,14 +113,14 @@ def as_float64(tensor: Any) -> Array:
 
 
 def _seems(module: Any) -> bool:
-    """Whether a module may be a norm: by its class name, but no batch or instance norm."""
+    """Whether a module may be a norm, by the name of its class; False for batch and instance norms."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    """The sizes of the normalised axes, from the module's weight or attributes; () if unknown."""
+    """The sizes of the axes over which a module normalises, from its weight or attributes; () if unknown."""
     weight = getattr(module, "weight", None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
     if weight is not None:
@@ -130,7 +134,10 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Probe vectors, some so short that ε matters, and the module's outputs for them."""
+    """Probe vectors (4, d), and the module's outputs for them.
+
+    Two of them are so short that ε changes the output. shape: that of the module's input.
+    """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)
     x = np.random.default_rng(0).standard_normal((n, d)) + PROBE_MEAN
@@ -143,9 +150,9 @@ def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """Possible values of ε, empty where the module has no such attribute.
+    """The values that a module's ε may have; () if the module does not state it.
 
-    An ε of None means machine epsilon, of the vectors' dtype or of float32.
+    If the module states None, ε is the machine epsilon of the vectors' dtype or of float32.
     """
     said: Any = [getattr(module, name) for name in EPS_ATTRIBUTES if hasattr(module, name)]
     xp = array_namespace(like)
@@ -155,7 +162,9 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """All candidate norms: each kind, over all coordinates or per head, with gain γ or 1 + γ."""
+    """Yield every norm that the module may be: each kind, over all coordinates or per head, gain γ or 1
+    + γ.
+    """
     d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
     own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)
@@ -173,9 +182,10 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
 
 
 def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
-    """ε fitted to the output for the shortest probe vector, where a module does not state it.
+    """Values of ε with which the norm gives the output y for the shortest probe vector of x; [] if none does.
 
-    Rounded to one digit, as code would write it, and unrounded.
+    For a module that does not state its ε. The value is given twice: rounded to one digit, as code would
+    write it, and unrounded.
     """
     each = norm.blocks(x[-1:])[0]
     each = each - each.mean(axis=-1, keepdims=True) * norm.centres

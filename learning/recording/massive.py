@@ -62,13 +62,13 @@ COLUMNS = (
 
 
 def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
-    """Which vectors are longer than MASSIVE_LENGTH_RATIO median lengths."""
+    """For each vector, whether it is longer than MASSIVE_LENGTH_RATIO times the median length."""
     size = np.linalg.norm(x.astype(float), axis=-1)
     return np.asarray(size > MASSIVE_LENGTH_RATIO * np.median(size))
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name. words: the text of tokens."""
+    """The values of COLUMNS for one norm, by name. words: the text of each token, by its number."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size, energy = np.linalg.norm(x, axis=-1), energies(x)
     top = int(np.argmax(energy))
@@ -88,20 +88,22 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
 
 
 def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
-    """The root mean square distance of vectors from their mean, relative to the median of `size`."""
+    """The root mean square distance of the vectors x from their mean, relative to the median of `size`."""
     away = np.linalg.norm(x - x.mean(axis=0), axis=-1)
     return float(ratio(np.sqrt(np.mean(away**2)), np.median(size)))
 
 
 def dimensions(norm: Norm) -> str:
-    """The dimensions with most energy, with their share and |γ|: "507 (97.3%, |γ| 0.02), 12 (…)"."""
+    """The dimensions with most energy (sum of squares), its share, and |γ|: "507 (97.3%, |γ| 0.02), 12
+    (…)".
+    """
     energy = energies(norm.x.astype(float))
     most = np.argsort(-energy, kind="stable")[:MAX_NAMED]
     return ", ".join(f"{k} ({energy[k]:.1%}, |γ| {abs(norm.gamma[k]):.2g})" for k in most)
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
-    """Token and position of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
+    """Tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
     named = found.most_common(MAX_NAMED)
@@ -111,7 +113,7 @@ def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> st
 
 
 def energies(x: Float[Array, "n d"]) -> Float[Array, "d"]:
-    """The share of each dimension in the sum of squares of all numbers."""
+    """For each dimension, its share in the sum of squares of all numbers of x."""
     scaled = x / (np.abs(x).max() or 1.0)
     every = np.sum(scaled**2, axis=0)
     return np.asarray(every / (every.sum() or 1.0))

@@ -1,4 +1,4 @@
-"""Record a model of `learning.language`, from its activations instead of by hooks."""
+"""Record the norms of a model of `learning.language`, from its activations instead of by hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 def seen(
     shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
 ) -> Recording:
-    """Record the inputs of the model's LayerNorms at `vectors` random token positions, the same for all."""
+    """Record inputs of the model's LayerNorms, at `vectors` random token positions, the same for all norms.
+
+    The norm before attention is left out in a model whose LayerNorm there only centres.
+    """
     reading = read(shape, weights, tokens)
     inputs: dict[str, Array] = {}
     for k, block in enumerate(reading.blocks):

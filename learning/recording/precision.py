@@ -1,4 +1,4 @@
-"""Columns of a report on a norm's divisor √(σ² + ε): its effect on gradients, its error in half precision."""
+"""Columns of a report on a norm's divisor √(σ² + ε): effect on gradients, and error in half precision."""
 
 from __future__ import annotations
 
@@ -72,7 +72,11 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """The error of σ² + ε if each number is rounded, and the share of vectors where the sum rounds to σ²."""
+    """What happens to σ² + ε if each number is rounded by `rounded`.
+
+    error: the largest relative error of the sum, None if no sum is finite. lost: the share of vectors for
+    which the sum rounds to σ², so that ε has no effect.
+    """
     own = rounded(variance)
     with np.errstate(over="ignore"):
         summed = rounded(own + rounded(eps))

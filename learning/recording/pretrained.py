@@ -1,7 +1,7 @@
-"""Record a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
+"""Record the norms of a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
 
 Needs PyTorch and transformers. Weights are read from safetensors; a local folder without them may have pickle
-files, loaded as tensors only. Code that comes with a model never runs.
+files, which are loaded as tensors only. Code that comes with a model never runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GGUF = ".gguf"
 
 
 class NoModel(ValueError):
-    """Raised for a model that cannot be loaded or run here; the message says why."""
+    """Raised for a model that cannot be loaded or run on this machine; the message says why."""
 
 
 def recorded(
@@ -46,8 +46,13 @@ def recorded(
 ) -> Recording:
     """Load a model and record its norms' inputs while it reads the first tokens of a text.
 
-    by_line: each line is a separate example. title: the recording's name; by default that of `called`.
-    verdicts, contributions, tell: as in `record`. Raises NoModel.
+    vectors, seed     as in `record`
+    tokens            how many tokens are read at most
+    by_line           each line is a separate example
+    title             the recording's name; by default that of `called`
+    verdicts, contributions, tell   as in `record`
+
+    Raises NoModel.
     """
     tokenizer, model = loaded(name)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
@@ -81,9 +86,10 @@ def called(name: str) -> str:
 
 
 def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
-    """Load a tokenizer and a model, after a check that the model fits into memory.
+    """Load the tokenizer and the model with this name, after a check that the model fits into memory.
 
-    predicts: with the prediction head that its configuration names, else without one. Raises NoModel.
+    predicts: load the model with the prediction head that its configuration names, else without a head.
+    Raises NoModel.
     """
     quiet()
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
@@ -118,7 +124,7 @@ def quiet() -> None:
 
 
 def _head(config: Any) -> Any:
-    """The model class with a head: the one that its configuration names, else one that predicts tokens."""
+    """The class of the model with a head: the one that its configuration names, else a token predictor."""
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
     if any(named):
@@ -130,10 +136,10 @@ def _head(config: Any) -> Any:
 def windows(
     tokenizer: Any, model: Any, text: str, *, tokens: int = MAX_TOKENS, by_line: bool = False
 ) -> list[list[int]]:
-    """Cut a text into token windows as long as the model can read, each with its special tokens.
+    """Cut a text into windows of tokens, each as long as the model can read and with its special tokens.
 
-    tokens: the most in all windows together. Raises NoModel for a text without tokens, or whose tokens are
-    mostly unknown to the tokenizer.
+    tokens: the largest number in all windows together. by_line: each line gets windows of its own. Raises
+    NoModel for a text without tokens, or whose tokens are mostly unknown to the tokenizer.
     """
     said = getattr(model.config, "max_position_embeddings", None)
     longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
@@ -176,7 +182,11 @@ def _read(model: Any, ids: Any) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """Replace the progress lines of `record` by a bar for the share of the text that was read."""
+    """A function to give to `record` as `tell`, which shows how much of the text was read.
+
+    It passes the first line of `record` on to `tell`. In place of each further line, one for each call of the
+    model, it writes a bar. total: the number of calls.
+    """
     done = -1
 
     def counted(line: str) -> None:

@@ -63,13 +63,13 @@ def record(
     """Record the inputs of a PyTorch model's norms while the `with` block runs.
 
     vectors    how many of each norm's input vectors are kept, drawn at random with the seed
-    verdicts   called after the block with the model and the inputs of its first call; tells for each norm
+    verdicts   called after the block with the model and the inputs of its first call; returns for each norm
                whether its centring folds into its neighbours, and why (`learning.convert.centring`)
-    contributions  called after the block with the model, the inputs of its first recorded call, and the top
-               dimension of each norm; tells which modules write the norms' inputs
+    contributions  called after the block with the model, the inputs of its first recorded call, and the
+               dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
                (`learning.convert.contributions`)
-    tell       called with a line of text at the start, on what is recorded and its largest size, and after
-               each call of the model; by default the lines go to stderr, if that is a terminal
+    tell       called with a line of text: at the start, on what is recorded and its largest size; and after
+               each call of the model. By default the lines go to stderr, if that is a terminal
 
     Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and for
     another number of vectors than 1 … 2,000.
@@ -90,7 +90,10 @@ def bar(share: float) -> str:
 
 
 class Sample:
-    """Reservoir sampling of up to `most` vectors of d numbers. All memory is allocated at the start."""
+    """Reservoir sampling: a uniform random sample of at most `most` of the vectors seen, each of d numbers.
+
+    All memory is allocated at the start.
+    """
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
@@ -98,7 +101,12 @@ class Sample:
         self.lots = np.random.default_rng(seed)
 
     def choose(self, count: int) -> tuple[Array, Array]:
-        """Which of the next `count` vectors to keep, and at which indices of the reservoir."""
+        """Choose at random which of the next `count` vectors to keep, and make room for them.
+
+        Returns the indices of the kept ones among the `count`, and the rows of `x` and `about` into which the
+        caller must write them. Each call goes on with the sample: it counts the vectors as seen and stores
+        the new draws.
+        """
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])
         stay = np.argpartition(every, most - 1)[:most] if len(every) > most else np.arange(len(every))
@@ -111,7 +119,10 @@ class Sample:
 
 
 class Recorder:
-    """The object of a `with record(model)` block: hooks the norms; `recording` and `save` give the sample."""
+    """The object of a `with record(model)` block. It hooks the norms of the model and samples their inputs.
+
+    `recording` and `save` give the sample.
+    """
 
     def __init__(
         self,
@@ -156,7 +167,7 @@ class Recorder:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Only count vectors while the block runs, to estimate the size of the recording."""
+        """While the block runs, count vectors without keeping any, to estimate the size of the recording."""
         self.keeps = False
         try:
             yield
@@ -164,7 +175,10 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """The bytes of a recording of `times` as many vectors as were counted, at most `vectors` per norm."""
+        """The estimated bytes of a recording of `times` as many vectors as were counted (see `counting`).
+
+        At most `vectors` count for each norm.
+        """
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
             for (path, _), count in self.counted.items()
@@ -173,7 +187,7 @@ class Recorder:
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Install the hooks while the block runs, then ask for the verdicts."""
+        """Install the hooks while the block runs; afterwards ask for verdicts and contributions."""
         handles: list[Any] = []
         try:
             self._listen(handles)
@@ -186,7 +200,7 @@ class Recorder:
         self._attribute()
 
     def _attribute(self) -> None:
-        """Call `contributions`, if it was given."""
+        """After the block, call `contributions` and keep the result, if it was given and a call recorded."""
         if self.attribute is None or self.first_kept is None:
             return
         (args, kwargs), self.first_kept = self.first_kept, None
@@ -197,12 +211,12 @@ class Recorder:
         }
         try:
             self.sources = dict(self.attribute(self.model, args, kwargs, tops))
-        except Exception as problem:  # anybody's model
+        except Exception as problem:  # third-party model code
             reason = " ".join(str(problem).split())[:MAX_REASON_CHARACTERS]
             self.tell(f"which modules write the norms' inputs is not known: {reason}")
 
     def _judge(self) -> None:
-        """Call `verdicts`, if it was given."""
+        """After the block, call `verdicts` and keep the result, if it was given and the model was called."""
         if self.judge is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
@@ -290,7 +304,11 @@ class Recorder:
         return hook
 
     def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
-        """Sample the vectors of one call. Raises NotKnown for other inputs, or outputs that do not fit."""
+        """Add the vectors of one call of a norm to its sample, or only to the count while `counting`.
+
+        Raises NotKnown for inputs that are no vectors of this norm, or an output that is not that of the norm
+        alone.
+        """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
         made = recognised.vectors(output).reshape(vectors.shape)
@@ -313,9 +331,11 @@ class Recorder:
         sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """For each vector: whether it is `real` (not padding), its `token`, and its `position`.
+        """For each vector, from the arguments of enclosing modules: `real` (not padding), `token`,
+        `position`.
 
-        Taken from the arguments of the nearest enclosing modules; None where these do not have them.
+        The nearest enclosing module that has masks or tokens of fitting shape counts. `real` and `token` are
+        None where none has. lead: the shape of the vectors without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None}
         axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
@@ -368,7 +388,7 @@ class Recorder:
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
 
     def save(self, path: Any, *, full: bool = False) -> None:
-        """Write what was seen so far to a file; if it is too large to be opened on a page, its digest.
+        """Write the vectors seen so far to a file; if it would be too large for a page, write a digest.
 
         full: write all vectors in any case.
         """
@@ -377,9 +397,9 @@ class Recorder:
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """Copy the arguments of a call, since a call may change them, as it does a cache.
+    """A copy of the arguments of a call, because the call may change them, for example a cache.
 
-    tensor: applied to each tensor, which is not copied.
+    tensor: applied to each tensor in place of a copy.
     """
     if type(given) in (list, tuple):
         return type(given)(copied_arguments(each, tensor) for each in given)
@@ -389,13 +409,13 @@ def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: eac
 
 
 def _name(model: Any) -> str:
-    """The model's name in its configuration, else its class."""
+    """The model's name in its configuration, or else the name of its class."""
     said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
     return said.rstrip("/").rpartition("/")[2] or type(model).__name__
 
 
 def _plain(path: str) -> str:
-    """A module's path without the names that torch.compile inserts."""
+    """A module's path without the parts that torch.compile inserts."""
     return ".".join(name for name in path.split(".") if name != COMPILED_MODULE_ATTRIBUTE)
 
 
@@ -407,23 +427,23 @@ def _uncompiled() -> AbstractContextManager[Any]:
 
 
 def _in_backward() -> bool:
-    """Whether the backward pass is running, in which gradient checkpointing repeats forward calls."""
+    """Whether the backward pass is running: in it, gradient checkpointing repeats forward calls."""
     import torch
 
     return bool(torch._C._current_graph_task_id() >= 0)
 
 
 def _above(path: str) -> list[str]:
-    """The paths of the modules that enclose a module, the nearest first; "" is the model."""
+    """The paths of the modules that contain a module, the nearest first; "" is the model itself."""
     names = path.split(".")
     return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
 
 
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """The axis of vectors (*lead, d) along which the positions of `given`, (batch, n), lie, or None.
+    """The axis of vectors (*lead, d) that belongs to the positions of `given`, a mask or tokens (batch, n).
 
-    lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be larger than the axis, as
-    with a key–value cache: then the last positions count.
+    None if no axis fits. lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be
+    larger than the axis, as with a key–value cache: then the last positions count.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:
@@ -436,7 +456,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Broadcast values (batch or 1, n) along an axis to one value for each vector, flattened."""
+    """Values (batch or 1, n) along an axis of vectors (*lead, d), as one value for each vector, flattened."""
     if len(lead) < 2:
         return said.reshape(-1)
     shape = [1] * len(lead)

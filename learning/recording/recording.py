@@ -139,11 +139,16 @@ class Norm:
         return self.kind != "rms_norm"
 
     def blocks(self, x: Array) -> Array:
-        """Split vectors into groups, (*batch, groups, d/groups) in float64; each is normalised separately."""
+        """Split vectors x into the groups that the norm treats separately: (*batch, groups, d/groups),
+        float64.
+        """
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)
 
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
-        """The norm's output for x in double precision, optionally with or without centring."""
+        """The norm's output for x in double precision.
+
+        centres: with or without centring; by default as the norm does.
+        """
         gamma, beta, x = self.gamma.astype(float), self.beta.astype(float), x.astype(float)
         if self.centres if centres is None else centres:
             return group_norm(x, groups=self.groups, gamma=gamma, beta=beta, eps=self.eps)
@@ -154,8 +159,10 @@ class Norm:
 class Recording:
     """The recorded norms of a model, in the order in which they first ran.
 
-    name: the model's. words: the text of each token number. skipped: norms that were not recorded, and why.
-    special: the numbers of the tokenizer's special tokens.
+    name      the model's name
+    words     the text of each token, by its number in the vocabulary
+    skipped   norms that were not recorded, each with the reason
+    special   the numbers of the tokenizer's special tokens
     """
 
     norms: Sequence[Norm]

@@ -1,4 +1,4 @@
-"""The report of a recording: a table for a terminal, CSV, or JSON."""
+"""The report of a recording, as a table for a terminal, CSV, or JSON."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start: the end tells nor
 
 
 def told(column: Column, value: Any) -> str:
-    """Format a value of a row for a table; None, for a number that was not measured, becomes a dash."""
+    """A value of a row as text for a table; None, for a number that was not measured, becomes a dash."""
     if value is None:
         return "–"
     return format(value, column.digits) if column.digits else str(value)
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
-    """The columns to show: EFFECT_COLUMNS only where effects were measured."""
+    """The columns of a whole report; EFFECT_COLUMNS are left out if no effects were measured."""
     path, kind, d, *others = COLUMNS
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
 def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
-    """The columns of the table: those of `names` that were measured."""
+    """The columns of the short table: those among `names` that were measured."""
     measured = {name for row in rows for name, value in row.items() if value is not None}
     return [column for column in columns(rows) if column.name in measured.intersection(names)]
 
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
-    """Rows as lines of text with aligned columns."""
+    """The rows as a table of text with aligned columns. names: of the columns."""
     shown = summary_columns(rows, names)
     cells = [[column.label for column in shown]]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
@@ -73,7 +73,10 @@ def _cut(text: str) -> str:
 
 
 def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The whole report for a terminal: the table, then one line per finding. together: as in `verdict`."""
+    """The whole report for a terminal: the table, then one line for each finding.
+
+    skipped: norms that were not recorded, with the reason. together: as in `verdict`.
+    """
     found = verdict(rows, together)
     findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
     left = [f"Not recorded: {line}" for line in skipped]
@@ -81,7 +84,7 @@ def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: 
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """CSV with a header and one line per norm, in full precision; formulas are escaped as text."""
+    """The rows as CSV with a header, one line per norm, in full precision. Formulas are escaped as text."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     shown = columns(rows)
@@ -92,10 +95,11 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Escape a text that a spreadsheet could run as a formula (CSV injection) with a leading apostrophe.
+    """A value for CSV: text that a spreadsheet could run as a formula (CSV injection) gets an apostrophe
+    first.
 
-    Spreadsheets skip white space and invisible characters before the sign, and some read a fullwidth sign
-    as its ASCII counterpart, as NFKC does.
+    Spreadsheets skip white space and invisible characters before the sign, and some read a fullwidth sign as
+    its ASCII counterpart, as NFKC does.
     """
     if not isinstance(value, str):
         return value

@@ -1,8 +1,8 @@
-"""Sources of a norm's input: which modules write its mean, and which its largest dimension.
+"""Sources of a norm's input: which modules write its mean, and which its dimension with most energy.
 
-A residual stream is a sum: the embedding, and what each attention and MLP adds. So a mean, or a coordinate,
-of a norm's input is the sum of the same number of each summand, and each has a share in it; shares are
-negative where summands cancel.
+A residual stream is a sum: the embedding, and what each attention and MLP adds. So the mean, or a coordinate,
+of a norm's input is the sum of the means, or coordinates, of these summands. Each summand has a share in it;
+shares are negative where summands cancel.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sources:
-    """How modules contribute to a number that is their sum: shares by kind, and the largest contributor.
+    """How much modules contribute to a number: the share of each kind of module, and the largest contributor.
 
     Raises FileError for invalid fields.
     """
@@ -65,13 +65,16 @@ class Sources:
 
     @property
     def text(self) -> str:
-        """Kinds with their shares, the largest first: "MLP 97%, embedding 2%, attention 1%"."""
+        """The kinds of modules with shares as text, largest first: "MLP 97%, embedding 2%, attention 1%"."""
         ordered = sorted(self.shares.items(), key=lambda each: -abs(each[1]))
         return ", ".join(f"{kind} {share:.0%}" for kind, share in ordered)
 
 
 def columns(mean: Sources | None, outlier: Sources | None) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name, without those that are unknown."""
+    """The values of COLUMNS for one norm, by name, without those that are unknown.
+
+    mean, outlier: the sources of the input's mean, and of its dimension with most energy.
+    """
     found: dict[str, Any] = {}
     for name, each in (("mean", mean), ("outlier", outlier)):
         if each is not None:

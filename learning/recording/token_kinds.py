@@ -1,7 +1,7 @@
-"""Columns of a report by the kind of a vector's token: first of a text, special, or any other.
+"""Columns of a report by the kind of token that a vector belongs to: first of a text, special, or any other.
 
-Trained transformers treat the first position and separators apart: massive activations and attention sinks
-are there.
+Trained transformers treat the first position and separators differently from other tokens: massive
+activations and attention sinks are there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Array, "n"]]:
-    """Which vectors of a norm are of each of KINDS. special: ids of the special tokens."""
+    """For each of KINDS, which vectors of a norm belong to such a token. special: ids of special tokens."""
     first = norm.position == 0
     marked = np.isin(norm.token, list(special)) & ~first
     return {"first": first, "special": marked, "rest": ~(first | marked)}
@@ -55,7 +55,9 @@ def columns(
 ) -> dict[str, Any]:
     """The values of COLUMNS for one norm, by name; None for a kind without vectors.
 
-    share: for each vector, its energy along 𝟏. turn: the angle in degrees by which centring turns it."""
+    share: for each vector, the share of its energy along 𝟏. turn: for each vector, the angle in degrees by
+    which centring turns it.
+    """
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))
     found: dict[str, Any] = {}

@@ -15,7 +15,9 @@ from learning.recording.recording import NORM_KINDS
 
 @dataclass(frozen=True)
 class Finding:
-    """One question of the summary, its answer, and the definition of the value behind it (`about`)."""
+    """One question of the summary, its answer, the number behind it, and that number's definition
+    (`about`).
+    """
 
     name: str
     question: str
@@ -25,7 +27,10 @@ class Finding:
 
 
 def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
-    """Answer the questions from the rows of a recording. together: the `Effect` of all norms at once."""
+    """Answer the questions of the summary from the rows of a recording.
+
+    together: the `Effect` of toggling the centring of all norms at once; None if it was not measured.
+    """
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     asked = centre or rows
     turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
@@ -121,7 +126,10 @@ def _massive(rows: Sequence[Row]) -> Finding:
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
-    """Answer whether centring could be dropped: from its measured effect, else from the energy along 𝟏."""
+    """Answer whether centring could be dropped: from its measured effect, or else from the energy along 𝟏.
+
+    centre: whether the norms centre; if not, the question is whether centring would matter.
+    """
     question = "Could the centring go?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
     moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
