@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import components.scenes
 from components.scenes.model import SCENE, strips
 from components.scenes.model.build import SHIPPED, build, deviation, massive
-from components.scenes.model.strips import SETS, scale
+from components.scenes.model.strips import SETS, brackets, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
@@ -624,3 +625,17 @@ CLAIMS = {
     r"each vector loses its own mean $\mu$, then the mean of all vectors is subtracted": the_rank,
     "This model has only 4 directions, and centring takes one of them": the_model,
 }
+
+
+def test_runs_of_massive_vectors_are_labelled_where_there_is_room():
+    def labels(name):
+        return list(recipe_of(SCENE, recording=name).cloud("massive names").labels)
+
+    assert labels("smollm2") == ["dimension 507: layers 12 to 28", "507", "17"]
+    assert labels("minilm") == ["dimension 99: layer 0", "99"]
+    rows = [
+        {"path": f"h.{k}.norm", "massive": k in (1, 2, 4), "top_dimension": k // 3, "longest": 9.0}
+        for k in range(30)
+    ]
+    _, (cloud, _) = brackets(SimpleNamespace(rows=rows), (1.0, 10.0))
+    assert list(cloud.labels) == ["dimension 0: layers 1 to 2"]

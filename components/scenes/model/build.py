@@ -254,8 +254,9 @@ def paint(norm: Reduced, row: analysis.Row, colour: str) -> Color:
     if colour == "length":
         median = row["size"] * sqrt(norm.d / row["d"]) or 1.0
         size = np.linalg.norm(norm.points.astype(float), axis=-1) / median
-        top = float(size.max())
-        return Color("sequential", 0, top if top > 0 else 1.0, size, title="length, in median lengths")
+        low, top = float(size.min()), float(size.max())
+        top = top if top > low else low + 1.0
+        return Color("sequential", low, top, size, title="length, in median lengths")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(

@@ -25,6 +25,8 @@ LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms take a width of 1 
 HEADROOM = 0.35  # of the first strip's height, for the name above massive vectors
 MAX_TICKS = 4  # labels on an axis
 BRACKET = 0.09  # heights above the line where a run of massive activations is drawn
+MAX_LAST_TICK_RATIO = 1.1  # an axis goes on to the next tick if this adds less than a tenth
+CHARACTER_WIDTH = 0.02  # of a label, on average, as a part of the width of a strip
 PARTS = {"attention": "circle", "MLP": "square", "other": "ring"}  # what a norm belongs to, and its glyph
 SMALL_SQUARE = 0.9  # a square is as conspicuous as a larger circle
 HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
@@ -217,27 +219,35 @@ def escaped(text: str) -> str:
 
 
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
-    """Brackets over runs of norms with massive vectors; the longest run is labelled with its dimension."""
-    strip, show, pieces, names, at = SETS["massive"][0], rows(np.eye(2)), [], [], []
+    """Brackets over runs of norms with massive vectors, with their dimensions where there is room.
+
+    The longest run is labelled with its layers, too.
+    """
+    strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
+    places, names = list[tuple[float, float]](), list[str]()
     y = height(digest.rows, strip.middle, strip, ends, 0)
-    paths = [row["path"] for row in digest.rows]
-    half, runs = 0.5 / len(digest.rows), massive_runs(digest.rows)
-    longest = max(runs, key=lambda run: run.last - run.first, default=None)
-    for run in runs:
+    layer, half = layers([row["path"] for row in digest.rows]), 0.5 / len(digest.rows)
+    for run in sorted(massive_runs(digest.rows), key=lambda run: run.first - run.last):
         up = float(y[run.first : run.last + 1].max()) + BRACKET
         a, b = place(run.first, digest) - half, place(run.last, digest) + half
         pieces += [[[a, up - BRACKET / 2], [a, up]], [[a, up], [b, up]], [[b, up], [b, up - BRACKET / 2]]]
-        if run is longest:
-            name = f"dimension {run.dimension}{_span(layers(paths), run)}"
-            middle = min(max((a + b) / 2, ORIGIN[0] + 0.42), ORIGIN[0] + 0.58)
-            at.append([middle, up + BRACKET])
-            names.append(name)
-    if not runs:
+        middle, name = (a + b) / 2, str(run.dimension)
+        if not names:
+            name = f"dimension {run.dimension}{_span(layer, run)}"
+            width = CHARACTER_WIDTH * len(name)
+            middle = min(max(middle, ORIGIN[0] + width / 2), RIGHT - width / 2)
+        else:
+            right, above = np.abs(np.subtract((middle, up + BRACKET), places[0]))
+            if right < CHARACTER_WIDTH * len(names[0] + name) / 2 and above < 2 * BRACKET:
+                continue  # the two labels would overlap
+        places.append((middle, up + BRACKET))
+        names.append(name)
+    if not names:
         return []
     bars = clouds.segments(np.array(pieces))
     return [
         draw("massive", Line, "shift", show, bars, "massive vectors", size=2),
-        draw("massive names", Labels, "shift", show, np.array(at), labels=names),
+        draw("massive names", Labels, "shift", show, np.array(places), labels=names),
     ]
 
 
@@ -309,7 +319,10 @@ def gaps(count: int, length: int) -> Array:
 
 
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The lower and upper end of a strip's scale: it begins at 0, or if logarithmic at the smallest value."""
+    """The lower and upper end of a strip's scale: it begins at 0, or if logarithmic at the smallest value.
+
+    It ends at the largest value, or at a tick a little above it.
+    """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
     positive = [value for value in every if value > 0]
@@ -317,7 +330,10 @@ def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
         low, high = min(positive, default=1.0), max(positive, default=1.0)
         low, high = (low, high) if high > low * 1.01 else (low / 2, low * 2)
         return low, high * (high / low) ** (HEADROOM if strip.middle == "longest" else 0)
-    return 0.0, max(every) or 1.0
+    most = max(every) or 1.0
+    step = ticks(0.0, most, log=False)[1]
+    last = step * ceil(most / step)
+    return 0.0, last if last < MAX_LAST_TICK_RATIO * most else most
 
 
 def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
