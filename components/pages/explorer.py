@@ -151,7 +151,10 @@ class Explorer(Dash):
 def answer(
     status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
 ) -> Response:
-    """The response with a page. Its theme is that of the link, else that of the reader's cookie."""
+    """The response with a page, in the theme of the link or else of the reader's cookie.
+
+    head, main: its own parts. lead: the page's description. slug: of the scene, for its links in the header.
+    """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
@@ -161,13 +164,13 @@ def answer(
 
 
 def unkept(answer: Response) -> Response:
-    """Forbid caches to store a response, because it lacks its pictures."""
+    """The response, which caches must not store: it has no pictures, because the server was busy."""
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def facts(scene: Scene, place: Place) -> dict[str, str]:
-    """The addresses that the player of a scene needs, as data attributes."""
+    """The data attributes with the addresses from which a scene's player (its JavaScript) loads."""
     root = place.root
     return page.facts(
         scene,
@@ -181,7 +184,10 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 
 
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
-    """The head of a scene page: its scripts, and preloads of the files that they request first."""
+    """Elements for the head of a scene page: its scripts, and preloads of the files that they request first.
+
+    trained: whether the page has a training panel.
+    """
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
     entries += ["page/recordings"] if recordings.tree(scene) else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
@@ -191,7 +197,10 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
 
 
 def first_recipe(scene: Scene, place: Place) -> str:
-    """The address of the recipe that the player of this page requests first (assets/player/source.mjs)."""
+    """The address of the recipe that a page's player requests first: for the choices in the page's query.
+
+    If they are wrong, it is for the defaults. assets/player/source.mjs must request the same address.
+    """
     names = {c.name for c in scene.choices}
     try:
         chosen = scene.choose({name: text for name, text in request.args.items() if name in names})
@@ -201,7 +210,7 @@ def first_recipe(scene: Scene, place: Place) -> str:
 
 
 def front_preview(name: str, path: str, lead: str) -> list[Any]:
-    """The link preview of a page that is not a scene. name: its name in `front_pages`."""
+    """The link preview of a page that is no scene. name: in `front_pages`; path: the page's address."""
     image = f"{request.url_root}preview/{name}.png"
     return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)
 

@@ -1,7 +1,8 @@
 """The route `/training/<ticket>`, which a page polls for news of its training.
 
-Each poll says what the page has and wants, so a lost request or answer can be repeated. Dash's background
-callbacks are not used: they give up at the first lost answer, and poll as often when nothing is new.
+Each poll says what the page already has, and what it wants. So a lost poll or answer can be repeated. Dash's
+background callbacks are not used: they give up at the first lost answer, and poll as often when nothing is
+new.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from components.web.routes import RouteFacts, route
 MAX_REQUEST_BYTES = 10_000  # of a poll
 MAX_STEP = 10**9
 Ready = Callable[[], None]  # starts a worker if none runs
-LOST_ANSWER = '{"end": {"state": "lost"}}'  # also for an unknown ticket
+LOST_ANSWER = '{"end": {"state": "lost"}}'  # for a training that was lost, and for an unknown ticket
 
 
 def add_routes(server: Flask, ready: Ready) -> None:
@@ -34,7 +35,11 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
-    """The news of a training as JSON: "" for none, `{"away": true}` if the store does not answer."""
+    """The answer to a poll as JSON: "" if nothing is new, `{"away": true}` if the store does not answer.
+
+    ready: starts a worker if none runs; not called for an unknown ticket. question: what the page has `seen`
+    and wants.
+    """
     try:
         text = queue.ask(ticket, **question)
     except store.StoreUnavailable:
@@ -54,14 +59,16 @@ def answer(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """End a training, because its page is being left."""
+    """End a training, because the reader is leaving its page; the response has no content."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204
 
 
 def question() -> dict[str, Any]:
-    """Parse a poll: the step that the page has `seen`, whether to `stop`, and the choices to `look` at."""
+    """Parse a poll: the last step that the page has `seen`, whether the training shall `stop`, and the
+    choices for which the page wants pictures (`look`).
+    """
     request.max_content_length = MAX_REQUEST_BYTES
     try:
         asked = request.get_json()

@@ -46,7 +46,7 @@ def hero() -> Scene:
 def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
     """The content of the home page.
 
-    state  the state that the picture of the live figure shows; None for no picture
+    state  the state that the still picture in place of the live figure shows; None for no picture
     data   data attributes from which its player starts
     end    further content of its element
     """
@@ -84,7 +84,10 @@ def _card(step: Step, place: Place) -> html.A:
 
 
 def _picture(scene: Scene, place: Place, theme: str) -> Any:
-    """The picture of a card in one theme; lazy, so that browsers do not fetch that of the other theme."""
+    """The picture of a scene's card in one theme.
+
+    It loads lazily, so that a browser does not fetch the picture of the theme that it does not show.
+    """
     sources = {
         "src": place.card(scene.slug, theme),
         "data-moving": place.card(scene.slug, theme, moving=True),

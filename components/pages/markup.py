@@ -9,7 +9,7 @@ from typing import Any
 from dash.development.base_component import Component
 from markupsafe import escape
 
-VOID = {"br", "hr", "img", "input", "link", "meta", "source"}  # elements without an end
+VOID = {"br", "hr", "img", "input", "link", "meta", "source"}  # elements without an end tag
 NAMES = {
     "className": "class",
     "htmlFor": "for",
@@ -35,9 +35,7 @@ def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> An
 
 
 def attributes(**named: Any) -> dict[str, Any]:
-    """Attributes by names with underscores for hyphens: aria_label="…" → {"aria-label": "…"}; None is left
-    out.
-    """
+    """HTML attributes from Python names: aria_label="…" → {"aria-label": "…"}; without those of None."""
     return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
 

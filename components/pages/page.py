@@ -46,13 +46,13 @@ def scene_page(
 ) -> html.Main:
     """The page of a scene: its text, and the containers that the player fills: views, controls, readouts.
 
-    state: the state that its picture shows; None for no picture. told: the choices on offer, as JSON data; by
-    default all of the scene. below: further content below the controls. end: further content of the scene's
-    element.
+    state: the state that the still picture of its figure shows; None for no picture. told: the choices on
+    offer, as JSON data; None for all of the scene. below: more content below the controls. end: more content
+    at the end of the scene's element.
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
-    spread = [  # the figure stays visible while the text scrolls
+    spread = [  # side by side: the figure stays visible while the text scrolls
         notice(),
         _head(scene),
         stage(scene, state),
@@ -72,19 +72,22 @@ def scene_page(
 
 
 def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
-    """The data attributes from which the player of a scene starts; None is left out."""
+    """The data attributes that tell a scene's player what to load; those with None are left out."""
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """Data attributes of an embedded figure, whose state is not in the page's address: state and controls."""
+    """Data attributes with a figure's state and controls, for a page whose address does not have them."""
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Data attributes of a figure that gets a player only when a script of the page sets its slug."""
+    """Data attributes of a figure that stays a picture until a script of the page sets its slug.
+
+    Until then the slug is in the attribute data-`kind`.
+    """
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
 
@@ -115,9 +118,7 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """The texts whose letters are points (`Letters`), laid out as the player does; the player highlights
-    letters.
-    """
+    """The texts of the readouts `Letters`, laid out as by the player, but without highlighted letters."""
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
@@ -138,10 +139,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Placeholders of the controls of choices and sliders, with their labels; the player replaces them.
+    """Placeholders with labels where the player will put the controls of choices and sliders.
 
-    Some are folded away at first, but none if the link names the controls. told: the choices on offer, as
-    JSON data.
+    Some are folded away at first, but none if the link names the visible controls. told: the choices on
+    offer, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]
@@ -175,7 +176,7 @@ def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]
 
 
 def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
-    """The controls that are folded away at first."""
+    """The collapsed part with the placeholders of the given controls; hidden if there are none."""
     parts = [html.Summary("More settings"), *_controls(choices, sliders)]
     return html.Details(parts, className="more", hidden=not choices and not sliders)
 
@@ -196,7 +197,7 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def overview(state: State | None) -> html.Div | None:
-    """HTML of a recipe's overview: a few lines beside its figure."""
+    """The lines of a recipe's overview, for the place beside its figure; None if there is no overview."""
     if state is None or state.recipe.overview is None:
         return None
     return html.Div([html.P(line) for line in state.recipe.overview.lines], className="overview")
@@ -248,7 +249,7 @@ def _stop(number: int, stop: Stop) -> list[Any]:
 
 
 def sections(text: str) -> tuple[str, str]:
-    """Split a text into its first section, which is beside the figure, and the rest."""
+    """Split the HTML of a text into its first section, which is shown beside the figure, and the rest."""
     before, *parts = re.split(r"(?=<h2)", text)
     return before + "".join(parts[:1]), "".join(parts[1:])
 

@@ -27,7 +27,7 @@ from learning.untrusted_npz import MAX_UPLOAD_BYTES
 # limit of an upload, for the page
 MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
-ASKED, TOLD = "data-asked", "data-told"  # of the panel: the request of the page, the answer
+ASKED, TOLD = "data-asked", "data-told"  # the panel's attributes with the page's request, and the answer
 WRONG = "Training has not started: see the messages at the fields."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
@@ -43,7 +43,10 @@ class Panel:
         return scene.training is not None and self.trains
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
-        """The collapsed panel: number fields, buttons (rendered by Dash), a container for files of runs."""
+        """The collapsed panel: number fields, buttons (rendered by Dash), a container for files of runs.
+
+        None for a scene that cannot be trained; only a notice if this server cannot train.
+        """
         if scene.training is None:
             return None
         if not self.trains:
@@ -83,7 +86,7 @@ def add_training(app: Dash) -> Panel:
 
 
 def controls() -> html.Div:
-    """The buttons, the progress bar and the status line."""
+    """The panel's buttons, progress bar and status line, which Dash updates."""
     train = html.Button("Train", id=TRAIN, className="on", type="button")
     stop = html.Button("Stop and keep", id=STOP, type="button")
     parts = [
@@ -108,12 +111,14 @@ def _field(number: jobs.Number) -> html.Div:
 
 
 def _trains() -> bool:
-    """Whether trainings are possible: with Redis the workers have torch; otherwise this process needs it."""
+    """Whether this server can train: with Redis, workers do it; otherwise torch must be installed here."""
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
 def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
-    """Connect the button with the queue: the page sends its choices and numbers, the server checks them."""
+    """Register what the buttons do. On "Train", the page sends choices and numbers; the server checks and
+    queues.
+    """
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
 
@@ -132,7 +137,10 @@ def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
 
 
 def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
-    """(reason for a refusal, None), or (None, ticket)."""
+    """Queue a training: (None, its ticket), or (the reason for a refusal, None).
+
+    wrong: error messages for the numbers; if there are any, the training is refused.
+    """
     if wrong:
         return WRONG, None
     try:

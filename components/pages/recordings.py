@@ -30,7 +30,7 @@ from learning.recording.recording import from_file
 from learning.recording.report import to_csv, to_json
 
 MAX_NORMS = 200  # in an uploaded recording; the command line has no such limit
-RETRY_SECONDS = 5  # the largest file takes ten
+RETRY_SECONDS = 5  # until the next attempt, while another file is analysed; the largest takes 10 s
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 MEASURING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up
 REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
@@ -44,7 +44,7 @@ def add_routes(server: Flask) -> None:
 
 
 def tree(scene: Scene) -> html.Section | None:
-    """The container in which the page's script puts buttons to open a file and to save tables."""
+    """The container for a script's buttons to open a file and to save tables; None for other scenes."""
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
@@ -67,7 +67,10 @@ def opened() -> Response:
 
 
 def measured(data: bytes) -> Digest:
-    """The digest of an untrusted file, which is a recording or a digest. Raises WrongValue."""
+    """Read an untrusted file, a recording or its digest (what the scene shows of it), and return the digest.
+
+    Raises WrongValue.
+    """
     try:
         found = checked_digest(data) if is_digest(data) else from_file(data)
         if len(found.norms) > MAX_NORMS:

@@ -64,8 +64,9 @@ def network(run: str) -> Response:
 
 
 def opened(slug: str) -> Response:
-    """Store the uploaded film; respond with the choices that show it: those saved in it, else those of the
-    query.
+    """Store an uploaded film (a trained run); respond with the choices that show it.
+
+    They are those saved in the file or, if there are none, those of the query.
     """
     scene = find(slug)
     if scene.training is None:
@@ -76,7 +77,7 @@ def opened(slug: str) -> Response:
 
 
 def _kept(scene: Scene, data: bytes) -> dict[str, str]:
-    """Store the film, and return the choices that show it."""
+    """Store an uploaded film, and return the choices with which the scene shows it."""
     film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     best = film.best()
@@ -95,7 +96,10 @@ def _read(data: bytes) -> Film:
 
 
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
-    """The film with the scene's data set instead of the uploaded one, if its recipe can be built."""
+    """The film as the scene shows it: with the scene's own data set instead of the uploaded copy.
+
+    Raises an error if the scene cannot build a recipe with it.
+    """
     assert scene.training is not None
     chosen = scene.choose(texts)
     network, data = scene.training.task(chosen)
@@ -105,7 +109,9 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
-    """The choices for which a film was trained, if they are saved in it."""
+    """The choices, saved in a film, for which it was trained; {} if it has none. Raises WrongValue for
+    the film of another scene.
+    """
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:
         raise WrongValue("film", f"This run belongs to the scene “{scenes()[made].title}”.", made)

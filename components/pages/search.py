@@ -39,7 +39,7 @@ def index(place: Place) -> str:
 
 
 def anchor(heading: str) -> str:
-    """The `id` of a heading or question, as in the fragment of a link."""
+    """The `id` of a heading or question with this text, for the fragment of a link."""
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 

@@ -146,14 +146,14 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
 
 
 def typeface(place: Place) -> Any:
-    """A preload of the text typeface, before the style sheet that names it is loaded."""
+    """A preload of the text's typeface, sooner than the style sheet that names it; None without the font."""
     name = fonts.named("text")
     how = {"as": "font", "type": "font/woff2", "crossorigin": "anonymous"}
     return name and element("link", {"rel": "preload", "href": f"{place.root}lib/{name}"} | how)
 
 
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
-    """The header: home, the place of the scene in the course, the menu, the theme switch."""
+    """The header of a page: link to the home page, the scene's place in the course, menu, theme switch."""
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Theme: light, dark, or that of the system"
     index = attributes(data_index=f"{place.root}search.json")
@@ -214,7 +214,9 @@ def to(
 
 
 def _here(place: Place, slug: str) -> Any:
-    """For the header: the chapter of a scene, and links to the previous and next scene."""
+    """For the header: the chapter of a scene, and links to the scenes before and after it; None if it
+    has no chapter.
+    """
     step = course.step_of(slug)
     if step is None:
         return None

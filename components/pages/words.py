@@ -31,6 +31,6 @@ def _row(word: Word, place: Place) -> html.Div:
 
 
 def _users(key: str, place: Place) -> list[html.Span]:
-    """Links to the scenes that cite a source."""
+    """Links to the scenes that cite the source with this key."""
     users = [scene for scene in scenes().values() if key in scene.text.sources]
     return [html.Span(to(place, scene), className="user") for scene in users]
