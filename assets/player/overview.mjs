@@ -32,7 +32,8 @@ export function table(overview, player) {
   return kept.element;
 }
 
-/** A table: a click on the head of a column sorts it, one on the first cell of a row chooses its value.
+/** A table: a click on the head of a column sorts it, one anywhere in a row, or a key on its first cell,
+ * chooses its value.
  * @param {Overview} overview @param {import("./player.mjs").Player} player */
 function made({ title, columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
@@ -42,12 +43,11 @@ function made({ title, columns, rows, abouts, choice }, player) {
       ...all.map(({ cells: [first, ...rest], value }) =>
         h(
           "tr",
-          { className: String(value) === String(player.choices[choice]) ? "current" : "" },
-          h(
-            "th",
-            { scope: "row" },
-            h("button", { type: "button", onclick: () => player.choose({ [choice]: String(value) }) }, first),
-          ),
+          {
+            className: String(value) === String(player.choices[choice]) ? "current" : "",
+            onclick: () => player.choose({ [choice]: String(value) }),
+          },
+          h("th", { scope: "row" }, h("button", { type: "button" }, first)),
           ...rest.map((cell) => h("td", {}, cell)),
         ),
       ),

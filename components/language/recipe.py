@@ -224,7 +224,7 @@ class Overview:
     """A few lines of text beside a figure, and a table of everything that a choice can show.
 
     The table has a row for each value 1 … n of the whole number `choice`; a click on the head of a column
-    sorts it, one on the first cell of a row chooses its value. abouts: an explanation of each column.
+    sorts it, one on a row chooses its value. abouts: an explanation of each column.
     """
 
     lines: Sequence[str]

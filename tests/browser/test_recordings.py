@@ -75,6 +75,10 @@ def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
     rest(page, "String(p.choices.norm) === '9'")
     expect(table.locator("tr.current th")).to_have_text("9: ln_f")
     assert table.evaluate(names)[-1] == "9: ln_f", "the order stays"
+    table.locator("tbody tr", has_text="2: h.0.ln_2").locator("td").last.click()
+    rest(page, "String(p.choices.norm) === '2'")
+    table.get_by_role("button", name="9: ln_f").press("Enter")
+    rest(page, "String(p.choices.norm) === '9'")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text().splitlines()
