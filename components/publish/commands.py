@@ -28,7 +28,10 @@ MAX_PIXEL_RATIO = 4.0  # pixels for each CSS pixel
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """Add the subcommands; each sets `run`, a function of the parsed arguments. serve: runs the explorer."""
+    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments.
+
+    serve: a function that runs the explorer.
+    """
     _add_export(
         command(
             commands,

@@ -26,14 +26,14 @@ from components.web.server import bundle, find, fresh, once
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
-PIXELS = 16  # of a rem by default in browsers; the surrounding page may set another size
+PIXELS = 16  # of a rem, the font size of the page, by default in browsers
 
 
 def register(app: Dash) -> None:
     """Register the routes in a Dash application, once. Raises RuntimeError if that is impossible."""
     flask = app.server
     if not isinstance(flask, Flask):
-        if flask:  # False: registered later, by init_app
+        if flask:  # False: the application gets its server later, in init_app
             raise RuntimeError("normscape needs an application whose server is Flask")
         return
     prefix = f"{app.config.routes_pathname_prefix}{PATH}"
@@ -69,7 +69,7 @@ def figure(slug: str) -> Response:
 
 
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
-    """The HTML of a figure; its addresses are relative to `PATH`."""
+    """The HTML of a figure in the state of an embed's query `asked`; its addresses are relative to `PATH`."""
     state = state_of(scene, asked, tour=False)
     data = facts(
         scene,
@@ -102,5 +102,5 @@ def shadowed(css: str) -> str:
 
 
 def _pixels(condition: str) -> str:
-    """A media condition with each rem in pixels, because conditions cannot use custom properties."""
+    """The condition of a media query with pixels for rem, because conditions cannot use custom properties."""
     return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

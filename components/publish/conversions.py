@@ -16,11 +16,11 @@ INPUTS = (
     "images or sound that both models read, by argument name, such as pixel_values (default: random ones)"
 )
 
-MAX_TEXT_CHARACTERS = 200_000  # read from a text: many more than a certificate needs
+MAX_TEXT_CHARACTERS = 200_000  # only so much of a text file is read: far more than a certificate needs
 
 
 def add(commands: Any) -> None:
-    """Add the subcommands; each sets `run`, a function of the parsed arguments."""
+    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments."""
     one = command(
         commands,
         "convert",

@@ -33,7 +33,7 @@ from components.web.server import UnknownScene, bundle, find, fresh, once
 
 WIDTH = 720  # width of an iframe in pixels, if the host allows it
 SWITCH = ("0", "1")
-ABOVE = Place("../")  # the site's root, seen from an embed
+ABOVE = Place("../")  # the location of an embed: the site's root is one level above it
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,10 @@ def oembed() -> Response | tuple[Response, int]:
 
 
 def _shown(url: str) -> Shown | None:
-    """The figure that a URL shows, if it leads to a scene page or embed of this server."""
+    """The figure that a URL shows; None if it leads to no scene page or embed of this server.
+
+    Raises WrongValue for a wrong query.
+    """
     here = urlsplit(request.url_root)
     try:
         there = urlsplit(url)
@@ -157,7 +160,7 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The maximum in pixels that the host allows for `name`; infinite if it gives none."""
+    """The largest width or height in pixels that the host allows; 99,999,999 if the query lacks `name`."""
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
         raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
@@ -172,7 +175,7 @@ def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
 
 
 def snippet(scene: Scene, source: str, width: int, height: int) -> str:
-    """The HTML of the iframe to paste into a page."""
+    """The HTML of an iframe to paste into a page. source: the URL of the embed; sizes in pixels."""
     return (
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'

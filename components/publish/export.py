@@ -29,7 +29,7 @@ from components.web.server import contents, find
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 EXPORT_SUFFIXES = (".html", ".svg", *PICTURES, *FILMS)
 NEEDED = ("choreographer", "PIL", "imageio_ffmpeg")
-MOVING = 0.7  # share of the time between two stages; the rest is a pause at the stage
+MOVING = 0.7  # share of the time from stage to stage in which points move; then there is a pause
 FASTEST_GIF = 50  # frames a second; browsers slow faster GIFs down to 10
 
 
@@ -44,8 +44,9 @@ def export(
 ) -> None:
     """Write a scene in the state of a `query` to a file; its suffix decides the format.
 
-    alive: names of choices on offer in an exported page. Raises WrongValue, UnknownScene, Missing, NoBrowser,
-    OSError.
+    assets: a folder for files that several exported pages share; None puts them into the page. alive: names
+    of the choices that readers can still change in an exported page. Raises WrongValue, UnknownScene,
+    Missing, NoBrowser, OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
@@ -78,8 +79,9 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
 
 
 def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
-    """The recipes for a page, by `key`: that of the state, and those of all combinations of the choices
-    `alive`.
+    """By `key`, the recipes that an exported page needs, for all values of the choices in `alive`.
+
+    The recipe of the state is the first. Raises WrongValue if they are more than TOGETHER.
     """
     wanted = [_values(scene, state, name) for name in alive]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
@@ -94,8 +96,9 @@ def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
 
 
 def _values(scene: Scene, state: State, name: str) -> list[Any]:
-    """The values of a choice, that of the state first. Raises WrongValue for a choice without a list of
-    values.
+    """The values that a reader of an exported page can choose, the state's value first.
+
+    Raises WrongValue for a choice without a list of values, or one that a trained result fixes.
     """
     known = {c.name: c for c in scene.choices}
     fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
@@ -106,7 +109,7 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
-    """Parameters and progress of each frame of a film."""
+    """For each frame of a film: the parameters that differ from the state, and the progress (in stages)."""
     count = max(2, round(look.seconds * look.fps))
     times = [k / (count - 1) for k in range(count)]
     if look.turn is None:
@@ -119,7 +122,7 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 
 
 def run(t: float, last: int) -> float:
-    """Progress at a time t from 0 to 1: eased from stage to stage, with a pause at each, as in the player."""
+    """The progress (0 … `last`, in stages) at a time t from 0 to 1; it pauses at stages, as in the player."""
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0
     eased = 4 * part**3 if part < 0.5 else 1 - (2 - 2 * part) ** 3 / 2
@@ -151,7 +154,7 @@ async def _drawn(
 
 @asynccontextmanager
 async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
-    """The figure with its text and without controls, open in a browser, ready for screenshots."""
+    """Open the figure in a browser for screenshots: with its text, without controls."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")

@@ -14,8 +14,8 @@ from components.publish.studio import Look
 MAX_BYTES = 3_000_000
 LOOK = Look(width=800, height=533, scale=1.0, fps=15)  # default of a GIF before it is reduced
 SIZE = {"width", "height", "scale"}
-WIDTHS = (1.0, 0.8, 0.6)  # relative to the frames
-EVERY = (1, 2, 3)  # keep each frame, one of two, one of three
+WIDTHS = (1.0, 0.8, 0.6)  # of the GIF to try, relative to the frames
+EVERY = (1, 2, 3)  # reductions of the frame rate to try: keep each frame, one of two, one of three
 
 
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
@@ -38,7 +38,10 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 
 
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
-    """Encode with ffmpeg, which rounds delays to hundredths of a second so that the mean is right."""
+    """Encode the PNG frames beside `out` as a GIF of one frame in `step`, at `width` times their size.
+
+    A GIF has delays in hundredths of a second; ffmpeg rounds them so that the mean frame rate is right.
+    """
     from imageio_ffmpeg import get_ffmpeg_exe
 
     size = "" if width == 1 else f",scale=round(iw*{width}):-1:flags=lanczos"

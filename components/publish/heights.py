@@ -55,12 +55,12 @@ ONE_FORMULA = 66  # pixels: a formula with a fraction and a root, for a scene th
 
 
 def height(state: State, width: int) -> int:
-    """The height in pixels of a state's figure at a width; rows of controls are estimated."""
+    """The height in pixels of a state's embedded figure at a width; rows of controls are estimated."""
     return round(views(len(state.recipe.views), width) + above(state.scene.slug, width) + below(state, width))
 
 
 def views(count: int, width: int) -> float:
-    """The height of `count` views, `--tall` in the style sheet."""
+    """The height in pixels of the area with `count` views at a width: `--tall` in the style sheet."""
     if width <= NARROW:
         return (0.85 if count == 1 else 1.7) * width + (40 if count > 2 else 0)
     if count > 2 and width > WIDE:
@@ -74,7 +74,7 @@ def above(slug: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The height of the scrubber and of the last line of the figure, with its controls."""
+    """The height in pixels below the figure's text: scrubber, last line, and rows of visible controls."""
     names = state.controls
     if names is None:
         return scrubber(state.recipe, width) + FOLDED

@@ -76,7 +76,7 @@ def _controls(parts: list[Any], folded: bool, named: bool) -> Component:
 
 
 def data_block(recipes: Mapping[str, Any]) -> Any:
-    """A script element with JSON data: recipes by `key`, or the names of their files."""
+    """A script element with JSON data for the player: recipes (or the names of their files) by `key`."""
     data = inside(json.dumps(recipes, separators=(",", ":")))
     return element("script", {"type": "application/json", "class": "recipes"}, Markup(data))
 
@@ -120,7 +120,10 @@ def common() -> dict[str, str]:
 def _alone(
     scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
-    """The scene's element with recipes as data; by default only the recipe of its state."""
+    """The scene's element, with `recipes` as data beside it; with None, only the recipe of the state.
+
+    plotly: the address of the drawing library; None if the page contains it.
+    """
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
     data = facts(scene, **figure(state), plotly=plotly)
@@ -132,14 +135,17 @@ def _alone(
 def figure(state: State) -> dict[str, str | None]:
     """Data attributes of an embedded figure: its state, and separately its visible controls.
 
-    They are separate because its link to the scene's page shows all controls.
+    They are separate because the link from the figure to its page shows all controls.
     """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}
 
 
 def player() -> str:
-    """All modules of the player in one classic script, for pages opened from a disk (assets/page/boot.js)."""
+    """All JavaScript modules of the player in one classic script (assets/page/boot.js).
+
+    Browsers do not load modules in pages that are opened from a disk.
+    """
     texts = json.dumps(
         {f"normscape/{name}": renamed(name, code) for name, code in modules("page/embed").items()}
     )

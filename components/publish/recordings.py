@@ -15,12 +15,15 @@ from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 LINES = "treat each line of the text as a separate example, such as a protein or a reaction"
-EFFECT_TOKENS = 2048  # tokens in each of the passes that `report` makes, one for each norm
+EFFECT_TOKENS = 2048  # tokens of text on which `report` measures the effect of each norm's centring
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """Add the subcommands; each sets `run`, a function of the parsed arguments. serve: runs the explorer."""
+    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments.
+
+    serve: a function that runs the explorer.
+    """
     one = command(
         commands,
         "record",
@@ -95,7 +98,7 @@ def _words(path: Path) -> str:
 
 
 def _told(line: str) -> None:
-    """Print a status line to stderr. Progress lines overwrite one another, and appear only in a terminal."""
+    """Print a status line to stderr; a line of progress only in a terminal, where the next overwrites it."""
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():
         print(f"\r{line}", end="" if bar else "\n", file=sys.stderr, flush=True)

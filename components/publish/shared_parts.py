@@ -19,7 +19,7 @@ compact = partial(json.dumps, separators=(",", ":"))
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """The paths of all long parts of a recipe, by their JSON; of equal parts, the path of the first."""
+    """By JSON text, the path of each part of a recipe long enough to replace; of equal parts, the first."""
     found: dict[str, Path] = {}
     for text, path in _walk(value, ()):
         found.setdefault(text, path)
@@ -43,7 +43,7 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def referring(value: Any, known: Mapping[str, Path]) -> Any:
-    """Replace known parts of a recipe by references; the largest possible parts are replaced."""
+    """A recipe with references instead of the parts in `known`; parts are replaced as large as possible."""
     text = compact(value)
     if len(text) < SHORTEST:
         return value

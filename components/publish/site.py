@@ -42,14 +42,14 @@ ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 FIRST = ("page/theme.js", "page/watch.js")  # scripts that run before the first paint
 OWN = (*FIRST, "page/style.css")
 GZIP_LEVEL = 6  # of 9: level 9 takes longer and saves 0.4 %, since most of it is base64
-# largest number of combinations of choices that are all written; other choices are varied one at a time
+# if some choices have at most so many combinations, all are written; other choices vary one at a time
 TOGETHER = 64
 SUBSETS = 5  # a choice of several options with at most so many gets recipes for all subsets
 MAX_EXPORTED_VALUES = 32  # a whole number with at most so many values gets a recipe for each, such as a seed
 SEED_DEFAULT_BOUND, EXPORTED_SEEDS = (
     10,
     4,
-)  # a default below the first bound means a seed, of which a few values are enough
+)  # a whole number whose default is below the bound is taken for a seed: a few values are enough
 
 
 def write(folder: Path, url: str = "") -> str:
@@ -164,9 +164,10 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices on offer in a page, as JSON data: only values for which a recipe is in `made`.
+    """The choices on offer in a static page, as JSON data: only values that occur in `made`.
 
-    The page opens with the first of these. Text fields and results of trainings are left out.
+    made: the choices of each written recipe; the page opens with the first. Text fields and results of
+    trainings are left out.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -184,7 +185,7 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def values(choice: Any) -> Sequence[Any]:
-    """The values of a choice for which recipes are written."""
+    """The values of a choice for which recipes are written; of a text or many options, only the default."""
     match choice:
         case Choice():
             return list(choice.options)
@@ -251,7 +252,10 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Each value of each choice, with each value of the choice on which its visibility depends (`when`)."""
+    """Each value of each choice, varied alone.
+
+    A choice that is only shown for some values of another (`when`) is varied with each of these.
+    """
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
             [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]

@@ -35,8 +35,8 @@ class NoBrowser(CommandFailed):
 class Look:
     """Size, duration and motion of a picture or film.
 
-    turn: a parameter that moves, its first and last value; None: the progress moves. fixed: names of fields
-    that the caller has set, which a GIF must keep.
+    turn: a parameter that moves in a film, its first and last value; None: the progress moves, from stage to
+    stage. fixed: names of fields that the caller has set, which a GIF must keep.
     """
 
     width: int = 960
@@ -50,7 +50,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page that is open in the browser, `zoom` times as large as the picture of width × height."""
+    """An exported page that is open in the browser; it is laid out `zoom` times as large as the picture.
+
+    width, height: of the picture, in CSS pixels.
+    """
 
     tab: Any
     width: int
@@ -68,7 +71,7 @@ class Sheet:
         return answer["result"].get("value")
 
     async def moment(self, moved: dict[str, float], progress: float) -> None:
-        """Show parameters and progress, and wait until they are on the screen."""
+        """Show the figure at a progress, with parameters `moved`, and wait until it is on the screen."""
         await self.run(
             "(async () => { const [player] = normscape.players; player.pressed = true;"
             f"for (const [name, value] of Object.entries({json.dumps(moved)})) player.set(name, value);"

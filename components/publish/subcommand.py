@@ -26,7 +26,7 @@ def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.
 
 
 def needing_torch(module: str, purpose: str) -> Any:
-    """Import a module that needs PyTorch and transformers. purpose: for what, as in "to record a model".
+    """Import a module that needs PyTorch and transformers. purpose: begins the error message ("to record …").
 
     Raises CommandFailed where these are not installed.
     """
