@@ -43,7 +43,7 @@ NOTICE = (
 
 @cache
 def files() -> dict[str, bytes]:
-    """The font files that exist: file name with a fingerprint → bytes, in WOFF2."""
+    """The font files (WOFF2) that npm has fetched: by file name with a fingerprint, their bytes."""
     found = {}
     for face in dict.fromkeys(file for _, file, _ in FACES):
         path = FOLDER / f"{face}.woff2"
@@ -54,12 +54,12 @@ def files() -> dict[str, bytes]:
 
 
 def named(face: str) -> str | None:
-    """The file name of a font, if it exists."""
+    """The file name, with fingerprint, of a font; None if npm has not fetched it."""
     return next((name for name in files() if name.startswith(f"{face}-")), None)
 
 
 def css(address: Callable[[str], str]) -> str:
-    """The style sheet of the fonts that exist. address: returns the address of a file."""
+    """The style sheet of the fonts that npm has fetched. address: returns the address of a font file."""
     faces = [
         f'@font-face {{ font-family: "{family}"; src: url("{address(name)}") format("woff2");'
         f" font-display: swap; {rest} }}"
@@ -77,5 +77,5 @@ def beside(name: str) -> str:
 
 
 def inside(name: str) -> str:
-    """A font file as a data URL."""
+    """The data URL of a font file, for a style sheet that contains its fonts."""
     return f"data:font/woff2;base64,{base64.b64encode(files()[name]).decode()}"

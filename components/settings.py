@@ -101,7 +101,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def bind(environment: Mapping[str, str]) -> tuple[str, int]:
-    """Host and port in BIND. Raises WrongSetting."""
+    """The host and port to listen on, from BIND. Raises WrongSetting."""
     text = environment.get("BIND") or "127.0.0.1:8050"
     try:
         address = urlsplit(f"//{text}")
@@ -137,7 +137,10 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _key(text: str, *, several: bool) -> str:
-    """The secret key; if none is set, a random one, which no other process knows."""
+    """The key that signs cookies: SECRET_KEY, or a random key if none is set.
+
+    several: whether several processes must share it, so that a random one will not do. Raises WrongSetting.
+    """
     if several and not text:
         raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")
     if text and len(text) < SHORTEST_KEY:

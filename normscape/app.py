@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
 def address(
     parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
 ) -> None:
-    """Add the options --host and --port."""
+    """Add the options --host and --port to a parser; host, at: their defaults."""
     words = "the address to listen on, such as 0.0.0.0 for all (default: that of BIND, else 127.0.0.1)"
     parser.add_argument("--host", default=host, help=words)
     words = "the port to listen on (default: that of BIND, else 8050)"

@@ -190,7 +190,7 @@ class Figure(anywidget.AnyWidget):
         return self.known[1]
 
     def _make(self, choices: Choices) -> None:
-        """Compute the recipe for some choices, and send it to the page."""
+        """Compute the recipe for new choices, and send it to the page."""
         recipe = contents(self.scene, choices) | {"text": None}
         self.made = dict(choices)
         self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
@@ -247,7 +247,9 @@ class Figure(anywidget.AnyWidget):
 
 
 def _element(state: State) -> str:
-    """HTML of the scene's element with its picture, as in an embed; the player fills it."""
+    """HTML of the scene's element with a still picture, as in an embed; the player fills it with the
+    figure.
+    """
     data = facts(state.scene, **plain.figure(state))
     told = state.scene.json()["choices"]
     return written(plain.body(state.scene, state, data, told=told, tag=html.Section, folded=False))
@@ -263,7 +265,7 @@ def _camera(state: State) -> list[float] | None:
 
 
 def _home(recipe: Recipe) -> list[float] | None:
-    """The default camera: that of the first 3D view."""
+    """The default camera, that of the first 3D view; None without a 3D view."""
     return next((list(map(float, view.camera)) for view in recipe.views if view.dims == 3), None)
 
 
@@ -278,5 +280,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """A value as text, as in a link."""
+    """A value of a choice or parameter as text, as in a link."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -25,7 +25,7 @@ from learning.models import Model
 
 T = TypeVar("T")
 RESULTS = ("run", "net")
-CHOICE_PREFIX = "choice "  # of a scene's choice in the settings of a film
+CHOICE_PREFIX = "choice "  # begins the names of a scene's choices in the settings of a film
 NOT_STORED = "the server cannot store its result at the moment."
 RETRY_SECONDS = 60.0  # for which a worker retries a store that does not answer
 
@@ -84,7 +84,7 @@ class Order:
 
 
 def problems(asked: Mapping[str, Any]) -> dict[str, str]:
-    """The error messages for the numbers of an order, by name."""
+    """The error messages for the invalid numbers of an order, by the number's name; {} if all are valid."""
     return {n.name: words for n in NUMBERS if (words := n.problem(asked.get(n.name)))}
 
 
@@ -127,7 +127,10 @@ def work(ticket: str) -> None:
 
 
 def _train(ticket: str, asked: Order) -> Film | None:
-    """Train until the end or until the page stops it; the film, or None if the page has left."""
+    """Train until the end, or until the page stops it or is silent for too long.
+
+    Returns the film (weights at checkpoints) so far; None if the reader has left the page.
+    """
     from learning.training import train
 
     scene, chosen = asked.scene, asked.chosen
@@ -154,13 +157,15 @@ def _train(ticket: str, asked: Order) -> Film | None:
 
 
 def _kept(film: Film, client: str) -> dict[str, Any]:
-    """Store the film, and return the outcome for the page."""
+    """Store the film of a finished training, and return the outcome for its page."""
     run = _reached(lambda: runs.save(film, client=client, trained=True))
     return {"state": "done", "run": run, "seed": film.best(), **_summary(film)}
 
 
 def _summary(film: Film) -> dict[str, Any]:
-    """The last step, number of seeds, how many solve the task, median loss, how many ended early."""
+    """Facts about a film for the page: last step, number of seeds (networks), how many of them solve the
+    task, their median loss, how many ended early.
+    """
     return {
         "step": int(film.steps[-1]),
         "seeds": film.seeds,
@@ -171,7 +176,7 @@ def _summary(film: Film) -> dict[str, Any]:
 
 
 class Pictures:
-    """The recipes of a training in progress, as differences: unchanged fields are left out."""
+    """Builds the recipes that a page shows while it trains; fields that the page has already are left out."""
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
         self.scene, self.chosen, self.shown = scene, chosen, chosen

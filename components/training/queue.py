@@ -24,7 +24,7 @@ PAGE_TIMEOUT = 90.0  # seconds without a poll; a hidden page polls once a minute
 WORKER_TIMEOUT = 10.0  # seconds without a heartbeat
 OUTCOME_SECONDS = 86400.0
 MIN_FREE_BYTES = 8 * 2**20  # below this the store counts as full
-NOTHING = -1  # the last step that a page has seen, before any news
+NOTHING = -1  # in place of the last step that a page has seen, if it has seen none
 LOST, LEFT, REPLACED = ({"state": state} for state in ("lost", "left", "replaced"))
 TRAININGS, SIGNS = Store("trainings"), Store("signs")
 _running = ""  # the ticket of the training in this process
@@ -117,7 +117,7 @@ def start(ticket: str) -> dict[str, Any] | None:
 
 
 def sign() -> None:
-    """Write the heartbeat of this worker, and of the training that it runs."""
+    """Write the heartbeat of this worker and, if it runs a training, that of the training."""
     SIGNS.set("worker", json.dumps({"at": time.time()}).encode())
     with _heartbeat_lock:
         if _running:
@@ -125,7 +125,10 @@ def sign() -> None:
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """The last poll of a page: `seen`, `stop`, `look`, and `silent`; None if its training has ended."""
+    """The last poll of a training's page (`seen`, `stop`, `look`), and whether the page is `silent` since.
+
+    None if the training has ended.
+    """
     key, end = f"page:{ticket}", f"end:{ticket}"
     signs = SIGNS.get_many([key, end])
     if end in signs or key not in signs:
@@ -153,7 +156,7 @@ def forget(ticket: str) -> None:
 
 
 def abandon() -> None:
-    """Report the training that this process runs, if there is one, as lost."""
+    """End the training that this process runs, if there is one, with the outcome that it was lost."""
     if _running:
         finish(_running, LOST)
 

@@ -57,7 +57,9 @@ def load(run: str) -> Film:
 
 
 def read(stored: Stored) -> Any:
-    """Load and parse the run that a choice names. Raises WrongValue like `load`."""
+    """Load and parse the run (a stored film, file or recording) that a choice names. Raises WrongValue like
+    `load`.
+    """
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
         raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
@@ -81,7 +83,7 @@ def forget(*runs: str) -> None:
 
 
 def _run(entry: bytes | None) -> Run:
-    """Parse an entry of the list; a missing or broken one counts as expired."""
+    """Parse an entry of the list of runs; a missing or broken one counts as an expired run of size 0."""
     return {"size": 0, "client": "", "trained": False, "since": 0.0} | json_object(entry)
 
 

@@ -50,7 +50,7 @@ class Store:
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """The values of those keys that exist."""
+        """The values by key, for those of `keys` that exist."""
         keys = list(keys)
         return self._call("peek_many", keys) if keys else {}
 
@@ -110,7 +110,10 @@ def _pool(url: str) -> Any:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Convert errors to StoreUnavailable, and restart `silence`: no heartbeat could be written meanwhile."""
+    """Convert errors of the store in the block to StoreUnavailable.
+
+    This also restarts `silence`, because no heartbeat can be written while the store does not answer.
+    """
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
@@ -130,7 +133,11 @@ def capacity() -> tuple[float, float]:
 
 
 def silence(key: str, value: Any) -> float:
-    """The seconds for which a key's value has not changed, by this process's monotonic clock."""
+    """The seconds for which a key's `value` has not changed, as far as this process has seen.
+
+    0 at the first call for a key. It counts by this process's monotonic clock, so that wrong clocks of other
+    machines do not matter.
+    """
     now = time.monotonic()
     last, since = _last.get(key, (value, now))
     since = since if last == value else now

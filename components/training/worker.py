@@ -25,7 +25,7 @@ from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
 CHILD = "--child"  # run as a child of a web server: end when standard input closes
-POLL_SECONDS = 0.5  # between two looks at an empty queue
+POLL_SECONDS = 0.5  # between two looks at the queue
 HEARTBEAT_SECONDS = 2.0
 RESTART_SECONDS = 10.0  # at least, between two starts
 NICENESS = 5  # pages have priority (see `os.nice`)
@@ -58,8 +58,10 @@ class ChildWorker:
         except OSError as problem:  # no memory, or too many processes
             log.error("no training worker can be started: %s", problem)
             return
-        self.end = weakref.finalize(self, _end, self.process)  # ends with this object's application
-        if not failed:  # stands in for the worker's heartbeat until its first one
+        self.end = weakref.finalize(
+            self, _end, self.process
+        )  # the process ends when this object is deleted, or at exit
+        if not failed:  # a heartbeat in place of the worker, which takes some time until its first one
             with suppress(StoreUnavailable):
                 queue.sign()
 
@@ -84,7 +86,7 @@ def main() -> None:
     if child:
         threading.Thread(target=_end_with_server, daemon=True).start()
     threading.Thread(target=_beat, daemon=True).start()
-    with suppress(ImportError):  # each training will report it
+    with suppress(ImportError):  # without torch, each training will report the error
         importlib.import_module("learning.training")
     try:
         while True:

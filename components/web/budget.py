@@ -89,8 +89,9 @@ class Budget:
                 self._start_next()
 
     def _share(self, place: object) -> float:
-        """The priority of a place, smallest first: the debt of its client, with PLACE_PRICE for each of its
-        places.
+        """The priority of a place in the queue, smallest first: what its client owes, in seconds.
+
+        Each place that the client has in the queue or at work counts as PLACE_PRICE.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         client = self.waiting[place]
@@ -104,7 +105,10 @@ class Budget:
 
 
 def guard(server: Flask, *, proxies: int) -> None:
-    """Add a budget to a server; warn once if requests come through a proxy that the settings do not name."""
+    """Add a budget to a server, and its error responses.
+
+    Warns once if `proxies` is 0 but requests come through a proxy: then all clients would share its address.
+    """
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
     server.register_error_handler(StoreUnavailable, without_store)
@@ -140,7 +144,10 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
 
 
 def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
-    """Return a cached or new response body; with key None it is not cached. free: charge no client."""
+    """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
+
+    With the key None it is not cached. free: charge no client, and do not wait for a turn.
+    """
 
     def computed() -> bytes:
         with nullcontext() if free else work():

@@ -49,7 +49,7 @@ def route(
 
 
 def declare(server: App, endpoint: str, facts: RouteFacts) -> None:
-    """Declare the facts of a route that other code has registered, such as Dash."""
+    """Declare the facts of a route that other code, such as Dash, has registered."""
     server.extensions.setdefault("route_facts", {})[endpoint] = facts
 
 

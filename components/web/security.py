@@ -99,7 +99,10 @@ def headers(answer: Response) -> Response:
 
 
 def known(hosts: tuple[str, ...]) -> None:
-    """Refuse requests for unknown host names, which would appear in links; the health check may use any."""
+    """Refuse a request for a host name that is not in `hosts`, because pages would use it in links.
+
+    The health check may use any name. Without `hosts`, all names are allowed. Raises WrongValue.
+    """
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server does not have this host name", list(hosts))
 
@@ -131,7 +134,10 @@ def from_own_page(what: str) -> None:
 
 
 def uploaded(what: str) -> bytes:
-    """The file in the body of a POST from a page of ours. Raises WrongValue, RequestEntityTooLarge."""
+    """The file that a page of this site has sent as the body of a POST. what: names it in error messages.
+
+    Raises WrongValue, RequestEntityTooLarge.
+    """
     from_own_page(what)
     request.max_content_length = MAX_UPLOAD_BYTES
     return body(cache=False)

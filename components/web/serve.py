@@ -82,7 +82,9 @@ def _finish(sockets: Sockets) -> None:
 
 
 def _connection_limit() -> int:
-    """The number of connections that the limit of open files allows; raises the soft limit first."""
+    """The number of connections for which enough files may be open. Sets this process's limit of open
+    files.
+    """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -91,7 +93,9 @@ def _connection_limit() -> int:
 
 
 def give_back() -> None:
-    """Return free memory of the heap to the system; by itself glibc returns only that at the heap's end."""
+    """Return the heap's free memory to the system; by itself, glibc only returns what is at the heap's
+    end.
+    """
     _glibc("malloc_trim", 0)
 
 

@@ -89,7 +89,7 @@ def packed(scene: Scene, choices: Choices) -> str:
 
 
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
-    """All data for a player: recipe, choices, text."""
+    """All data that a scene's player (its JavaScript) needs: recipe, choices, tour."""
     data = document(built(scene, choices)) | scene.json()
     data |= {"chosen": dict(choices), "text": scene.text.json()}
     data["formula"] = data["formula"] and text.formula(data["formula"])
@@ -121,7 +121,7 @@ def once(query) -> dict[str, str]:
 
 
 def fresh(text: str | bytes, mime_type: str) -> Response:
-    """A response with an ETag, which browsers revalidate."""
+    """A response that browsers revalidate by its ETag: 304 without a body if theirs is current."""
     body = text.encode() if isinstance(text, str) else text
     answer = Response(body, mimetype=mime_type)
     answer.set_etag(hashlib.sha256(body).hexdigest()[:20])

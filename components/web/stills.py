@@ -48,14 +48,14 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The picture from its file; if there is none, it is drawn, and written if the folder is writable."""
+    """The picture from its file. If there is none, draw it, and write the file if the folder is writable."""
     path = folder() / version() / "-".join((kind, scene.slug, *query.values()))
     with suppress(OSError):
         return path.read_bytes()
     body = draw(kind, scene, query)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # containers may share the folder, and have equal process numbers
+        # a random name, because containers that share the folder can have equal process numbers
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         part.write_bytes(body)
         part.replace(path)
@@ -120,7 +120,7 @@ def previews() -> Iterator[Wanted]:
 
 @cache
 def version() -> str:
-    """A fingerprint of everything that pictures depend on: code, shipped films, typefaces."""
+    """A fingerprint of all files on which pictures depend: code, shipped films (trainings), typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
     files += preview.FONT_FILES
     digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files))
