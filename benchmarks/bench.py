@@ -114,8 +114,9 @@ def answers(url: str, process: subprocess.Popen) -> None:
 
 
 def script(page: Page, way: str, run: Callable[[], Any]) -> float:
-    """CPU time of JavaScript for one of the FRAMES updates of `run`, in ms: median of ROUNDS after a
-    warm-up.
+    """CPU time of JavaScript for one of the FRAMES updates of `run`, in ms: the median of ROUNDS rounds.
+
+    One more round comes first, as a warm-up.
     """
     measure = traced if way in TRACED else counted
     rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
@@ -224,9 +225,7 @@ def first_load(
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
-    """After a click on Train: seconds to the first picture, seconds to the end, and the number of
-    pictures.
-    """
+    """After a click on Train: seconds to the first picture, seconds to the end, number of pictures."""
     page = opened(browser, f"{base}/spiral", OPEN)
     first, end, count = page.evaluate(CLICK)
     page.close()

@@ -1,7 +1,7 @@
-"""Sample points, and meshes and lines that are drawn as clouds of points.
+"""Sample points; and meshes and lines, whose points are drawn like those of any cloud (set of points).
 
-Meshes are (vertices (N, d), triangles (F, 3)); lines are (points (N, d), order (M,)), where −1 in the order
-is a gap. All functions are deterministic: random ones take a seed.
+Meshes are (vertices (N, d), triangles (F, 3)). Lines are (points (N, d), order (M,)): the order lists the
+indices of the points to join, and −1 is a gap. All functions are deterministic: random ones take a seed.
 """
 
 from collections.abc import Sequence
@@ -161,8 +161,9 @@ def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """The order that draws consecutive points as open lines of these lengths (in points), with gaps
-    between.
+    """The order that draws consecutive points as open lines of these lengths, with gaps between them.
+
+    lengths: the number of points of each line.
     """
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 

@@ -130,9 +130,7 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """Yield for each set of active neurons: its mask (m,), the mask of its points (N,), a basis of its
-    weights.
-    """
+    """Yield for each set of active neurons: its mask (m,), its points' mask (N,), a basis of its weights."""
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
         yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))

@@ -66,5 +66,5 @@ def internal(m: int) -> float:
     y = QUADRATURE_POINTS / np.sqrt(m)
     # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function: what grows is kept apart
     scaled = np.exp(-(y**2) / 2) / 2 + 1j * special.dawsn(y / np.sqrt(2)) / np.sqrt(np.pi)
-    left = np.exp(-(y**2) / 2)  # of the density exp(−X²/2), X = √m·y, once m − 1 such factors are taken out
+    left = np.exp(-(y**2) / 2)  # what is left of the density exp(−X²/2), X = √m·y, without m − 1 such factors
     return float(QUADRATURE_STEP * np.sum((scaled ** (m - 1)).real * left) / np.sqrt(2 * np.pi))

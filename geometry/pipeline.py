@@ -423,7 +423,7 @@ class Flow:
 
 
 def _put(x, point, place):
-    """The points x with one turned towards `place`, at the same length; x itself if place is 0."""
+    """The points x with one turned to the direction of `place`, at its own length; x itself for place 0."""
     far = hypot(*place)
     if not far:
         return x

@@ -15,7 +15,7 @@ from geometry.norms import rms_norm
 from learning.language import EPS
 
 Weights = Mapping[str, Array]
-READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # the Linear after each LayerNorm
+READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # the Linear that reads each LayerNorm
 WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the residual stream
 
 

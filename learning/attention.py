@@ -81,7 +81,7 @@ class AttentionClassifier:
         return sum(map(prod, self.shapes.values()))
 
     def parts(self, flat: Array) -> list[Array]:
-        """Split a flat row (…, P) into the parameters (…, *shape), in the order of `shapes`."""
+        """Split a flat row of parameters (…, P) into arrays (…, *shape), in the order of `shapes`."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")

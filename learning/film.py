@@ -78,7 +78,7 @@ class Film:
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 
     def solved(self, threshold: float = 0.99) -> Array:
-        """Whether each seed ends with at least this accuracy (S,)."""
+        """For each seed, whether its final accuracy is at least `threshold`: (S,)."""
         return self.accuracy[:, -1] >= threshold
 
     def steps_to(self, accuracy: float) -> Array:
@@ -92,7 +92,7 @@ class Film:
 
 
 def key(film: Film) -> str:
-    """A content hash of the film, 16 characters."""
+    """A hash of the film's contents, 16 characters, by which equal films are recognised."""
     digest = hashlib.sha256(json.dumps(_meta(film), sort_keys=True).encode())
     for name, array in _arrays(film).items():
         digest.update(f"{name}{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())

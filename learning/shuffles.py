@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from geometry.arrays import Array, namespace
 from learning.language import Shape, causal, losses, read
 
-# for each place: the weights to permute, as (name, which third of the columns, or None for the rows; whether
-# by the inverse permutation)
+# for each place, the weights to permute: (name, which third of the columns is permuted or None for the rows,
+# whether by the inverse permutation)
 PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "read": (("attn.c_attn", None, False),),
     "q": (("attn.c_attn", 0, False),),

@@ -57,10 +57,10 @@ def _mlp(own: Own, x: Array) -> Array:
 
 
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
-    """Draw random blocks and tokens (T, d) from normal distributions.
+    """Draw the weights of random blocks, and tokens (T, d), from normal distributions.
 
-    The entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. A stack of
-    fewer layers has the same first blocks as one of more.
+    The entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. For the same
+    seed, a stack of fewer layers has the same first blocks as one of more.
     """
     rng, d = np.random.default_rng(seed), width
     x = rng.standard_normal((tokens, d))

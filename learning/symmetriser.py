@@ -126,7 +126,7 @@ def errors(x: Array, y: Array) -> Array:
 
 
 def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The angle (…, N) between y and LayerNorm of x, in degrees."""
+    """The angle in degrees between each result y and LayerNorm of x: (…, N)."""
     return np.degrees(angles(np.broadcast_to(layer_norm(x, eps=0.0), y.shape), y))
 
 
@@ -137,7 +137,7 @@ def _apart(x: Array, block: Symmetriser) -> Array:
 
 
 def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
-    """The weights (…, H, in, out) and biases (…, H, 1, out) of a round."""
+    """The weights (…, H, in, out) and biases (…, H, 1, out) that all heads use in round k."""
     return parts[f"{name}.weight"][..., k, :, :, :].mT, parts[f"{name}.bias"][..., k, :, None, :]
 
 

@@ -11,9 +11,9 @@ import transformers
 
 
 class AffineRMSNorm(torch.nn.RMSNorm):
-    """RMSNorm of the last axis, then γ and β of the shape `size`: with a β, or with a γ for each head.
+    """RMSNorm over the last axis, then γ and β of the shape `size`, each if asked for.
 
-    size: (d,), or (heads, d) for norms of single heads.
+    torch.nn.RMSNorm has no β, and no γ for each head. size: (d,), or (heads, d) for norms of single heads.
     """
 
     def __init__(self, size, eps, gain, shift):

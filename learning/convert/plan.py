@@ -29,11 +29,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """Whether the centring of one norm, and its γ and β, can be folded.
+    """The verdicts on one norm: can its centring be folded, and can its γ and β?
 
-    centring: whether it folds into the layers that write the norm's input. affine: whether γ and β fold into
-    the layers that read its output. kind: "LayerNorm", "RMSNorm" …, or the class of a module that was not
-    recognised.
+    centring: into the layers that write the norm's input. affine: γ and β, into the layers that read its
+    output. kind: "LayerNorm", "RMSNorm" …, or the class of a module that was not recognised.
     """
 
     name: str

@@ -102,9 +102,7 @@ def _check_norm(said: Any) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
-    """Raise FileError unless the arrays are exactly those of `count` norms, finite, and of matching
-    shapes.
-    """
+    """Raise FileError unless the arrays are those of `count` norms, finite, and of matching shapes."""
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:

@@ -66,7 +66,7 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A recording reduced for display: for each norm a row of numbers and its reduced vectors.
+    """A recording reduced for display: for each norm a row of numbers, and its vectors in a few coordinates.
 
     notice: where the model and its text come from, and their licences.
     """
@@ -244,9 +244,7 @@ def from_digest(data: bytes) -> Digest:
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """Open a file with a recording or digest. Raises FileError for another file, OSError for an unreadable
-    one.
-    """
+    """Open a file with a recording or a digest. Raises FileError for any other file, and OSError."""
     data = Path(path).read_bytes()
     return from_digest(data) if is_digest(data) else from_file(data)
 

@@ -162,9 +162,7 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """Yield every norm that the module may be: each kind, over all coordinates or per head, gain γ or 1
-    + γ.
-    """
+    """Yield every norm that the module may be: of each kind, over all coordinates or per head, γ or 1 + γ."""
     d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
     own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)

@@ -94,8 +94,9 @@ def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
 
 
 def dimensions(norm: Norm) -> str:
-    """The dimensions with most energy (sum of squares), its share, and |γ|: "507 (97.3%, |γ| 0.02), 12
-    (…)".
+    """The dimensions with most energy, its share in them, and |γ|: "507 (97.3%, |γ| 0.02), 12 (…)".
+
+    Energy is the sum of squares of the numbers of all vectors.
     """
     energy = energies(norm.x.astype(float))
     most = np.argsort(-energy, kind="stable")[:MAX_NAMED]

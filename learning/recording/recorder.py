@@ -36,7 +36,7 @@ from learning.recording.sources import Sources
 
 Array = np.ndarray
 ROOT_PATH = "model"  # the path that stands for a model that is itself a norm
-MASK_ARGUMENTS = {"attention_mask": True}  # padding masks, and whether True marks a token or padding
+MASK_ARGUMENTS = {"attention_mask": True}  # padding masks: whether True in the mask marks a token
 MASK_ARGUMENTS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
 TOKEN_ARGUMENT = "input_ids"
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
@@ -90,10 +90,7 @@ def bar(share: float) -> str:
 
 
 class Sample:
-    """Reservoir sampling: a uniform random sample of at most `most` of the vectors seen, each of d numbers.
-
-    All memory is allocated at the start.
-    """
+    """A uniform random sample of at most `most` vectors seen, each of d numbers (reservoir sampling)."""
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
@@ -101,11 +98,10 @@ class Sample:
         self.lots = np.random.default_rng(seed)
 
     def choose(self, count: int) -> tuple[Array, Array]:
-        """Choose at random which of the next `count` vectors to keep, and make room for them.
+        """Choose at random which of the next `count` vectors to keep; all of them count as seen.
 
-        Returns the indices of the kept ones among the `count`, and the rows of `x` and `about` into which the
-        caller must write them. Each call goes on with the sample: it counts the vectors as seen and stores
-        the new draws.
+        Returns the indices of those to keep, and the rows of `x` and `about` where the caller must write
+        them.
         """
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])
@@ -119,10 +115,7 @@ class Sample:
 
 
 class Recorder:
-    """The object of a `with record(model)` block. It hooks the norms of the model and samples their inputs.
-
-    `recording` and `save` give the sample.
-    """
+    """The object of a `with record(model)` block: samples the inputs of norms; see `recording` and `save`."""
 
     def __init__(
         self,
@@ -175,10 +168,7 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """The estimated bytes of a recording of `times` as many vectors as were counted (see `counting`).
-
-        At most `vectors` count for each norm.
-        """
+        """The bytes of a recording of `times` as many vectors as `counting` found, up to `vectors` a norm."""
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
             for (path, _), count in self.counted.items()
@@ -331,11 +321,10 @@ class Recorder:
         sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """For each vector, from the arguments of enclosing modules: `real` (not padding), `token`,
-        `position`.
+        """For each vector: whether it is `real` (not padding), its `token` number, and its `position`.
 
-        The nearest enclosing module that has masks or tokens of fitting shape counts. `real` and `token` are
-        None where none has. lead: the shape of the vectors without the axis of coordinates.
+        They come from the nearest enclosing module with a mask or tokens of fitting shape; without one,
+        `real` and `token` are None. lead: the vectors' shape without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None}
         axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
@@ -397,10 +386,7 @@ class Recorder:
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """A copy of the arguments of a call, because the call may change them, for example a cache.
-
-    tensor: applied to each tensor in place of a copy.
-    """
+    """The arguments of a call, copied, since the call may change them; `tensor` is applied to each tensor."""
     if type(given) in (list, tuple):
         return type(given)(copied_arguments(each, tensor) for each in given)
     if type(given) is dict:

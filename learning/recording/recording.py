@@ -139,7 +139,7 @@ class Norm:
         return self.kind != "rms_norm"
 
     def blocks(self, x: Array) -> Array:
-        """Split vectors x into the groups that the norm treats separately: (*batch, groups, d/groups),
+        """Split vectors into the groups that the norm treats separately, (*batch, groups, d/groups),
         float64.
         """
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)

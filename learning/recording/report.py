@@ -95,8 +95,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value for CSV: text that a spreadsheet could run as a formula (CSV injection) gets an apostrophe
-    first.
+    """A value for CSV, with an apostrophe before text that a spreadsheet could run as a formula (injection).
 
     Spreadsheets skip white space and invisible characters before the sign, and some read a fullwidth sign as
     its ASCII counterpart, as NFKC does.

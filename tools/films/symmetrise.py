@@ -58,9 +58,7 @@ def drawing(kind: str, pictures: np.ndarray) -> Draw:
 
 
 def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Train blocks on vectors of a kind; returns their parameters (T, S, …), in half precision as in
-    files.
-    """
+    """Train blocks on vectors of a kind; returns their parameters (T, S, …), in half precision as stored."""
     draw = drawing(kind, tiles()[0])
     found = learned(
         block, draw, iterations=iterations, seeds=range(BLOCKS_PER_KIND), checkpoints=CHECKPOINT_STEPS
@@ -147,7 +145,10 @@ def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
 def told_of(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
-    """The common part of a row: errors, angles and asymmetry of trained blocks (S, …)."""
+    """The columns that all rows have: errors, angles and asymmetry of trained blocks (S, …).
+
+    arm: the name of the variant.
+    """
     y = iterates(block, parts, x, iterations)[-1]
     far = errors(x, y)
     found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}

@@ -59,9 +59,7 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]]]:
-    """For each layer, before and after attention's norm: vectors (n, d), and the keys (heads, n, d) of
-    them.
-    """
+    """For each layer, before and after attention's norm: vectors (n, d), and their keys (heads, n, d)."""
     if name == "smollm2":
         norms = [layer.input_layernorm for layer in model.layers]
         makers = [layer.self_attn.k_proj for layer in model.layers]
