@@ -148,13 +148,18 @@ const latest = new WeakMap();
  * @param {number} point @param {string} clock */
 function slotFor(player, slots, point, clock) {
   const { params } = player;
-  const again = slots.findIndex(([who, when]) => params[who] === point && params[when] === params[clock]);
+  const again = slots.findIndex((slot) => isPut(player, slot, point, clock));
   const free = slots.findIndex(([who]) => params[who] < 0);
   const next = ((latest.get(player) ?? -1) + 1) % slots.length;
   const found = again >= 0 ? again : free >= 0 ? free : next;
   latest.set(player, found);
   return slots[found];
 }
+
+/** Whether these are the parameters of a point that was put somewhere at the clock's present time.
+ * @param {Player} player @param {string[]} slot @param {number} point @param {string} clock */
+const isPut = ({ params }, [who, when], point, clock) =>
+  params[who] === point && params[when] === params[clock];
 
 /** Turn the followed point in the plane of its first two coordinates, at the clock's time, if a mark has
  * `Relocate`. @param {Player} player @param {number} degrees */
@@ -164,10 +169,16 @@ export function nudge(player, degrees) {
     .find(({ hand }) => hand?.kind === "relocate");
   if (!layer) return;
   const k = layer.rows.length;
-  const shown = pointsOf(layer, player.moment).subarray(k * player.followed, k * player.followed + k);
-  const [x, y, ...rest] = centre(layer).map((c, r) => shown[r] - c);
+  const { followed, params } = player;
+  const clock = /** @type {string} */ (clockOf(player.recipe)?.name);
+  const { slots } = /** @type {Relocate} */ (layer.hand);
+  const slot = slots.find((each) => isPut(player, each, followed, clock)); // newer than the last frame
+  const shown = pointsOf(layer, player.moment).subarray(k * followed, k * followed + k);
+  const [x, y, ...rest] = slot
+    ? slot.slice(2).map((name) => params[name])
+    : centre(layer).map((c, r) => shown[r] - c);
   const [cos, sin] = [Math.cos, Math.sin].map((f) => f((degrees * Math.PI) / 180));
-  hold(player, layer, player.followed).move([cos * x - sin * y, sin * x + cos * y, ...rest]);
+  hold(player, layer, followed).move([cos * x - sin * y, sin * x + cos * y, ...rest]);
 }
 
 /** The nearest value on the slider's grid. @param {number} value
