@@ -107,7 +107,7 @@ class Figure(anywidget.AnyWidget):
     _esm = Path(__file__).with_suffix(".js")
     _version = traitlets.Unicode().tag(sync=True)
     _library = traitlets.Unicode().tag(sync=True)
-    _picture = traitlets.Unicode().tag(sync=True)  # CSS class of its picture, which the live figure hides
+    _picture = traitlets.Unicode().tag(sync=True)  # CSS class of the still picture; the live figure hides it
     _element = traitlets.Bytes().tag(sync=True)
     _made = traitlets.Bytes().tag(sync=True)
     slug = traitlets.Unicode(read_only=True).tag(sync=True)

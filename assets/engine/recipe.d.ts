@@ -164,13 +164,13 @@ export interface Carry {
   names: string[][];
 }
 
-/** Dragging any point of a circle or sphere of radius 1 puts it there at the clock's present time. */
+/** Dragging any point of a circle or sphere of radius 1 gives it a new place from the clock's time on. */
 export interface Relocate {
   kind: "relocate";
   slots: string[][];
 }
 
-/** A click plays the clock from the beginning to the end of the point's span. */
+/** A click on a point plays the clock (see `Recipe.clock`) from the start to the end of the point's span. */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -184,12 +184,12 @@ export interface Highest {
   row: Row;
 }
 
-/** The vertices of the convex hull of the current points. */
+/** Those of the current points that are vertices of their convex hull. */
 export interface OnHull {
   kind: "onhull";
 }
 
-/** The points that are not vertices of the convex hull. */
+/** Those of the current points that are not vertices of their convex hull. */
 export interface Inside {
   kind: "inside";
 }

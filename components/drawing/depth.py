@@ -13,7 +13,7 @@ Array = np.ndarray
 
 MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # limits, relative to the distance of the centre
 MAX_COLOUR_LOSS = 0.5  # share of its colour that the farthest point loses
-FADE_DEPTH = 0.35  # distance beyond the centre at which that is reached, relative to the centre's distance
+FADE_DEPTH = 0.35  # distance beyond the centre where MAX_COLOUR_LOSS is reached, relative to the centre's
 HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # width in pixels; limit relative to the point's radius
 HALO_PAPER_FRACTION = 0.6  # less than 1, so that points in a dense row stay visible
 VEIL_COLOUR_LOSS = 0.3  # share of its colour that an object loses behind each translucent surface

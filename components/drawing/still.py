@@ -35,7 +35,7 @@ MAX_SHEET_POINTS = 470  # points of a surface (`Sheet`); with fewer, edges betwe
 MAX_DRAWN_POINTS = 1500  # of a mark; more would make the file larger without a visible difference
 BLEED_PX = 6  # pixels outside the axes, for half of a marker on their edge
 MAX_LABEL_PX, MIN_LABEL_PX = 15, 9  # pixels; labels have the largest size at which none overlap
-OPACITY_STEP = 0.2  # faded points are drawn in groups of similar opacity
+OPACITY_STEP = 0.2  # opacities of faded points are rounded to this, so that points can share an SVG group
 COUNT_LABEL_PX, COUNT_OFFSET_PX = 11, 4  # pixels: font size of a count, and its offset from the points
 CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with some room
 
@@ -318,8 +318,9 @@ def _shades(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """SVG of a field of colour as level sets: each colour is drawn over all lower ones, so that no seams
-    show.
+    """SVG of a field of colour: for each colour of the scale, the area with this colour or a higher one.
+
+    Each area is drawn over those of lower colours, so that no seams show.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape

@@ -178,9 +178,7 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """The view with its axes scaled, then moved by an offset along each axis; it has no zooms any
-        more.
-        """
+        """The view with its axes scaled, then moved by an offset along each axis, and without zooms."""
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]

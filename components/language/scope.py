@@ -116,8 +116,8 @@ class Scope:
                 self.refuse(wrong, "take an Affine with A (2, 2) and b, then a Normalize, and so on")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
-        """Refuse a layer of which step `before` is no Affine with its own matrix, or too wide, or `basis` not
-        orthonormal.
+        """Refuse a layer max(Wx + b, 0) unless step `before` is its Affine, with a matrix of its own and at
+        most MAX_NEURONS rows, and `basis` is orthonormal.
         """
         steps = cloud.pipeline.steps
         affine = [

@@ -179,8 +179,9 @@ def _one(told: str) -> str:
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
-    """Split Markdown at headings that begin with `mark`: the text before the first, and (heading, body)
-    pairs.
+    """Split Markdown at headings that begin with `mark`, such as "##".
+
+    Returns the text before the first of them, and pairs (heading, text below it).
     """
     before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]

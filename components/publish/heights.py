@@ -15,7 +15,7 @@ from components.language.marks import Replay
 from components.language.recipe import Recipe
 
 NARROW, WIDE = 480, 700  # pixels: the last width of one column, and of three views side by side
-# pixels: scrubber if narrow or not, and in addition its clock and marks of events
+# pixels: the scrubber by whether the figure is narrow; additions for its clock, and for marks of events
 SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22
 # pixels: the last line with folded controls, the same without, a row of controls
 FOLDED, LINE, ROW = 23, 28, 63

@@ -1,6 +1,4 @@
-"""Pages with only a figure: with links to the server's files, self-contained, or with a shared folder of
-files.
-"""
+"""Pages with only a figure. Their files are on the server, in the page itself, or in a shared folder."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def values(choice: Any) -> Sequence[Any]:
 
 @cache
 def clicked(slug: str, name: str) -> Sequence[int]:
-    """The numbers to which a click on a scene's default picture sets a choice, such as the norm of a model.
+    """The numbers that clicks in a scene's default figure can give to a choice, such as the norm of a model.
 
     Seeds of trained networks are left out: `EXPORTED_SEEDS` are enough.
     """

@@ -85,7 +85,10 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """Trainings in order; `waits` tells whether one waits. Ends those that are corrupt or deserted."""
+    """All trainings by ticket: those that run, then those that wait (`waits`), each in the order of arrival.
+
+    First ends those whose entry is corrupt, or whose page or worker is silent for too long.
+    """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
     for name in list(trainings):
@@ -107,7 +110,7 @@ def active() -> dict[str, dict[str, Any]]:
 
 
 def start(ticket: str) -> dict[str, Any] | None:
-    """Claim a training for this process; None if it has ended, or is claimed already."""
+    """Claim a training for this process, and return its entry; None if it has ended or is claimed already."""
     global _running
     training = TRAININGS.get(ticket)
     if training is None or not SIGNS.add(f"beat:{ticket}", secrets.token_bytes(8)):

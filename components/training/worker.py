@@ -58,9 +58,7 @@ class ChildWorker:
         except OSError as problem:  # no memory, or too many processes
             log.error("no training worker can be started: %s", problem)
             return
-        self.end = weakref.finalize(
-            self, _end, self.process
-        )  # the process ends when this object is deleted, or at exit
+        self.end = weakref.finalize(self, _end, self.process)  # when this object is deleted, or at exit
         if not failed:  # a heartbeat in place of the worker, which takes some time until its first one
             with suppress(StoreUnavailable):
                 queue.sign()

@@ -24,8 +24,9 @@ COINCIDENT = 1e-9  # relative to their distance from 0: points nearer than this 
 
 
 def box_in_plane(extent: ViewExtent) -> Box:
-    """The box of a 2D view: a square; or, for content much wider than high, one as high as its sphere or
-    circle needs.
+    """The box (centre, half sides) of a 2D view: a square.
+
+    Content much wider than high gets a wide box instead, as high as its sphere or circle needs.
     """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION

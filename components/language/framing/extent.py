@@ -23,8 +23,10 @@ POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thre
 
 
 class ViewExtent:
-    """Small sets of points that decide the ranges of a view: of all points visible at first, of those visible
-    later, and of its spheres.
+    """The few points that decide the ranges of a view's axes.
+
+    They are the outermost of the points visible as the scene opens, of those visible later, and of the view's
+    spheres and circles.
     """
 
     def __init__(self, shown: ShownPoints, view: View) -> None:
@@ -53,7 +55,7 @@ class ViewExtent:
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """The points that must stay within the axes when sliders move: those of spheres, and of marks with
+        """The arrays of points that axes must keep when sliders move: of spheres, and of marks that
         `moves_axes`.
         """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
@@ -98,7 +100,7 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """The visible points of marks that count for the axes (`Mark.in_frame`).
+        """The outermost points of visible marks that count for the axes (`Mark.in_frame`), without guides.
 
         whole: also those that count only at the opening state and at stages. labels: also labels.
         """

@@ -132,7 +132,10 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
 
 
 def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
-    """The centre and the width of axes that contain points, in units of the current axes."""
+    """The centre and the width of axes in whose picture points take at most MOVED_FRACTION.
+
+    The points and the result are in units of the current axes.
+    """
     if view.dims == 2:
         return middle_and_width(scaled, MOVED_FRACTION)
     target, distance = target_and_distance(scaled @ extent.basis.T, MOVED_FRACTION)

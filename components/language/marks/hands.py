@@ -107,11 +107,11 @@ class Carry:
 
 @dataclass(frozen=True)
 class Relocate:
-    """Dragging any point of a circle or sphere of radius 1 puts it there at the clock's present time.
+    """Dragging any point of a circle or sphere of radius 1 gives it a new place from the clock's time on.
 
-    slots: for each point that can be put somewhere at once, the names of the parameters of its number, of the
-    time, and of its coordinates, such as those of a `Put`. When all are in use, the first is used again. The
-    offsets of the mark's rows are the centre.
+    slots: for each point that can have a new place at once, the names of the parameters that store its
+    number, the time, and its coordinates, as in the step `Put`. When all slots are in use, the first is used
+    again. The centre of the circle or sphere is given by the offsets of the mark's rows.
     """
 
     slots: Sequence[Sequence[str]]
@@ -128,7 +128,7 @@ class Relocate:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click plays the clock from the beginning to the end of the point's span.
+    """A click on a point plays the clock (see `Recipe.clock`) from the start to the end of the point's span.
 
     For each of the cloud's points:
 

@@ -34,7 +34,7 @@ class Highest:
 
 @dataclass(frozen=True)
 class OnHull:
-    """The vertices of the convex hull of the current points."""
+    """Those of the current points that are vertices of their convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -42,7 +42,7 @@ class OnHull:
 
 @dataclass(frozen=True)
 class Inside:
-    """The points that are not vertices of the convex hull."""
+    """Those of the current points that are not vertices of their convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -112,7 +112,7 @@ def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
 
 
 def indices(only: Only, cloud: str, at: Moment) -> Array:
-    """The indices of the points of a cloud to show at a moment."""
+    """The indices of the points of a cloud that a mark with the selection `only` shows at a moment."""
     match only:
         case None:
             return np.arange(len(at.clouds[cloud].points))
