@@ -65,7 +65,7 @@ export interface Wider {
   zooms: number[][][];
 }
 
-/** Numbers of the followed point at every stage. */
+/** A table beside the figure: numbers of the followed (selected) point of a cloud at every stage. */
 export interface Table {
   cloud: string;
   ideal: string;

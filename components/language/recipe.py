@@ -195,10 +195,11 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers of the followed point at every stage.
+    """A table beside the figure: numbers of the followed (selected) point of a cloud at every stage.
 
-    ideal: a cloud with the images for ε = 0, which lie on the surfaces; the column `distance` is the distance
-    to them. first: the name of stage 0, if it is not the usual one.
+    ideal: the name of a cloud where the steps with ε = 0 map this point, exactly on the surfaces shown; the
+    column `distance` is the distance to the same point there. first: words after the distance at stage 0 that
+    say to what it is measured, such as "to the plane"; "" for none.
     """
 
     cloud: str
