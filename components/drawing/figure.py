@@ -68,7 +68,11 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 
 
 def _hover(recipe: Recipe, mark: Mark) -> str:
-    """Plotly's `hoverinfo`: texts at points that can be followed, or that set a choice and have labels."""
+    """Plotly's `hoverinfo` for a mark.
+
+    "text" shows a text at points that can be followed, or that set a choice and have labels. "none" only
+    reports the pointer, for other points that a click acts on; "skip" ignores it.
+    """
     match hand_of(mark):
         case Follow() | Carry() | Relocate() | Open():
             return "text"

@@ -85,8 +85,8 @@ def document(
 ) -> str:
     """An HTML document.
 
-    kind: CSS classes of the body. asked: the theme of an embedded figure; None: the reader's theme. scheme:
-    light or dark, if the server knows it; otherwise the system's, until a script changes it.
+    kind: CSS classes of `<html>`. asked: the theme of an embedded figure; None: the reader's theme.
+    scheme: light or dark, if the server knows it; otherwise the system's, until a script changes it.
     """
     known = scheme if scheme in THEMES else None
     about = [element("meta", {"name": "description", "content": lead})] if lead else []

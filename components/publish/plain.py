@@ -27,7 +27,7 @@ SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # files in the fo
 
 
 def page(title: str, head: Any, body: Any, *, asked: str = "auto", kind: str = "embed") -> str:
-    """The HTML document of a single figure. asked: its theme. kind: CSS classes of the body."""
+    """The HTML document of a single figure. asked: its theme. kind: CSS classes of `<html>`."""
     return document(title, head, body, asked=asked, kind=kind, scheme=asked)
 
 
