@@ -137,11 +137,12 @@ function remembered(cloud, params, all, memory) {
   const known = memory.get(cloud) ?? unknown(cloud);
   memory.set(cloud, known);
   const inputs = [...known.names.map((name) => params[name]), ...known.sources.map((name) => all[name])];
-  return latest(known.slot, inputs, () => {
+  const compute = () => {
     const found = cloudStages(cloud, params, all, undefined, known.before);
     known.before = known.slot.done?.result;
     return found;
-  });
+  };
+  return latest(known.slot, inputs, compute, true);
 }
 
 /** @param {Cloud} cloud @returns {Known} */

@@ -223,7 +223,7 @@ export function startsOf(mark, { recipe, stages, params }) {
   const slot = (slots[`${mark.parameter} ${mark.stops.bdata}`] ??= {});
   const unmoved = { ...cloud, steps: [] };
   /** @type {Float64Array[]} */ const each = [];
-  return latest(slot, otherParams(mark, params), () => {
+  const compute = () => {
     for (const stop of unpack(mark.stops).subarray(each.length)) {
       takeTime(cloud.points.shape[0]);
       each.push(cloudStages(unmoved, { ...params, [mark.parameter]: stop }, stages)[0]);
@@ -231,7 +231,8 @@ export function startsOf(mark, { recipe, stages, params }) {
     const found = new Float64Array(each.length * each[0].length);
     each.forEach((points, k) => found.set(points, k * points.length));
     return found;
-  });
+  };
+  return latest(slot, otherParams(mark, params), compute, false);
 }
 
 /** The paths of points as the mark's parameter runs through its stops and nothing else changes, with a gap

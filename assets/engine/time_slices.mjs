@@ -18,16 +18,17 @@ class OutOfTime extends Error {}
 /** @type {More} */ const always = () => true;
 let hasTime = always;
 let unfinished = false;
+let begun = false; // whether a part has begun, in this frame or in an urgent computation
 
 /**
  * Run a function, in which computations may begin a part of their work while there is time; the first part
- * may always begin. Also returns whether a computation is unfinished: then the function should be run again
+ * may always begin, and so may the first part of each urgent computation. Also returns whether a computation is unfinished: then the function should be run again
  * in the next frame.
  *
  * @template T @param {More | undefined} more undefined: there is always time @param {() => T} run
  */
 export function sliced(more, run) {
-  let begun = false;
+  begun = false;
   const granted = (/** @type {number} */ n) => {
     const may = Boolean(more?.(n)) || !begun;
     begun ||= may;
@@ -67,9 +68,10 @@ export function same(a, b) {
  * moves. The very first result is computed at once.
  *
  * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute may be called several
- *   times; it then continues its work @returns {T}
+ *   times; it then continues its work
+ * @param {boolean} urgent whether the computation may begin a part in every frame @returns {T}
  */
-export function latest(slot, inputs, compute) {
+export function latest(slot, inputs, compute, urgent) {
   if (!slot.done) {
     const before = hasTime;
     hasTime = always;
@@ -82,6 +84,7 @@ export function latest(slot, inputs, compute) {
   const known = same(slot.done.inputs, inputs);
   if (known || hasTime === always) slot.doing = undefined;
   if (known) return slot.done.result;
+  if (urgent) begun = false;
   const doing = (slot.doing ??= { inputs, compute });
   try {
     slot.done = { inputs: doing.inputs, result: doing.compute() };

@@ -12,7 +12,7 @@ from components.training.recipes import recipe_of
 from tests.assets.engine import Node
 
 N = 16
-BUDGET = 12  # parts begun in a frame
+BUDGET = 10  # parts begun in a frame
 PART = 4 * N * N  # exponentials of a part, a Runge–Kutta step; at a stop they are fewer
 PUT = [["who1", 5], ["when1", 0.55], ["to1x", 0.6], ["to1y", -0.8]]
 BETA = [[["beta", 5.0 + k / 4]] for k in range(60)]
@@ -24,9 +24,9 @@ def node():
         yield process
 
 
-def sliced(node, *acts, **choices):
+def sliced(node, *acts, budget=BUDGET, **choices):
     recipe = {**packed(recipe_of(SCENE, n=str(N), **choices)), "chosen": {}, "text": None}
-    return node.ask("sliced", recipe=recipe, acts=acts, budget=BUDGET)
+    return node.ask("sliced", recipe=recipe, acts=acts, budget=budget)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 
 @pytest.mark.parametrize("choices", ({}, {"placement": "all"}), ids=str)
 def test_no_frame_does_more_than_its_share(node, choices):
-    """A frame begins at most as many parts as it may, and measures the tokens of each cloud once."""
+    """A frame begins as many parts as it may and one for each cloud, and measures their tokens once."""
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]
     clouds = 4 if choices else 1
-    most = (BUDGET + clouds) * PART
+    most = (BUDGET + 2 * clouds) * PART
     assert max(frame["work"] for frame in frames) <= most < answer["whole"] / 10
     assert sum(frame["work"] for frame in frames[len(BETA) :]) > most, "and yet all of the work is done"
 
@@ -61,20 +61,32 @@ def test_no_frame_does_more_than_its_share(node, choices):
 def test_while_a_slider_moves_on_something_new_is_shown_now_and_then(node):
     """Also if no run to the shown time fits into a frame."""
     changed = np.array([frame["changed"] for frame in sliced(node, *BETA)["frames"][: len(BETA)]])
-    times = np.flatnonzero(changed[:, of_tokens(recipe_of(SCENE, n=str(N)))])
+    (tokens,) = of_tokens(recipe_of(SCENE, n=str(N)))
+    times = np.flatnonzero(changed[:, tokens])
     assert 1 < np.diff(times).max() < 6
 
 
 def test_a_token_follows_the_hand_at_once(node):
     """A token that is put elsewhere at the present time is drawn there in the same frame."""
-    tokens = of_tokens(recipe_of(SCENE, n=str(N)))
+    (tokens,) = of_tokens(recipe_of(SCENE, n=str(N)))
     acts = [["time", 0.55]], PUT, *([["to1x", 0.6 - k / 20]] for k in range(12))
     frames = sliced(node, *acts)["frames"]
     assert all(frame["exact"][tokens] for frame in frames)
     assert any(frame["unfinished"] for frame in frames), "the paths take longer"
 
 
+def test_a_token_follows_the_hand_under_every_placement(node):
+    """Also if there is no time for all placements in one frame: none of them waits for the others."""
+    hands = [["when0", 0.55], ["who0", 5], ["to0x", 0.6], ["to0y", -0.8]]
+    drag = [[["time", 0.5 + k / 100], ["when0", 0.5 + k / 100], ["to0x", 0.6 - k / 50]] for k in range(20)]
+    frames = sliced(node, hands, *drag, budget=3, placement="all")["frames"][: len(drag)]
+    changed = np.array([frame["changed"] for frame in frames])[
+        :, of_tokens(recipe_of(SCENE, placement="all"))
+    ]
+    assert changed.shape[1] == 4 and all(np.diff(np.flatnonzero(each)).max() <= 2 for each in changed.T)
+
+
 def of_tokens(recipe):
-    """The number of the mark of the tokens, among all marks of the recipe."""
+    """The numbers of the marks of tokens, among all marks of the recipe."""
     layers = [layer for view in recipe.views for layer in view.layers]
-    return next(k for k, layer in enumerate(layers) if isinstance(hand_of(layer), Relocate))
+    return [k for k, layer in enumerate(layers) if isinstance(hand_of(layer), Relocate)]
