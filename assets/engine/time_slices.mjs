@@ -22,8 +22,8 @@ let begun = false; // whether a part has begun, in this frame or in an urgent co
 
 /**
  * Run a function, in which computations may begin a part of their work while there is time; the first part
- * may always begin, and so may the first part of each urgent computation. Also returns whether a computation is unfinished: then the function should be run again
- * in the next frame.
+ * may always begin, and so may the first part of each urgent computation. Also returns whether a computation
+ * is unfinished: then the function should be run again in the next frame.
  *
  * @template T @param {More | undefined} more undefined: there is always time @param {() => T} run
  */
