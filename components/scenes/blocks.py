@@ -24,7 +24,7 @@ Steps = tuple[Step, ...]
 
 
 def own_of(weights: Own, layer: int) -> dict[str, Array]:
-    """The weights of one block of a language model."""
+    """The weights of block `layer` of a language model, by their names within the block."""
     prefix = f"h.{layer}."
     return {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
 
@@ -35,7 +35,7 @@ def sphere(d: int, eps: float = EPS) -> Normalize:
 
 
 def layer_norm(own: Own, name: str) -> Steps:
-    """centre → sphere → ⊙ γ + β."""
+    """The steps of the LayerNorm `name` (such as "ln_1"): centre → sphere → ⊙ γ + β."""
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     d = len(gamma)
     return Affine(centering_matrix(d)), sphere(d), Affine(np.diag(gamma), beta)
@@ -44,7 +44,7 @@ def layer_norm(own: Own, name: str) -> Steps:
 def sphere_in_steps(
     gamma: Array, beta: Array, unit: float = 1.0, *, scaled: bool = True, normed: bool = True
 ) -> Steps:
-    """centre → sphere → ⊙ γ → + β, for points that were divided by `unit`.
+    """The steps of a LayerNorm, one by one, for points divided by `unit`: centre → sphere → ⊙ γ → + β.
 
     scaled: False to leave out the sphere; then the results, and β, are also divided by `unit`. normed: False
     to leave out the centring too.
@@ -73,7 +73,7 @@ def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:
-    """x ↦ by·(x @ weight + bias), for the outputs in a slice."""
+    """The linear layer `name` as a step, for only the outputs in `part`: x ↦ by·(x @ weight + bias)."""
     return Affine(by * own[f"{name}.weight"][:, part].T, by * own[f"{name}.bias"][part])
 
 
@@ -125,7 +125,7 @@ def attention(
 
 
 def feed_forward(own: Own, function: str) -> Steps:
-    """W₁ → the activation → W₂."""
+    """The steps of a block's feed-forward network: W₁ → the activation `function` → W₂."""
     return linear(own, "mlp.c_fc"), Pointwise(function), linear(own, "mlp.c_proj")
 
 

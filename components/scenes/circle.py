@@ -29,8 +29,7 @@ X_BEFORE = ("x before", -1.2, 1.2)
 
 
 def angles() -> np.ndarray:
-    """FINE evenly spaced angles in (−π, π), none of which is a multiple of π/2, where the maps have limits
-    only.
+    """LINE_POINTS evenly spaced angles in (−π, π); none is a multiple of π/2, where maps have only limits.
 
     They are rounded to single precision, in which they are sent, so that the closed form uses the same
     angles.
@@ -69,9 +68,10 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 
 
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
-    """The first coordinate for ε = 0, x′ = sin(arctan((a·cos θ + t)/|sin θ|)), with T = tan |θ/2|.
+    """The first coordinate after the map, for ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
-    cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2: so nothing cancels where |t| = |a|.
+    With T = tan |θ/2|, cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2: so nothing cancels where
+    |t| = |a|.
     """
     half = np.tan(np.abs(theta) / 2)
     cotangent, over_sine = np.array([[0.5, -0.5, 0.0]]), np.array([[0.5, 0.5, 0.0]])

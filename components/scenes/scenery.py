@@ -84,7 +84,7 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 
 
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
-    """The same layers in other display coordinates; rows keep their stages, and 2D views have no meshes."""
+    """The same marks in display coordinates `show`; rows keep their stages. 2D views leave out meshes."""
 
     def turned(old: Rows) -> Rows:
         return tuple(replace(row, stage=old[0].stage) for row in show)
@@ -142,7 +142,10 @@ def globe(
     names: Sequence[str] = ("sphere", "graticule"),
     **shared: Any,
 ) -> list[Part]:
-    """A sphere with circles on it, from three radii (3, d). `mesh`, `net`: opacity, or that at each stage."""
+    """A sphere and circles of latitude and longitude on it, from three radius vectors (3, d).
+
+    mesh, net: opacity of the surface and of the circles, or a list with the opacity at each stage.
+    """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
         return {"opacity": value} if isinstance(value, float) else {"fade": value}
@@ -160,14 +163,14 @@ def globe(
 def followed(
     cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
 ) -> tuple[Mark, ...]:
-    """Marks of the followed point and its trail. trail: width of the trail, 0 for none."""
+    """Marks of the followed (selected) point and of its trail. trail: width of the trail, 0 for none."""
     shared = {"only": Followed(), **look}
     point = Points(cloud, "followed", show, title, size=size, **shared)
     return (Trail(cloud, "followed", show, size=trail, **shared), point) if trail else (point,)
 
 
 def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
-    """Marks of points on a curve and of the followed one. mark: size of the followed one."""
+    """Marks of a cloud's points, and of the followed (selected) point without a trail, of size `mark`."""
     return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
 
 
@@ -216,7 +219,7 @@ def angle(x: Array, title: str = "") -> Color:
 
 
 def slider(name: str) -> Entries:
-    """Entries with the value of a slider."""
+    """A single matrix entry whose value is that of the slider `name`."""
     return Entries(0.0, {name: 1.0})
 
 

@@ -1,4 +1,7 @@
-"""Choices of the scenes with a trained network: its shape, what is shown of it, and the stored result."""
+"""The `Choice` settings shared by scenes that show a trained network: shape, seed, curve and stored result.
+
+Also the checks of two of their values: the user's own points, and the seed.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,15 @@ def shown(seed: int) -> tuple[Whole, Choice]:
 
 
 def results(*of: str) -> tuple[Result, Result]:
-    """The choices that name the result of a training: a stored run, or a network in the link."""
+    """The settings that hold the result of a training: a stored run, or one network written in the link."""
     return Result("run", "stored run", of), Result("net", "network", of)
 
 
 def own(text: str, d: int) -> DataSet:
-    """The user's points (N, d), centred and scaled to the unit ball. Lines may end with "; ", as in links."""
+    """The data set of the user's points (N, d), centred and scaled to the unit ball.
+
+    Raises `WrongValue` if `text` has another format. Lines of `text` may be separated by "; ", as in links.
+    """
     wanted, line = OWN_POINTS[d]
     try:
         found = parse(text.replace("; ", "\n"))
@@ -50,7 +56,7 @@ def own(text: str, d: int) -> DataSet:
 
 
 def seed_of(choices: Choices, film: Film) -> int:
-    """The seed to show; 0 for a single network."""
+    """The seed to show: 0 for a network from the link. Raises `WrongValue` if the film has no such seed."""
     if choices["net"]:
         return 0
     if choices["seed"] >= film.seeds:

@@ -193,7 +193,10 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """The median size at the mark; its logarithm is interpolated linearly between rows of the table."""
+    """The median size at the current block's mark.
+
+    Its logarithm is interpolated linearly between rows of the table.
+    """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])
     fine = np.linspace(gains[0], gains[-1], TRACK_POINTS)

@@ -204,7 +204,7 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """Marks of the letters, and of the followed letter's path; its future part is thin."""
+    """Marks of all letters and their paths. The selected letter's path is thick up to now, then thin."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
@@ -250,7 +250,10 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
 
 
 def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the medians of all models along eleven windows, of read text and (dotted) of generated text."""
+    """View of `what` (loss or size) in eleven windows of text: the median over the models of each kind.
+
+    Text that was generated is drawn fainter than text that was read; the `chosen` kind is drawn thick.
+    """
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
     for name, (role, dash) in MODEL_LOOKS.items():
@@ -291,7 +294,10 @@ def facts(choices: Choices, found: Found) -> Facts:
 
 
 def ways(choices: Choices, models: Found, part: str) -> list[str]:
-    """A line of the table: the median path length of a part, by layer."""
+    """Cells of a table row: the median over `models` of a part's path length, in spreads, for each layer.
+
+    All are "0" for the kind "kept", in which nothing is lost.
+    """
     if choices["kind"] == "kept":
         return ["0"] * len(LAYERS)
     each = [row[choices["kind"]][choices["window"]][part] for row in models]

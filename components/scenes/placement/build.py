@@ -228,7 +228,10 @@ def path_view(
 
 
 def length_axis() -> list[Part]:
-    """The direction of the start as an axis of lengths, with ticks and the numbers of the first and last."""
+    """A logarithmic length axis along the token's initial direction (z).
+
+    Parts: the line, its ticks, and labels on the first and last tick.
+    """
     up, beside = np.array([0, 0, 1.0, 0, 0]), np.array([0.1, 0.065, -0.09, 0, 0])
     ticks = distance(np.array(TICKS))[:, None] * up
     ends, words = np.stack([up, AXIS_END * up]), [str(tick) for tick in TICKS[::2]]
@@ -245,9 +248,11 @@ def length_axis() -> list[Part]:
 def curve_view(
     shown: Graph, own: Mapping[str, Found], kind: str, *, qk_norm: bool, loud: bool
 ) -> tuple[tuple[Cloud, ...], View]:
-    """View of the medians of all placements; for the chosen one also the range of draws and current block.
+    """View of one quantity by block, for every placement of the norm: the median over the random draws.
 
-    With `qk_norm` scores have the bound √d. loud: whether queries and keys are three times as large.
+    The chosen placement, `kind`, also has its smallest and largest values, and a dot at the current block.
+    qk_norm: also draw √d, the bound of the scores, in the graph of scores. loud: whether queries and keys are
+    three times as large; then the vertical axis reaches higher where the graph has such a limit.
     """
     scale = np.log10 if shown.log else np.asarray
     values = {name: scale(np.array(row[shown.column])) for name, row in own.items()}
@@ -283,9 +288,9 @@ def curve_view(
 
 
 def follows(values: Array, first: int = 0, each: int = 1) -> Pipeline:
-    """Steps that return the row of values at the current block, interpolated linearly between rows.
+    """Steps whose result is the row of `values` at the slider's block, interpolated linearly between rows.
 
-    values: (K, d), `each` rows for a block; the first row belongs to the block `first`.
+    values: (K, d), with `each` rows per block; the first row belongs to the block `first`.
     """
     track = Track(first + np.arange(len(values)) / each, values)
     return Pipeline(

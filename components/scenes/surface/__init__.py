@@ -1,4 +1,7 @@
-"""The activation surface: the curves of stretch, fold and a straight line are slices of it."""
+"""The first coordinate of u_ε(x, y) as a surface over the plane, and a slice of it above a curve.
+
+Above an ellipse or a shifted circle, the slice is the activation curve of the scene stretch or fold.
+"""
 
 from components.language.scene import Choice, Scene
 from components.scenes.surface.build import build
