@@ -44,7 +44,7 @@ def all_layers(d: int = 2) -> Pipeline:
 
 
 def directions() -> Pipeline:
-    """The layers as steps on three coordinates, each with its affine map and its norm in one step."""
+    """The layers on three coordinates. Each is one step (affine map and norm), then an identity step."""
     identity = Affine(np.eye(3))
     return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
 

@@ -92,8 +92,10 @@ def normed(kind: str) -> Steps:
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The clouds of the stream, of the vectors that the blocks read, and those to which their steps refer
-    (streams between the blocks, keys, values). With post-LN a block reads the stream itself.
+    """The cloud of the stream, the cloud of the vectors that the blocks read, and further clouds.
+
+    The steps refer to the further clouds: streams between the blocks, keys and values. With post-LN a block
+    reads the stream itself.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)

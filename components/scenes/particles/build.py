@@ -88,12 +88,12 @@ def build(choices: Choices) -> Recipe:
 
 
 def beside(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that picks a number of a token other than its direction."""
+    """Row that picks number `which` of a token, stored after its direction and what a layer adds."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
 def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:
-    """Parameters for the initial positions of tokens, which readers drag."""
+    """Two parameters for each token, its initial coordinates, which readers change by dragging the token."""
     return [
         Parameter(name, f"{axis}, token {k}", value, -2, 2, quiet=True)
         for k, own in enumerate(names)

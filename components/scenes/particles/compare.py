@@ -53,7 +53,7 @@ TOP = 0.1  # of the graphs, above the largest number
 
 
 def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
-    """The recipe; d: 2 for circles, 3 for spheres."""
+    """The recipe of the four placements, with tokens on circles (d = 2) or spheres (d = 3)."""
     start = unit_start(n, d, seed)
     tokens = [Cloud(kind, start, layer(d), place(d, n, causal, kind)) for kind in LOOKS]
     guides, around = split(surface(d), *names(d))
@@ -79,7 +79,7 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
 
 
 def beside(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that picks a number of a token other than its direction."""
+    """Row that picks number `which` (HUE … LOG_COUNT) of a token, stored after its direction and addend."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
@@ -110,14 +110,15 @@ def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
 
 
 def own_time(time: np.ndarray, kind: str) -> np.ndarray:
-    """The clock of a placement: ∫dt/‖y‖ for a token whose length y grows by 1 in each unit of time, or stays
-    1.
+    """A placement's own time ∫dt/‖y‖, for tokens whose length ‖y‖ begins at 1.
+
+    The length grows by 1 in each unit of time for the placements in LENGTHENING, and stays 1 for the others.
     """
     return np.log1p(time) if kind in LENGTHENING else time
 
 
 def shared(d: int, values: np.ndarray) -> Pipeline:
-    """y ↦ the same number for all tokens, which depends on the time."""
+    """y ↦ one number, the same for all tokens: `values` (K,), given at STOPS of the slider "time"."""
     return Pipeline(
         (Affine(np.zeros((1, d)), Entries([0.0], tracks={"time": Track(STOPS, values[:, None])})),)
     )
@@ -149,7 +150,7 @@ def centres(d: int) -> dict[str, np.ndarray]:
 
 
 def moved(d: int, kind: str) -> Rows:
-    """Display coordinates of a placement's tokens."""
+    """Display coordinates of a placement's tokens: their direction, moved to the placement's centre."""
     own = zip(rows(np.eye(d, 2 * d)), centres(d)[kind].tolist(), strict=True)
     return tuple(replace(row, offset=at) for row, at in own)
 

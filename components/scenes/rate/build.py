@@ -153,12 +153,12 @@ def only(rows_: np.ndarray) -> Pipeline:
 
 
 def points(state: int) -> np.ndarray:
-    """The points of the path: zeros for the state, then the noise of each step."""
+    """The points of the path, one for the start and each optimiser step: `state` zeros, then its noise."""
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 
 
 def begin(width: int) -> Affine:
-    """Set w to the start direction times the slider for the start length."""
+    """The step that sets w (coordinates 0 and 1 of `width`) to START_DIRECTION times the slider "start"."""
     return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START_DIRECTION, (0, width - 2))}))
 
 
