@@ -41,7 +41,7 @@ def wave(turn: np.ndarray, of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
 
 
 def sheet_grid() -> np.ndarray:
-    """Points of the sheet on rings around its middle."""
+    """Points (N, 3) of the sheet, the disc at HEIGHT, on rings around its centre."""
     r, angle = np.meshgrid(np.linspace(0, RADIUS, RINGS), np.linspace(0, 2 * np.pi, AROUND), indexing="ij")
     return np.stack([r * np.cos(angle), r * np.sin(angle), np.full_like(r, HEIGHT)], -1).reshape(-1, 3)
 
@@ -50,7 +50,7 @@ def sheet_grid() -> np.ndarray:
 
 
 def score() -> tuple[Step, ...]:
-    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class."""
+    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class: n from the slider "axis", α from "opening"."""
     n = wave(ANGLES, np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
     level = wave(ANGLES, np.array([-1.0]), np.array([0.0]))
     return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)

@@ -101,7 +101,7 @@ def stages(network: AttentionClassifier) -> list[str]:
 
 
 def moved(film: Film, values: np.ndarray) -> Entries:
-    """Entries that follow the training step: a matrix at each of T checkpoints, (T, m, n)."""
+    """Entries that follow the training step. values (T, m, n): the matrix at each of T checkpoints."""
     if len(film.steps) == 1:
         return Entries(values[0])
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
@@ -111,7 +111,7 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
     """Clouds of the keys N(e) of all classes, of the queries W_Kᵀ W_Q N(e)/√d of their tokens, and of the
     attention weights on a sequence that contains each class once.
 
-    Queries are drawn with the length of the keys: their own is often too small to be seen.
+    All queries are drawn with the length `reach`, as their own is often too small to be seen.
     """
     network = film.network
     of = {name: np.asarray(part, float) for name, part in network.named(film.weights[seed]).items()}
@@ -134,7 +134,7 @@ def reach(film: Film, seed: int) -> float:
 
 
 def frame(film: Film, seed: int) -> np.ndarray:
-    """Display axes (3, d): the two widest directions of the keys across 𝟏 in the end, and 𝟏 upright."""
+    """Display axes (3, d): two directions across 𝟏 in which the final keys spread most, and 𝟏 upright."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
     across = (keys - keys.mean(0)) @ centering_matrix(network.width)

@@ -115,7 +115,7 @@ def law(
 
 
 def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """The map 1 ↦ m numbers that follow a parameter: where it is at[t], the numbers are values[t]."""
+    """The map 1 ↦ m numbers that follow the parameter `name`: where it is at[t], they are values[t]."""
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 

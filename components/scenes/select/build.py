@@ -255,7 +255,7 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
 
 
 def arrows(d: int, show: Rows) -> list[Part]:
-    """The query as an arrow from the origin, with a tip that can be dragged."""
+    """The query q as an arrow from the origin, and its tip, which readers can drag only if d = 2."""
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
     look: dict[str, Any] = {"hand": Drag("q1", "q2"), "hint": "drag it"} if d == 2 else {}
     return [
@@ -279,7 +279,7 @@ def above(d: int, score: Row, reach: float) -> View:
 
 
 def curves(score: Row) -> View:
-    """Graph of the weight of the followed key against the length of the query."""
+    """Graph of the followed (selected) key's softmax weight against the query's length."""
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (
         WeightLimit("keys", "other", (), "the largest weight it can get", span=span, size=2.5, dash="dash"),
@@ -299,13 +299,13 @@ def never(keys: np.ndarray) -> int:
 
 
 def nearly(x: np.ndarray) -> int:
-    """Index of the key farthest out among those that can never win; 0 if all can."""
+    """Index of the key farthest from the mean among those that are no corner of the hull; 0 if none."""
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """Table of how many keys can never win at each stage, and from which ε more of them are lost."""
+    """Table of how many keys can never win at each stage, and from which ε on more can never win."""
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)
     counts = [str(never(stage)) for stage in moving.stages(params)]
