@@ -17,6 +17,12 @@ import { pointsOf } from "../engine/shown.mjs";
 
 const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
+/** Events with which Plotly turns a space. Of a pressed pointer, browsers send `mouseout` and `mouseleave`
+ * too, as soon as it is captured. */
+const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
+  .map((what) => `mouse${what}`)
+  .concat("touchstart", "touchmove");
+
 /** Let the pointer drag points of some marks of a panel: the nearest one is followed and moved.
  * @param {Player} player @param {Panel} panel @param {Mark[]} layers @param {AbortSignal} signal aborts when
  * the panel gets another recipe @returns {() => void} a function to call in each frame */
@@ -63,8 +69,7 @@ export function dragging(player, panel, layers, signal) {
     },
     options,
   );
-  for (const other of ["mousedown", "mousemove", "touchstart", "touchmove"])
-    gd.addEventListener(other, keep, { ...options, passive: false });
+  for (const other of MOUSE_AND_TOUCH) gd.addEventListener(other, keep, { ...options, passive: false });
   for (const end of ["pointerup", "pointercancel"]) gd.addEventListener(end, () => (held = null), options);
   return () => held?.follow();
 }

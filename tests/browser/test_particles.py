@@ -21,10 +21,10 @@ PLACES = """await (async () => {
   const all = Array.from({ length: points.length / k }, (_, i) => [...points.subarray(k * i, k * i + k)]);
   return [all.map((at) => (near(at) ? pixel(at) : [NaN, NaN])), pixel(middle)];
 })()"""
-# A mousemove with a pressed button that reaches the canvas without pointer capture; browsers may send one
-# when the page changes under the pointer, or just after release.
-STRAY = """p.panels[0].space.canvas.dispatchEvent(new MouseEvent("mousemove",
-  { bubbles: true, buttons: 1, clientX: value[0], clientY: value[1] }))"""
+# Events of a pressed pointer that reach the canvas without pointer capture. Chromium sends such a mouseout
+# when the pointer is captured, if it has moved by then.
+STRAY = """["mousemove", "mouseout"].forEach((type) => p.panels[0].space.canvas.dispatchEvent(
+  new MouseEvent(type, { bubbles: true, buttons: 1, clientX: value[0], clientY: value[1] })))"""
 ON = ("", "d=3&n=64", "placement=all", "placement=all&d=3&n=64")
 
 
