@@ -1,7 +1,4 @@
-"""Read and write safetensors files with the package `safetensors`.
-
-A broken file is refused with one line that says why.
-"""
+"""Read and write safetensors files with the package `safetensors`; refuse a broken file in one line."""
 
 import json
 from textwrap import shorten
