@@ -20,9 +20,10 @@ const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
 // a key has room for these cells; the key of a point further out may equal that of another cell
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
-/** The places where many of the points (k numbers each) stand, the fullest first. If the points are a
- * projection, `space` gives point i in the original space: points of a place that are far from its median
- * there are not counted. @param {ArrayLike<number>} points @param {[number, number][]} ranges
+/** The places where many points coincide, the fullest first; places on a curve of points are left out. If
+ * the points are a projection, `space` gives point i in the original space: of a place, points that are far
+ * from the median of its points in that space are then not counted. @param {ArrayLike<number>} points k
+ * numbers for each @param {[number, number][]} ranges the ends of the k axes
  * @param {(i: number) => ArrayLike<number>} [space]
  * @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {

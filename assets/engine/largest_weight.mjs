@@ -61,11 +61,12 @@ export function coordinates({ rows, n, d }, k) {
   return out;
 }
 
-/** The query q that minimises L(q) = log Σ exp⟨q, k − h⟩ over all keys k, with h itself, by Newton's method.
- * If other keys surround h, e^(−L) is its largest weight, and the softmax averages the others to h. `exact`
- * is the gain below which iteration stops; by default the error is FRAME_WEIGHT_TOLERANCE. @param {Seen} all
- * @param {number[]} key h @param {number[] | null} [start] @param {number} [exact] @returns {{query:
- * number[], value: number}} */
+/** Minimise L(q) = log Σ exp⟨q, k − h⟩ by Newton's method; the sum runs over all keys k, including h. If h
+ * lies inside the convex hull of the other keys, e^(−min L) is the largest attention weight that h can get,
+ * and the average of the others by their weights is then h. @param {Seen} all @param {number[]} key h
+ * @param {number[] | null} [start] the first q @param {number} [exact] stop once a step is expected to lower
+ * L by no more than this; by default, once the weight is estimated to FRAME_WEIGHT_TOLERANCE
+ * @returns {{query: number[], value: number}} q and min L */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);

@@ -30,10 +30,12 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that both sides agree on: as they were last received or reported. */
+/** The properties that both sides agree on: as they were last received or reported (`known`, of which a dict
+ * may name only a part), and the state that the figure then has (`expected`). */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
+    /** @type {Record<string, any>} */ this.expected = {};
     this.fresh = true; // whether the figure has not reported yet
   }
 
@@ -46,6 +48,8 @@ export class Binding {
     );
     const asked = Object.fromEntries(news.map((name) => [name, props[name]]));
     Object.assign(this.known, asked);
+    for (const [name, value] of Object.entries(asked))
+      this.expected[name] = isDict(value) ? { ...this.expected[name], ...value } : value;
     return asked;
   }
 
@@ -53,14 +57,19 @@ export class Binding {
    * since properties may name only a part; values that it lacks, such as a camera, are left out.
    * @param {State} state @returns {State | null} */
   told(state) {
-    const as = this.fresh ? same : fulfils;
-    const news = NAMES.filter((name) => state[name] !== undefined && !as(this.known[name], state[name]));
+    const isKnown = (/** @type {Name} */ name) =>
+      this.fresh ? same(this.known[name], state[name]) : fulfils(this.expected[name], state[name]);
+    const news = NAMES.filter((name) => state[name] !== undefined && !isKnown(name));
     this.fresh = false;
     const told = Object.fromEntries(news.map((name) => [name, state[name]]));
     Object.assign(this.known, told);
+    for (const name of NAMES) this.expected[name] = state[name] ?? this.expected[name];
     return news.length ? told : null;
   }
 }
+
+/** @param {unknown} value @returns {value is object} */
+const isDict = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -13,8 +13,8 @@ const PICK_RADIUS_PX = 20; // as Plotly's for hover
 const SAME_PLACE_PX = 4; // points this near count as in the same place
 const STILL_PX = 4; // a pointer that moves farther does not click
 
-/** Report a panel's clicks on points. @param {Panel} panel @param {AbortSignal} signal aborts when the panel
- * is closed */
+/** Call the panel's `hand.picked` when a point is clicked. @param {Panel} panel
+ * @param {AbortSignal} signal aborts when the panel is closed */
 export function watchClicks(panel, signal) {
   const { gd } = panel;
   const options = { signal, capture: true };

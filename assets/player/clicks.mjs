@@ -26,7 +26,7 @@ export function replay(player, { spans, follow, progress }, point) {
   player.runThrough(from, to);
 }
 
-/** Open the page that the followed point stands for, if there is one, with the state in its link.
+/** Open the scene that the selected point links to, if it does, in the state that this link gives.
  * @param {Player} player */
 export function openFollowed(player) {
   const hands = player.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));

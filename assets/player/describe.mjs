@@ -67,7 +67,8 @@ const ABOVE_DEGREES = 80;
 const HIGH_DEGREES = 40;
 const LEVEL_DEGREES = 10; // degrees of elevation above or below
 
-/** The camera's position in words: the third axis is up, and in front the first axis points to the right.
+/** The camera's position in words, such as "the front right, slightly above". The third axis points up; seen
+ * from the front, the first axis points to the right.
  * @param {{eye: number[], center: number[]}} camera */
 export function side({ eye, center }) {
   const [x, y, z] = eye.map((e, i) => e - center[i]);

@@ -29,7 +29,8 @@ export function moved(p, value, by) {
   return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
 }
 
-/** Parameters by the symbol of the formula that moves them. @param {Parameter[]} parameters */
+/** Group parameters by the symbol of the formula that is dragged to change them; those without a symbol are
+ * left out. @param {Parameter[]} parameters */
 export function bySymbol(parameters) {
   /** @type {Map<string, Parameter[]>} */ const found = new Map();
   for (const p of parameters) if (p.symbol) found.set(p.symbol, [...(found.get(p.symbol) ?? []), p]);

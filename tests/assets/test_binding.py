@@ -53,6 +53,18 @@ def test_a_callback_may_set_what_the_hand_has_left(node):
     assert asked == {"progress": 1}
 
 
+def test_the_hand_is_told_of_parameters_that_a_callback_has_not_named(node):
+    callback, hand = ({"t": 2, "eps": eps} for eps in (0.1, 0.9))
+    steps = [{"state": REST}, {"props": REST}, {"props": {"params": {"t": 2}}}]
+    *_, echo, told, again = says(
+        node, *steps, *({"state": REST | {"params": each}} for each in (callback, hand, hand))
+    )
+    assert (echo, told, again) == (None, {"params": hand}, None)
+    *_, asked, echo = says(node, *steps, {"state": REST | {"params": hand}}, {"props": {"params": {"t": 2}}},
+                           {"state": REST | {"params": hand}})  # fmt: skip
+    assert (asked, echo) == ({"params": {"t": 2}}, None), "a callback that answers each report comes to rest"
+
+
 def test_another_scene_takes_over_only_what_came_with_it(node):
     q = {"q": 1}
     other = {"choices": {"seed": 3}, "params": q, "progress": 1, "follow": 0}
