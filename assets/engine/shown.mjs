@@ -12,6 +12,7 @@ import { chosen, counted, withGaps } from "./chosen.mjs";
 import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
 import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
+import { same } from "./time_slices.mjs";
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
 const shown = new WeakMap();
@@ -78,7 +79,7 @@ export function pointsOf(mark, moment) {
     seenBy(mark, stages),
     ...names.map((name) => params[name]),
   ];
-  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.points;
+  if (known && same(known.inputs, inputs)) return known.points;
   const points = drawn(mark, moment);
   shown.set(mark, { inputs, points });
   return points;
@@ -108,7 +109,7 @@ export function valuesOf(mark, moment) {
     ...natureOf(mark).tinted.map((name) => params[name]),
   ];
   const known = tints.get(mark);
-  if (known && inputs.every((input, i) => input === known.inputs[i])) return known.values;
+  if (known && same(known.inputs, inputs)) return known.values;
   const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
   const found = counted(only)
     ? withGaps(each, 1, mark, moment)

@@ -132,7 +132,7 @@ function relocated(player, { slots }, point) {
   /** @type {string[] | null} */ let slot = null;
   return {
     move: (at) => {
-      slot ??= slotFor(player, slots, point, clock);
+      slot ??= slotFor(player, slots, point);
       const length = Math.hypot(...at);
       if (!length) return;
       slot.slice(2).forEach((name, i) => put(player, name, at[i] / length));
@@ -150,10 +150,10 @@ const latest = new WeakMap();
 
 /** The parameters for the next point that is put somewhere: those of the same point at the same time, or free
  * ones, or those that were used longest ago. @param {Player} player @param {string[][]} slots
- * @param {number} point @param {string} clock */
-function slotFor(player, slots, point, clock) {
+ * @param {number} point */
+function slotFor(player, slots, point) {
   const { params } = player;
-  const again = slots.findIndex((slot) => isPut(player, slot, point, clock));
+  const again = slots.findIndex((slot) => isPut(player, slot, point));
   const free = slots.findIndex(([who]) => params[who] < 0);
   const next = ((latest.get(player) ?? -1) + 1) % slots.length;
   const found = again >= 0 ? again : free >= 0 ? free : next;
@@ -162,9 +162,9 @@ function slotFor(player, slots, point, clock) {
 }
 
 /** Whether these are the parameters of a point that was put somewhere at the clock's present time.
- * @param {Player} player @param {string[]} slot @param {number} point @param {string} clock */
-const isPut = ({ params }, [who, when], point, clock) =>
-  params[who] === point && params[when] === params[clock];
+ * @param {Player} player @param {string[]} slot @param {number} point */
+const isPut = ({ params, recipe }, [who, when], point) =>
+  params[who] === point && params[when] === params[clockOf(recipe)?.name ?? ""];
 
 /** Turn the followed point in the plane of its first two coordinates, at the clock's time, if a mark has
  * `Relocate`. @param {Player} player @param {number} degrees */
@@ -175,9 +175,8 @@ export function nudge(player, degrees) {
   if (!layer) return;
   const k = layer.rows.length;
   const { followed, params } = player;
-  const clock = /** @type {string} */ (clockOf(player.recipe)?.name);
   const { slots } = /** @type {Relocate} */ (layer.hand);
-  const slot = slots.find((each) => isPut(player, each, followed, clock)); // newer than the last frame
+  const slot = slots.find((each) => isPut(player, each, followed)); // newer than the last frame
   const shown = pointsOf(layer, player.moment).subarray(k * followed, k * followed + k);
   const [x, y, ...rest] = slot
     ? slot.slice(2).map((name) => params[name])
