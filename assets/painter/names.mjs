@@ -30,6 +30,7 @@ const SPOTS_ALONG_LINE = 9;
 const MAX_SAMPLED_POINTS = 600; // of each mark
 const LINE_SAMPLE_PX = 10; // from point to point
 const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
+const MIN_LINE_PX = 2; // a shorter line counts as invisible
 const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of its view's height
@@ -50,6 +51,20 @@ export function spots(at, line) {
     return LINE_DIRECTIONS.map(([dx, dy]) => /** @type {Spot} */ ([at[2 * i], at[2 * i + 1], dx, dy]));
   });
   return [...ends, ...along.flat()];
+}
+
+/** Whether a reader can see a line: it is long enough, and its bounding box meets the panel's.
+ * @param {Float32Array} at pixels, gaps NaN @param {Box} room */
+export function lineVisible(at, room) {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < at.length; i += 2) {
+    if (Number.isNaN(at[i]) || Number.isNaN(at[i + 1])) continue;
+    [left, right] = [Math.min(left, at[i]), Math.max(right, at[i])];
+    [top, bottom] = [Math.min(top, at[i + 1]), Math.max(bottom, at[i + 1])];
+  }
+  const [wide, tall] = [right - left, bottom - top];
+  // a horizontal or vertical line has a box without height or width; overlap() asks for a part of a pixel
+  return Math.max(wide, tall) >= MIN_LINE_PX && overlap([left, top, wide + 0.1, tall + 0.1], room);
 }
 
 /** Whether two boxes overlap. @param {Box} a @param {Box} b */
@@ -138,8 +153,10 @@ export function name(panel) {
   gd.classList.remove("turning");
   const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]);
   const camera = panel.is3d ? panel.camera() : null;
-  const seen = (/** @type {number} */ l) => frame[l].opacity > MIN_OPACITY;
   const at = frame.map((drawn) => pixels(panel, drawn, camera, size));
+  const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox);
+  const seen = (/** @type {number} */ l) =>
+    frame[l].opacity > MIN_OPACITY && (view.layers[l].draws !== "line" || lineVisible(at[l], room));
   const sampled = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
   const { rows, most } = reserveLegend(legend);
   for (const { item, l } of rows) item.hidden = !seen(l);
@@ -155,7 +172,6 @@ export function name(panel) {
     spots: spots(sampled[l], view.layers[l].draws === "line"),
     gap: LABEL_GAP_PX + Math.max(0, radius(view.layers[l], view.dims) - SMALL_POINT_PX / 2),
   }));
-  const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox);
   const boxes = placed(labels, room, taken, Float32Array.from(points));
   boxes.forEach((box, k) => candidates[k].item.classList.toggle("named", Boolean(box)));
   const unnamed = rows.filter(({ item }) => !item.classList.contains("named"));

@@ -5,7 +5,7 @@ import { clockOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
 
-const STAGES_CAPTION = "through the layers"; // the caption of the stages beside the clock of a training
+const STAGES_CAPTION = "stages"; // the caption of the stages below the clock, if there is one
 const MAX_NAMED_STAGES = 6; // on a telephone, with more stages only the present one is named
 const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the present stage is named
 const MIN_BUTTON_DISTANCE = 0.07; // of a replay button from the next, as a share of the clock's range

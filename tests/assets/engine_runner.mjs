@@ -18,7 +18,7 @@ import { certificate, selection, weights } from "../../assets/engine/selection.m
 import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
 import { flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
-import { placed, spots } from "../../assets/painter/names.mjs";
+import { lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
@@ -179,6 +179,11 @@ const answers = {
   lifted: ({ pixel, at, ranges, camera, size }) => lifted(pixel, at, ranges, camera, ...size),
   widened: ({ view, progress, params }) => widened(view.ranges, zoomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
+  lineVisible: ({ pixels, room }) =>
+    lineVisible(
+      Float32Array.from(pixels, (x) => x ?? NaN),
+      room,
+    ),
   named: ({ sizes, things, room, taken, crowd, gap }) =>
     placed(
       sizes.map(([wide, tall], k) => ({

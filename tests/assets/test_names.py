@@ -136,3 +136,19 @@ def test_a_name_is_as_far_from_its_thing_as_that_is_large(node, gap):
     [(x, y, wide, tall)] = node.ask("named", **asked, gap=gap)
     near = np.clip([200, 200], [x, y], [x + wide, y + tall])
     assert np.abs(near - 200).max() == pytest.approx(gap)
+
+
+@pytest.mark.parametrize(
+    "line, visible",
+    [
+        ([10, 10, 60, 10], True),  # horizontal
+        ([10, 10, 10, 60], True),
+        ([10, 10, 11, 11], False),  # an arrow of length 0
+        ([10, -50, 90, -50], False),  # above the panel
+        ([-500, 50, 500, 50], True),  # through it
+        ([None, None, 10, 10, 60, 60], True),
+        ([None, None], False),
+    ],
+)
+def test_a_line_that_cannot_be_seen_gets_no_label(node, line, visible):
+    assert node.ask("lineVisible", pixels=line, room=[0, 0, 100, 100]) is visible
