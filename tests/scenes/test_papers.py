@@ -137,7 +137,7 @@ def test_scores_of_trained_models():
     ("measure", "words"),
     [
         (test_rmsnorm.orthogonal_to_ones, "95 of 100 vectors are less than 4.6° away from the hyperplane"),
-        (test_rmsnorm.orthogonal_to_ones, "the median is smaller than theirs in 101 norms"),
+        (test_rmsnorm.orthogonal_to_ones, "the median angle is smaller than theirs in 101 norms"),
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions, 32 of 6,960 can never win"),
         (
             test_language.tokens_of_the_sentence,
@@ -145,7 +145,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_language.tokens_of_the_sentence,
-            "Of 512 tokens none is lost in their 162 heads of 32 or 64 dim",
+            "In each of the 162 heads of these two models, of 32 or 64 dimensions, each of 512 tokens can win",
         ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
     ],
