@@ -8,7 +8,7 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
-FLAT_SLOPE_FRACTION = 1e-6  # directions with smaller slopes (singular values) count as lost
+MIN_SLOPE = 1e-6  # a direction with a smaller slope (singular value of the Jacobian) does not count
 
 
 def nudged(step: Affine, h: float) -> Affine:
@@ -33,8 +33,8 @@ def nudged(step: Affine, h: float) -> Affine:
 def quotient(m: int, h: float) -> Affine:
     """The central difference quotient (u, v, x₁) ↦ (u₁ − v₁)/2h, for u and v of m coordinates.
 
-    If u and v are the images under f of both neighbours of y (see `nudged`), this is the rate at which the
-    first coordinate of f(y) changes when y₁ moves. The error is of order h².
+    Let u = f(y + h·e₁) and v = f(y − h·e₁), the images of the neighbours that `nudged` gives. Then this is
+    the derivative of f(y)₁ with respect to y₁, with an error of order h². The input x₁ is not used.
     """
     weights = np.zeros((1, 2 * m + 1))
     weights[0, [0, m]] = 0.5 / h, -0.5 / h
@@ -44,4 +44,4 @@ def quotient(m: int, h: float) -> Affine:
 def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
     """The rank of the Jacobian of f at x (d,), which is computed by central differences of width `step`."""
     slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
-    return int(np.sum(np.linalg.svd(np.array(slopes))[1] > FLAT_SLOPE_FRACTION))
+    return int(np.sum(np.linalg.svd(np.array(slopes))[1] > MIN_SLOPE))

@@ -33,12 +33,12 @@ def to_ellipsoid(
 def semi_axes(
     gamma: Float[Array, "d"], *, centered: bool = True
 ) -> tuple[Float[Array, "axes"], Float[Array, "axes d"]]:
-    """The semi-axes of the ellipsoid to which LayerNorm (if not `centered`, RMSNorm) maps points.
+    """The semi-axes of the ellipsoid on which the outputs of LayerNorm lie (of RMSNorm if not `centered`).
 
-    Returns lengths and directions. Lengths are √d times the non-zero singular values of diag(γ)Π, longest
-    first. Directions are the left singular vectors, as rows, each up to its sign. There are d − 1 axes, and
-    one fewer for every zero in γ after the first. For RMSNorm the matrix is diag(γ), with d axes and one
-    fewer for every zero. Source: riechers2024.
+    Returns lengths and directions. For LayerNorm the lengths are √d times the non-zero singular values of
+    diag(γ)Π, longest first, and the directions are its left singular vectors, as rows; their signs are
+    arbitrary. If k components of γ are 0, there are d − 1 axes for k ≤ 1, else d − k. For RMSNorm the matrix
+    is diag(γ), which has d − k axes. Source: riechers2024.
     """
     gamma, back = _gain(gamma)
     xp, d = namespace(gamma), gamma.shape[0]

@@ -125,9 +125,9 @@ def _flat(points: Array) -> _Flat:
 
 
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
-    """The faces of the hull: unit normals (F, r) and offsets (F,); and the indices of its possible vertices.
+    """The faces of the hull as unit normals (F, r) and offsets (F,), and the indices of its vertices.
 
-    A point x is inside the hull if normals·x + offsets ≤ 0. No other points are vertices.
+    x is inside the hull if normals·x + offsets ≤ 0. The indices may include points that are no vertices.
     """
     x, r = flat.coordinates, flat.dimension
     if r == 0:

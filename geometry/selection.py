@@ -179,7 +179,8 @@ def _log_sum(scores: Array) -> tuple[float, Array]:
 def _lead(foot: Array, away: Array, size: float) -> float:
     """How much higher the query −foot/‖foot‖ scores the origin than any of the points `away`.
 
-    0 if it is not higher; ∞ without points. Leads up to LEAD_TOLERANCE·size count as 0.
+    The score of a point p is its scalar product with the query. Returns 0 if some point scores as high, and ∞
+    if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
     """
     if not len(away):
         return np.inf

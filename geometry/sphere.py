@@ -128,7 +128,10 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 
 
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
-    """What `to_sphere` returns, for arrays of one dtype. ε may be negative as long as no divisor is."""
+    """The computation of `to_sphere`, for arrays of one dtype.
+
+    A negative ε is allowed if each number that it is added to stays positive.
+    """
     if groups is None:
         return on_sphere(x, radius, eps, convention)
     xp, d = namespace(x), x.shape[-1]
@@ -144,9 +147,9 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
-    """What `to_sphere` returns for one group of coordinates and checked arrays.
+    """The computation of `to_sphere` for a single group of coordinates; the arguments are checked already.
 
-    units (*batch, 1): x is given in these units, while radius and ε are not.
+    units (*batch, 1): the vectors are units·x, so large ones do not overflow; radius and ε are not scaled.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:

@@ -184,12 +184,12 @@ export interface Highest {
   row: Row;
 }
 
-/** Those of the current points that are vertices of their convex hull. */
+/** The points of a cloud that are, where they are now, vertices of its convex hull. */
 export interface OnHull {
   kind: "onhull";
 }
 
-/** Those of the current points that are not vertices of their convex hull. */
+/** The points of a cloud that are, where they are now, not vertices of its convex hull. */
 export interface Inside {
   kind: "inside";
 }
@@ -282,7 +282,7 @@ export interface WayMark extends MarkFields {
   pattern: number[];
 }
 
-/** The semi-axes of an ellipsoid. The cloud contains its centre, then the images of orthonormal radii. */
+/** The semi-axes of an ellipsoid, as lines. */
 export interface SemiAxesMark extends MarkFields {
   size: number;
   dash: string;
@@ -610,7 +610,7 @@ export interface FateReadout extends ReadoutFields {
   kind: "fate";
 }
 
-/** How many coordinates of a point are exactly 0 at a stage: the mean over a cloud, such as "3.2 of 8". */
+/** How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;

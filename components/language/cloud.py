@@ -205,9 +205,10 @@ class Moment:
 def project(
     show: Sequence[Row], points: Array, stages: Sequence[Array] = (), params: Params | None = None
 ) -> Array:
-    """Display coordinates (*batch, N, k) of points. Missing coordinates count as 0.
+    """The coordinates (*batch, N, k) at which points are drawn: a linear form (`Row`) for each display axis.
 
-    stages: the points at each stage, for rows with a fixed stage; without them the points have not moved.
+    points: (*batch, N, m), their places now. A row with more than m weights uses the first m.
+    stages: the points at each stage, for rows that show a fixed stage; without `stages` they show `points`.
     """
     row, weights = show[0], [each.vector(params) for each in show]
     if len({(each.stage, id(each.over), len(own)) for each, own in zip(show, weights, strict=True)}) > 1:

@@ -158,7 +158,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class Zeros(CloudReadout):
-    """How many coordinates of a point are exactly 0 at a stage: the mean over a cloud, such as "3.2 of 8"."""
+    """How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8"."""
 
     stage: int
 

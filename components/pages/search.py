@@ -56,7 +56,7 @@ def _rows(table: re.Match[str]) -> str:
 
 
 def row_text(columns: Sequence[str], row: Sequence[str]) -> str:
-    """A row of a table in one line: "8 points · 1: 23 of 32; 2: 31 of 32". Empty cells are left out."""
+    """A table's row in one line, such as "points 8 · 1: 23 of 32; 2: 31 of 32", without its empty cells."""
     named = zip(columns[1:], row[1:], strict=True)
     cells = [f"{column}: {cell}" if column else cell for column, cell in named if cell]
     return f"{columns[0]} {row[0]} · {'; '.join(cells)}"

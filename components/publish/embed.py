@@ -45,7 +45,7 @@ class Shown:
 
     @property
     def query(self) -> str:
-        """The query for `/embed/<slug>`, with its "?"."""
+        """The query string for `/embed/<slug>`: "?" and the parameters, or "" if there are none."""
         query = write(self.state)
         return f"{query}{'&' if query else '?'}autoplay=1" if self.autoplay else query
 

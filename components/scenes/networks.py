@@ -140,7 +140,7 @@ def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
 
 
 def _flat(film: Film) -> bool:
-    """Whether the last hidden layer has at most three neurons, and one output: then its plane is drawn."""
+    """Whether the separating plane can be drawn: one output, and hidden layers of at most three neurons."""
     return film.network.outputs == 1 and max(film.network.hidden_widths, default=film.network.inputs) <= 3
 
 

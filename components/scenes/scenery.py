@@ -76,7 +76,11 @@ def lines(
 
 
 def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
-    """Display rows of the shadow along one axis on a wall at `at`, and the edge of that wall."""
+    """A wall across display axis `axis`, at the coordinate `at`, for shadows (projections) of points.
+
+    Returns the display rows that put a point's shadow on the wall, and the outline of the wall, a square of
+    half side `half`.
+    """
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
     square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)
     edge = draw("wall", Line, "axis", shadow, (square, clouds.closed(4)), size=2, opacity=0.5, guide=True)

@@ -23,7 +23,7 @@ SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of it
 
 
 def flat_sheet(film: Film, seed: int) -> Part:
-    """The sheet of a 2D input: the square that `field` shows."""
+    """A grid over the input plane of a network with two inputs: the square that `field` colours by class."""
     points = lattice(SHEET_SIDE**2, 2, half=reach(film))
     return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 

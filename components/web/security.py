@@ -124,10 +124,10 @@ def stand_behind(server: Flask, setting: Settings) -> None:
 
 
 def from_own_page(what: str) -> None:
-    """Refuse a POST that could come from another site (CSRF). Raises WrongValue.
+    """Refuse the current POST request if another site could have made it (CSRF). Raises WrongValue.
 
-    A form cannot send the required content type, and before a script of another site sends it, the browser
-    makes a preflight request, which is refused.
+    what: the parameter that the error names. The content type BYTES is required: an HTML form cannot send it,
+    and before a script of another site may, the browser asks with a preflight request, which is refused.
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)

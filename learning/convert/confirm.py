@@ -79,10 +79,9 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """How much outputs differ (`difference`) when parameters change by up to a machine epsilon.
+    """How much outputs differ if each parameter changes at random by up to a machine epsilon.
 
-    before: the outputs without the change. Each parameter is changed at random. The result is at least one
-    machine epsilon.
+    before: the outputs without the change. Returns at least one machine epsilon (of float64).
     """
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps

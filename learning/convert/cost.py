@@ -1,4 +1,4 @@
-"""What dropping the centring of LayerNorms would cost, norm by norm, where it cannot be folded away."""
+"""The change of a model's outputs if a LayerNorm whose centring cannot be folded dropped it, norm by norm."""
 
 from __future__ import annotations
 

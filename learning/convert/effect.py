@@ -138,7 +138,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """What the norm outputs for x if its centring is toggled."""
+    """The output for x of the norm without its centring, or of an RMSNorm with centring added."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))

@@ -182,7 +182,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span of a slice's source that corresponds to the span of the slice `output`."""
+    """The span of the tensor that a slicing operation reads, for a given span of its result `output`."""
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:

@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 
 from components.drawing.figure import document
 from components.language.scene import WrongValue, scenes
-from components.scenes.majority.build import largest, turned
+from components.scenes.majority.build import largest, mean_query_angle
 from components.training import jobs
 from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
@@ -70,7 +70,7 @@ def test_the_films_are_those_of_the_table():
         )
         np.testing.assert_array_equal(film.data.points, data.points)
         np.testing.assert_allclose(film.loss[:, -1], row["end_loss"], atol=HALF)
-        np.testing.assert_allclose(turned(film)[:, -1], row["end_angle"], atol=1)
+        np.testing.assert_allclose(mean_query_angle(film)[:, -1], row["end_angle"], atol=1)
         start = film.network.initial(range(10))
         np.testing.assert_allclose(film.weights[:, 0], start, rtol=2**-11)
 
@@ -126,7 +126,11 @@ def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
     for k in (0, 7, -1):
         at = [recipe.moment({"step": float(film.steps[k])}, stage) for stage in range(4)]
         start, centred, keys, queries = (now.measured("queries", angle).mean() for now in at)
-        assert start < 85 and np.allclose([centred, keys], 90) and np.isclose(queries, turned(film)[3, k])
+        assert (
+            start < 85
+            and np.allclose([centred, keys], 90)
+            and np.isclose(queries, mean_query_angle(film)[3, k])
+        )
 
 
 # --- what the text says
@@ -352,7 +356,7 @@ def ragged():
 def even_shares():
     state = stop("majority", "Even shares")
     at = state.recipe.moment(state.params, state.progress)
-    angles = turned(shipped("majority_layer_norm_fast"))[0]
+    angles = mean_query_angle(shipped("majority_layer_norm_fast"))[0]
     assert at.now("attention").max() < 0.07 and 20 < angles[-1] < angles[0] - 5
     film = shipped("majority_layer_norm_fast")
     queries = film.network.queries(film.weights[0, [0, -1]].astype(float))
@@ -374,7 +378,7 @@ def as_long():
     state = stop("majority", "The same at full length")
     assert state.choices["norm"] == "rms_norm"
     assert loss("rms_norm", "slow") < 1.1 * loss("layer_norm", "slow")
-    assert angle("rms_norm", "slow") > turned(shipped("majority_rms_norm_slow"))[:, 0].mean() - 10
+    assert angle("rms_norm", "slow") > mean_query_angle(shipped("majority_rms_norm_slow"))[:, 0].mean() - 10
 
 
 def no_norm():

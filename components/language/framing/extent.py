@@ -47,7 +47,7 @@ class ViewExtent:
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """One array of points for each sphere or circle of the view; if it has none, one of `first`."""
+        """The points of each sphere or circle of the view, an array for each; `[first]` if there are none."""
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:

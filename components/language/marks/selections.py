@@ -34,7 +34,7 @@ class Highest:
 
 @dataclass(frozen=True)
 class OnHull:
-    """Those of the current points that are vertices of their convex hull."""
+    """The points of a cloud that are, where they are now, vertices of its convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -42,7 +42,7 @@ class OnHull:
 
 @dataclass(frozen=True)
 class Inside:
-    """Those of the current points that are not vertices of their convex hull."""
+    """The points of a cloud that are, where they are now, not vertices of its convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)

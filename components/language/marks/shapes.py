@@ -185,7 +185,11 @@ def _ways(corners: Array, shown: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class SemiAxes(Stroke):
-    """The semi-axes of an ellipsoid. The cloud contains its centre, then the images of orthonormal radii."""
+    """The semi-axes of an ellipsoid, as lines.
+
+    The cloud contains the ellipsoid's centre, then the points to which the linear map takes orthonormal radii
+    of the sphere.
+    """
 
     def points(self, at: Moment) -> Array:
         return project(self.rows, diameters(at.now(self.cloud)), params=at.params)

@@ -314,7 +314,7 @@ def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
 
 
 def size(stream: Cloud, branch: Cloud) -> float:
-    """Half width of the picture: room for all stages but the last, whose tokens may be far outside."""
+    """Half the width of the picture. Only at the last stage may tokens be outside."""
     values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
     each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]
     far = max(float(np.abs(x[:, :D] @ SHOW.T).max()) for x in each)

@@ -44,7 +44,11 @@ def all_layers(d: int = 2) -> Pipeline:
 
 
 def directions() -> Pipeline:
-    """The layers on three coordinates. Each is one step (affine map and norm), then an identity step."""
+    """The five layers as maps of three coordinates.
+
+    A layer is one step here, affine map and norm together. After each comes an identity, so that there are as
+    many stages as for the layers on the circle, which take two steps each.
+    """
     identity = Affine(np.eye(3))
     return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
 

@@ -199,11 +199,11 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """View of the curves of all seeds, with the stored medians of every norm."""
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
-    own = turned(film) if what == "angle" else values[what]
+    own = mean_query_angle(film) if what == "angle" else values[what]
     return of_seeds(film, seed, own, CURVE_AXES[what], under=[median(row, what) for row in medians])
 
 
-def turned(film: Film) -> np.ndarray:
+def mean_query_angle(film: Film) -> np.ndarray:
     """The mean angle (S, T) of the queries to 𝟏, in degrees."""
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 

@@ -219,9 +219,9 @@ def escaped(text: str) -> str:
 
 
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
-    """Brackets over runs of norms with massive vectors, with their dimensions where there is room.
+    """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    The longest run is labelled with its layers, too.
+    Its label is that dimension, left out where labels would overlap; at the longest run also the layers.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()

@@ -100,7 +100,10 @@ def largest(d: int, centred: bool) -> float:
 
 
 def rounding(d: int, centred: bool) -> Step:
-    """Round to 8 bits: multiples of one step, INT8_LEVELS of which make the largest possible coordinate."""
+    """Quantise coordinates to 8 bits: round each to a multiple of `unit`.
+
+    INT8_LEVELS units are the largest coordinate that the norm can return.
+    """
     unit = largest(d, centred) / INT8_LEVELS
     steps = (Affine(np.eye(d) / unit), Pointwise("round"), Affine(unit * np.eye(d)))
     return Branches((Pipeline(steps),))

@@ -231,7 +231,7 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
 
 def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
-    """Parameters, clouds, views and readouts for the cosines of the pairs, and a key at angle θ from q."""
+    """The parts of the choice "angles": parameters, clouds, views, readouts."""
     points = Points("pairs", "input", KEY_ROWS, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)

@@ -116,7 +116,10 @@ def arctangent() -> tuple[Cloud, Cloud]:
 
 
 def curve_view(color: Color, straight: bool) -> View:
-    """Graph of the slice: the first coordinate before against now; half the circle is the whole curve."""
+    """Graph of the slice: for each point its first coordinate now (y) against the one at the start (x).
+
+    The closed form is drawn for half of a circle, because the other half has the same curve.
+    """
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
         if straight

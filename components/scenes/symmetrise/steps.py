@@ -68,7 +68,7 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """LayerNorm's result for each vector, in the same coordinates."""
+    """A cloud of what LayerNorm makes of each vector, in the display coordinates of the trained network."""
     rest = Affine(np.eye(width(block), D))
     return Cloud(
         "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
@@ -123,7 +123,7 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of all heads, followed by the picture of the result."""
+    """One iteration of all heads, followed by the projection of its result to display coordinates."""
     block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): which head each coordinate belongs to
