@@ -1,3 +1,3 @@
 """The same setup as for tests/geometry."""
 
-from tests.geometry.conftest import batch, double_precision, pytest_itemcollected, rng, xp  # noqa: F401
+from tests.geometry.conftest import batch, double_precision, rng, xp  # noqa: F401
