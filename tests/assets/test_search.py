@@ -211,7 +211,7 @@ ANSWERED = {  # … the paragraph, the answer or the stop itself
     "does ReLU throw information away": "/ffn#is-it-a-filter",
     "can a network learn LayerNorm": "/symmetrise#is-it-layernorm-in-the-end",
     "how do I cite this": "/words#cite",
-    "do the borders of polytopes stay flat": "/surface#do-flat-borders-stay-flat",
+    "do the borders of polytopes stay flat": "/surface#do-planes-stay-flat",
     "is centering just a translation": "/layernorm#each-point-falls-by-its-own-height",
     "how many eigenvalues of the covariance vanish": "/layernorm#one-direction-becomes-flat-not-two",
     "why is layernorm nonlinear if it only rescales": "/layernorm#is-layernorm-linear",

@@ -379,7 +379,7 @@ def test_the_picture_of_numbers_has_each_number_before_and_after(norm, d):
 
 
 CLAIMS = {
-    "The choice **third picture** puts another in its place: single numbers, after each norm against before.": lines_of_points,
+    "The choice **third picture** can show single numbers instead: each number after the norms against the same number before.": lines_of_points,
     "In this cloud 90 % of the slopes are between 1.6 and 9.4 ($d = 3$, the 400 points at the start).": slopes,
     r"Take one point. Its numbers go through $y_i = (x_i - \mu)/\sigma$, a straight line of slope $1/\sigma$. Another point has another line.": slopes,
     "A line fitted to all numbers within 0.4 of that mean has slope 2.06, one fitted to those beyond 0.9 has slope 1.28. So the lines together make an S.": slopes,

@@ -258,6 +258,12 @@ def which_tells_more():
         assert (factor > 0).all()
 
 
+def only_centred_parts():
+    """Of sums of vectors whose mean is 0, both norms give the same."""
+    x = sum(center(np.random.default_rng(seed).standard_normal((50, 8))) for seed in range(6))
+    np.testing.assert_allclose(rms_norm(x, eps=0), layer_norm(x, eps=0), atol=EXACT)
+
+
 def most_left_further():
     for seed in range(6):
         recipe = recipe_of(SCENE, seed=seed)
@@ -288,16 +294,15 @@ def orthogonal_to_ones():
 
 
 CLAIMS = {
-    "In each of the 116 norms of four trained models, 95 of 100 vectors are less than 4.6° away from the hyperplane. "
-    "In each, the 95th percentile of this angle is smaller than it would be for isotropic vectors; the median is "
-    "smaller in 101 of the norms. Three of the models have LayerNorm": orthogonal_to_ones,
+    "adds vectors whose mean is 0, RMSNorm gives what LayerNorm gave": only_centred_parts,
+    "In each of the 116 norms of four trained models, 95 of 100 vectors are less than 4.6° away from the hyperplane. In each, the 95th percentile of this angle is smaller than it would be for random vectors without a preferred direction; the median is smaller in 101 of the norms. Three of the models have LayerNorm": orthogonal_to_ones,
     "Two pictures of one cloud in $d = 3$": two_pictures,
     "The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and points up. The violet sphere has "
     r"radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange "
     "poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
     "LayerNorm lets each point fall onto the plane of the equator. RMSNorm has no such step.": out_to_the_sphere,
     r"**× √3**: both move each point along its ray from the origin until its distance is $\sqrt 3$, if $\varepsilon = 0$.": out_to_the_sphere,
-    "To it each point adds a small number of its own, drawn with standard deviation 0.25, so its own $q$ is near the slider's value.": its_own_q,
+    "Each point's own $q$ is the slider's value plus a small random number, drawn with standard deviation 0.25.": its_own_q,
     r"The two parts are perpendicular. Their squared lengths are $d\sigma^2$ and $d\mu^2$, so by Pythagoras $$\lVert x \rVert^2 = d\sigma^2 + d\mu^2 = d\sigma^2 (1 + q^2)$$ and therefore, since $\mathrm{LN}(x) = \Pi x / \sigma$, $$\mathrm{RMS}(x) = \frac{\Pi x + \mu 𝟏}{\sigma \sqrt{1 + q^2}} = \frac{\mathrm{LN}(x) + q 𝟏}{\sqrt{1 + q^2}}$$": pythagoras,
     r"So the output lies $\sqrt d / \sqrt{1 + q^2}$ away from the orange line and at the height $q "
     r"\sqrt d / \sqrt{1 + q^2}$. For $q > 0$ the angle $\alpha$ to $𝟏$ has $$\tan \alpha = "
@@ -329,5 +334,5 @@ CLAIMS = {
     r"With $\varepsilon = 0$ it keeps the direction of $x$ and loses only its length; LayerNorm "
     "loses $q$ too. Applying LayerNorm to RMSNorm's output gives LayerNorm's output, since "
     r"$\mathrm{RMS}(x)$ is $x$ times a positive number.": which_tells_more,
-    r"Set ε to 0.02 and compare q = 0 with q = 5. At which of them have most points left their rings further, and why? At $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance, in the corner of the picture.": most_left_further,
+    r"Set ε to 0.02 and compare q = 0 with q = 5. For which of the two are most points farther from their rings, and why? For $q = 0$. Under RMSNorm's root stands the mean of the squares plus $\varepsilon$, that is $\sigma^2 (1 + q^2) + \varepsilon$. The larger $q$ is, the less the same $\varepsilon$ weighs in the sum. A few points with a very small $\sigma$ stay far inside even at $q = 5$; they set the largest distance, in the corner of the picture.": most_left_further,
 }

@@ -224,7 +224,7 @@ CLAIMS = {
     r"$x' = 1.5 / \sqrt{2.25 + 0.75} = 1.5 / \sqrt 3 = 0.866$. Its angle goes from 60° to 30°.": one_point,
     r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means "
     r"$5 \cot\theta = 4.92$, so $\theta = 45.4°$: all that began within 45.4° of the $x$ axis. They now share two "
-    r"arcs of 11.5° to each side of it, an eighth of the circle.": beyond,
+    r"arcs, left and right. Each reaches from 11.5° below this axis to 11.5° above it; together they are an eighth of the circle.": beyond,
     r"Why do the upper and the lower half give the same curve?": the_halves_agree,
     r"The points stand at equal angles. In the curve each has the same $x$ before and now, so they form a diagonal.": evenly_around,
     r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,

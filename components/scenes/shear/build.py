@@ -1,4 +1,4 @@
-"""Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a map of the plane.
+"""Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a mapping of the plane.
 
 The shear slides the coordinate `onto` by s times the coordinate `by`. The light falls along `by`, so the
 shadow has the two others: the sheared one, u, against the one that stays, v. What the light hides is
@@ -51,7 +51,7 @@ def build(choices: Choices) -> Recipe:
         views=(
             View("sphere", title, (*around, *sphere(h, shadow)), camera=CAMERA),
             View("cube", "A cube under the same shear", (*around, *cube(shadow)), camera=CAMERA),
-            graph("map", "The shadow as a map of the plane", flat(halves, turn[:2]), *plane, equal=True),
+            graph("map", "The shadow as a mapping of the plane", flat(halves, turn[:2]), *plane, equal=True),
         ),
         formula=rf"({u}, {v}) \mapsto \class{{stage-1 role-formula}}{{\left({image},\; {v}\right)}}",
         table=Table("dots", columns=("components", "norm")),
