@@ -23,7 +23,7 @@ CLASSES = np.stack(
 NAMES = ("A", "B", "C")
 TOKENS = clouds.gaussian(TOKEN_COUNT, D, seed=SEED) * [1.0, 1.0, 0.5]
 MEAN_FACTOR = float(np.mean(1 / np.sqrt(np.mean(TOKENS**2, axis=1))))  # the mean of 1/RMS, the constant
-REACH = 2.4
+REACH = 2.1
 CAMERA = (0.55, -1.2, 0.7)
 PUSHES = np.linspace(0, 8, 41)
 POINT_WIDTH = 7  # numbers of a point: place, probabilities, entropy
@@ -122,7 +122,7 @@ def parameters() -> tuple[Parameter, ...]:
 def guides() -> list[Part]:
     """The sphere, the directions of the classes, and the null space of W."""
     show = rows(np.eye(3))
-    arrows = clouds.segments(np.stack([0 * CLASSES, 1.5 * CLASSES], 1))
+    arrows = clouds.segments(np.stack([0 * CLASSES, 1.3 * CLASSES], 1))
     up = np.eye(3)[2:]
     return [
         *globe(show, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.08, net=0.25),
@@ -137,7 +137,7 @@ def guides() -> list[Part]:
             size=4,
             arrow=0.18,
         ),
-        draw("class names", Labels, "query", show, 1.66 * CLASSES, labels=NAMES, place=(GAIN,)),
+        draw("class names", Labels, "query", show, 1.46 * CLASSES, labels=NAMES, place=(GAIN,)),
         draw(
             "null space",
             Line,
