@@ -198,20 +198,19 @@ CLAIMS = {
     "sets of labels, eight starts each, 4,000 steps with a learning rate of 0.03.": the_table,
     "*Train* begins with a learning rate of 0.01, so it may end otherwise; type 0.03 to train as for the "
     "table.": training_begins,
-    "more layers helping at first and then hindering, and no network of up to six layers that has found all of 32 labels": first_more_then_fewer,
-    "More starts find more: at depth 4, one of 128.": more_starts,
+    "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
+    "More starts find more: at depth 4, one of 128 networks.": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
     "The decision beside it is torn and twisted.": torn,
     "One $u_\\varepsilon$ is enough for it.": one_fold,
-    "The second $u_\\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, everywhere once; here "
-    "it is pressed into less than a tenth, most of it in two layers.": the_fold,
+    r"The second $u_\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, everywhere once; here it is pressed into less than a tenth, and most of it lies double.": the_fold,
     "XOR with a single $u_\\varepsilon$": one_fold,
     "the Linear presses the plane almost onto a line beside the origin, $u_\\varepsilon$ bends it to an arc, and a "
     "plane cuts the arc at two places.": an_arc,
     "Thirty-two points. One stays on the wrong side: the accuracy below is 31 of 32. The table has no network that "
     "fits them all.": thirty_two,
     "Longer training finds more: with a learning rate of 0.01, 4 of 128 networks of depth 4 fit 32 points after 4,000 steps, and 32 of 128 after 20,000.": smaller_steps,
-    "with a learning rate of 0.03 one of 128 fits them after 4,000 steps. Much depends on the labels: the 4 are all of one of the four sets, which is the one shown here, and none of these networks fits two of the sets.": smaller_steps,
+    "with a learning rate of 0.03 one of 128 fits them after 4,000 steps. Much depends on the labels: the 4 networks have all fitted the same one of the four sets of labels, the one shown here, and two of the sets were fitted by none of these networks.": smaller_steps,
 }

@@ -271,15 +271,12 @@ CLAIMS = {
     "your own points, three coordinates and a label on each line. They are moved to have their "
     "mean at the origin and scaled until the farthest has length 1.": own_points,
     "After three such folds one plane can separate the classes.": third_fold,
-    "Of 32 seeds, 13 end with at least 99 % of the points correct; 10 others had as many at an "
-    "earlier checkpoint, and lost them again.": seeds_that_solve,
+    "Of 32 seeds, 13 end with at least 99 % of the points correct; 10 others reached 99 % at an earlier checkpoint, and fell below it again.": seeds_that_solve,
     "Eight parts, two classes.": eight_parts,
     "The best of all planes classifies 64.5 % of these 400 points correctly.": on_the_input,
-    r"In the network that you see first, the sheet lies in two layers after one $u_\varepsilon$; "
-    "after two, most of it lies in four.": in_layers,
-    "The sheet covers a quarter of the sphere, in two layers everywhere. This hardly helps a "
-    "plane yet: the best one classifies 69.5 % correctly.": first_fold,
-    "lies in four layers over 86 % of what it covers. The best plane classifies 80 % correctly.": halfway,
+    r"In the network that you see first, the sheet lies double after one $u_\varepsilon$; after two, most of it lies fourfold.": in_layers,
+    "The sheet covers a quarter of the sphere and lies double everywhere. This hardly helps a plane yet: the best one classifies 69.5 % correctly.": first_fold,
+    "The sheet is folded again and lies fourfold over 86 % of what it covers. The best plane classifies 80 % correctly.": halfway,
     "### The third fold Now one plane would be enough.": third_fold,
     "The plane is seen edge on: all points are on their side.": seen_edge_on,
     "At step 0, 48.5 % are correct": at_the_beginning,
@@ -292,8 +289,7 @@ CLAIMS = {
     "loss of 4 of them is at rest (within a factor of 1.26 over the last 500 of the 6,000 steps), "
     "that of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
-    "the best plane classifies 64.5 % of 400 points correctly (between 64.1 and 72.5 % of fewer "
-    "points)": fewer_points,
+    "the best plane classifies 64.5 % of 400 points correctly. With fewer **points** it is between 64.1 and 72.5 %.": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "
     "\\sqrt{\\varepsilon} \\approx 0.032$": lengths,
 }

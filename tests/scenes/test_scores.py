@@ -459,7 +459,7 @@ CLAIMS = {
     "of the product of both covariances.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
-    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, centring does not remove it: 262 are left": correlated_variance,
+    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,
     r"at $\rho = 1$ with half against half, the variance is $d_k^2$, and the factor that brings it "
     "back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,

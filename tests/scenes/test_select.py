@@ -329,9 +329,9 @@ def only_copies():
 def sliders_of_the_query():
     """The sliders q₁ … are the components of the query in turned coordinates, the last along 𝟏 if d ≤ 3."""
     for d, labels in (
-        (2, ["q across 𝟏", "q along 𝟏"]),
-        (3, ["q across 𝟏, 1", "q across 𝟏, 2", "q along 𝟏"]),
-        (4, ["q across 𝟏, 1", "q across 𝟏, 2", "q across 𝟏, 3"]),
+        (2, ["q ⊥ 𝟏", "q along 𝟏"]),
+        (3, ["q ⊥ 𝟏, first", "q ⊥ 𝟏, second", "q along 𝟏"]),
+        (4, ["q ⊥ 𝟏, first", "q ⊥ 𝟏, second", "q ⊥ 𝟏, third"]),
     ):
         recipe = recipe_of(SCENE, d=d)
         assert [one.label for one in recipe.parameters if one.group == "Query q"] == labels
@@ -394,9 +394,8 @@ CLAIMS = {
     "512 in a head of 32 or 64, none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
     "with 128 to 576 dimensions, 60 vectors were taken for keys at each of the 116 norms.": keys_of_trained_models,
     "With more dimensions than keys, practically only copies can be lost": only_copies,
-    "32 of these 6,960 keys are, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are "
-    "copies": keys_of_trained_models,
-    "They set its coordinates across $𝟏$ and, if $d$ is 2 or 3, along $𝟏$": sliders_of_the_query,
+    "practically only copies can be lost. Of these 6,960 keys 32 are lost, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are copies": keys_of_trained_models,
+    r"turn it by its tip or with the sliders. The sliders give the query in turned axes: at right angles (⊥) to $𝟏$ and, if $d$ is 2 or 3, along $𝟏$. Keys and $\gamma$ are given by their components, as usual.": sliders_of_the_query,
     "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never have "
     "its gold ring.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
@@ -431,8 +430,5 @@ CLAIMS = {
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between the only two others can get a third": halfway,
     "Of many random keys in few dimensions nearly all are inside the hull; in many dimensions nearly none, unless there are far more keys than dimensions.": few_and_many_dimensions,
-    "its bound depends on all the others: the more evenly they surround it, the less it can get. "
-    "So a key that joins them can only lower the bound. A corner that is moved can do either: in "
-    "the triangle of the second stop the bound rises from 0.28 to 0.50 as the first corner comes "
-    "to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
+    "its bound depends on all the others: the more evenly they surround it, the less it can get. So a key that joins them can only lower the bound. A corner that is moved can do either: in the triangle of the second stop of the tour the bound rises from 0.28 to 0.50 as the first corner comes to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
 }

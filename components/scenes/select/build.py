@@ -111,7 +111,7 @@ def build(choices: Choices) -> Recipe:
         readouts=(
             Count("Keys that can never win", "keys", Unselectable()),
             Fate("The followed key", "keys"),
-            Number("Its weight now", "keys", SoftmaxWeight(score), Followed(), digits=4),
+            Number("Weight of the red key now", "keys", SoftmaxWeight(score), Followed(), digits=4),
         ),
         facts=facts(x, keys, stages, norm),
         follow=nearly(x),
@@ -168,7 +168,7 @@ def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
 def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
     """The query, ε, and the gain of two coordinates."""
     group, values = "Query q", (1.4, 0.9, 0.5)
-    across = ["q across 𝟏"] if d == 2 else [f"q across 𝟏, {i + 1}" for i in range(d - 1)]
+    across = ["q ⊥ 𝟏"] if d == 2 else [f"q ⊥ 𝟏, {which}" for which in ("first", "second", "third")[: d - 1]]
     labels = [*across, "q along 𝟏"][:3]
     parameters = [
         Parameter(f"q{i + 1}", label, values[i], -6, 6, 0.05, group=group, folded=True)
@@ -210,7 +210,12 @@ def picture(
         touch.append(SupportDisc("keys", "query", show, query=score, opacity=0.14, **look))
     lines = [
         Average(
-            "keys", "other", show, "keys that average to it" if high > 1 else "", span=(low, high), size=size
+            "keys",
+            "other",
+            show,
+            "keys whose average the red key is" if high > 1 else "",
+            span=(low, high),
+            size=size,
         )
         for low, high, size in AVERAGE_LINE_WIDTHS
     ]
@@ -218,7 +223,9 @@ def picture(
         *touch,
         *lines,
         Support("keys", "other", show, query=None, size=2.5, dash="dash", opacity=0.9, **look),
-        BestQuery("keys", "other", show, "its best query", reach=0.65 * reach, arrow=0.06 * reach, size=4),
+        BestQuery(
+            "keys", "other", show, "best query of the red key", reach=0.65 * reach, arrow=0.06 * reach, size=4
+        ),
         Points(
             "keys", "input", show, "can win", only=Selectable(), **own | {"color": replace(color, title="")}
         ),
@@ -283,12 +290,14 @@ def curves(score: Row) -> View:
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (
         WeightLimit("keys", "other", (), "the largest weight it can get", span=span, size=2.5, dash="dash"),
-        WeightCurve("keys", "other", (), "along its best query", query=None, span=span, size=4),
+        WeightCurve(
+            "keys", "other", (), "along the best query of the red key", query=None, span=span, size=4
+        ),
         WeightCurve("keys", "query", (), "along q", query=score, span=span, size=4),
         WeightNow("keys", "followed", (), "now", query=score, size=10),
     )
     x, y = ("length of the query", *span), ("weight", 0.0, 1.04)
-    return graph("curve", "Its weight, as the query grows", layers, x, y)
+    return graph("curve", "Weight of the red key, as the query grows", layers, x, y)
 
 
 def never(keys: np.ndarray) -> int:
