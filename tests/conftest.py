@@ -6,6 +6,7 @@ products use one thread, because several would busy-wait for each other when tes
 caches bytecode, also for servers started here, even where an image's settings forbid it.
 """
 
+import gc
 import os
 import sys
 
@@ -21,6 +22,7 @@ from components.training import recipes
 from components.training.worker import ChildWorker
 from tests.folders import FOLDER, cache_folder
 
+gc.disable()  # until the tests are collected: they are many objects, of which almost none is garbage
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("patient", deadline=None)
@@ -40,6 +42,11 @@ def pytest_collection_modifyitems(config, items):
         raise pytest.UsageError(f"no scene {slug!r}; there are {', '.join(scenes())}")
     config.hook.pytest_deselected(items=[item for item in items if not concerns(item, slug)])
     items[:] = [item for item in items if concerns(item, slug)]
+
+
+def pytest_collection_finish():
+    gc.freeze()  # later collections do not go through the tests and modules again
+    gc.enable()
 
 
 def concerns(item, slug):
