@@ -459,19 +459,18 @@ CLAIMS = {
     "would reach 0 after 10,000 epochs, and it stops after 1,000: it is still 0.0009 then": their_rate,
     "This schedule is our own: as many steps as the paper's, 17,000, from 80,000 sequences, with 256 sequences a step and "
     "a rate that falls from 0.001 to 0; two seeds of each norm, four of LayerNorm. The losses end at "
-    f"{both('layer_norm')} with LayerNorm, {both('rms_norm')} at its length without projection, {both('short')} at theirs, "
-    f"and {both('none')} without a norm.": for_longer,
+    f"{both('layer_norm')} with LayerNorm, {both('rms_norm')} with *no projection, length $\\sqrt d$*, "
+    f"{both('short')} with *no projection, length $1/\\sqrt d$*, and {both('none')} with *none*.": for_longer,
     "Again no seed gets to 99 %.": for_longer,
-    "So few seeds say little: LayerNorm's differ more from one another than their mean does from any other "
-    "norm's.": few_seeds,
+    "So few seeds say little: the four losses of LayerNorm lie farther apart than their mean lies from the mean of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "so a sequence is its 20 counts": the_task,
-    "beside it lie the two directions across it in which the keys are widest at the end. The other five are not seen.": the_picture,
+    "All queries are drawn with one length, longer than nearly all keys at any time of the training. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
-    r"that across $1/\gamma$, so the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
+    r"With a gain $\gamma$ the keys lie in another hyperplane, that at right angles to $1/\gamma$, so the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
     "a query along it gives all of them the score 0": no_score_along_any,
     "every query in their span scores 0": no_score_along_any,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
@@ -486,29 +485,27 @@ CLAIMS = {
     f"{loss('none', 'slow'):.3f} (median of 10 seeds).": the_slow_losses,
     "from the same starts. The losses with the learning rate 0.001": the_slow_losses,
     "with the length matched no clear lead is left": no_difference,
-    "With the learning rate 0.01 LayerNorm ends lower than the same length without projection.": no_difference,
+    r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "paired Wilcoxon tests over the ten seeds give $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
     "with the learning rate 0.001 and 64 sequences a step. Half of the tokens were right after 464 steps where all were long, after 460 with short keys and queries, after 950 with short values, and after 1,070 where all were short (median of 3 seeds).": which_length,
     "Short values make the training slow; short keys and queries do not (median of 3 seeds": which_length,
-    f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° and "
-    f"{angle('none', 'fast'):.0f}° without projection at the same length and without a norm (median of 10 "
-    "seeds).": the_angles,
+    f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° with "
+    f"*no projection, length $\\sqrt d$* and at {angle('none', 'fast'):.0f}° with *none* (median of 10 seeds).": the_angles,
     f"with the learning rate 0.01 at a mean angle of {angle('layer_norm', 'fast'):.0f}°, where random directions in 8 "
     "coordinates have 73° (median of 10 seeds).": by_chance,
     "With the rate 0.001 nine of ten seeds of LayerNorm end between 28° and 51°, and one at 76°.": one_seed_differs,
     "After centring the loss does not depend on a query's part along 𝟏, so the gradient along it is "
     "0.": no_gradient_along_one,
-    "Training shortens the part across 𝟏, and all scores go to 0 with it.": the_parts,
-    "With LayerNorm the part of a query across 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since $W_Q$, which shrinks, makes both parts.": the_parts,
-    "from 0.429 to 0.037 across 𝟏, and from 0.129 to 0.011 along it. These are means over the classes with the rate 0.01 "
-    "(median of 10 seeds).": the_parts,
+    "Training shortens the part at right angles to 𝟏, and all scores go to 0 with it.": the_parts,
+    "With LayerNorm the part of a query at right angles to 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since $W_Q$, which shrinks, makes both parts.": the_parts,
+    "from 0.429 to 0.037 at right angles to 𝟏, and from 0.129 to 0.011 along it. These are means over the classes with the rate 0.01 (median of 10 seeds).": the_parts,
     "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm (rate 0.01, "
     "median of 10 seeds); an even share is 0.05.": the_shares,
-    "The films here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
+    "The trainings stored here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
     "leads by at least 6 tokens": our_setup,
-    "Their mean angle to 𝟏 has gone down, because the part across 𝟏 has shrunk more than the part along it.": even_shares,
+    "Their mean angle to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of it is too short to matter: look at the flat lines.": even_shares,
     "It is the highest of the four, far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
     "the lines beside are ragged": ragged,

@@ -134,7 +134,7 @@ def reach(film: Film, seed: int) -> float:
 
 
 def frame(film: Film, seed: int) -> np.ndarray:
-    """Display axes (3, d): two directions across 𝟏 in which the final keys spread most, and 𝟏 upright."""
+    """Display axes (3, d): the two directions ⊥ 𝟏 in which the final keys spread most, and 𝟏 upright."""
     network = film.network
     keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
     across = (keys - keys.mean(0)) @ centering_matrix(network.width)
@@ -143,7 +143,7 @@ def frame(film: Film, seed: int) -> np.ndarray:
 
 
 def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """Keys, and queries as arrows, with 𝟏 upright and the hyperplane across it."""
+    """Keys, and queries as arrows, with 𝟏 upright and the hyperplane at right angles to it."""
     d, show = film.network.width, rows(frame(film, seed))
     end, far = [0.0] * len(keys.pipeline.steps) + [1.0], 1.1 * reach(film, seed)
     ray = np.vstack([np.zeros((d, d)), np.eye(d)])  # at first nothing, then the query
@@ -160,7 +160,7 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
         *mean_line(show, d, 0.95 * far, 1.02 * far, size=2.5),
         (
             flat,
-            Disc("flat", "hyperplane", solid, "the hyperplane across 𝟏", opacity=0.12, **plane),
+            Disc("flat", "hyperplane", solid, "the hyperplane ⊥ 𝟏", opacity=0.12, **plane),
             Rim("flat", "hyperplane", solid, size=1.5, opacity=0.6, **plane),
         ),
     )

@@ -27,6 +27,10 @@ SAME = {
     "and the quotient is $(0, 1.225, -1.225)$.": ("layernorm", "3 / 2.449"),
     "such as $(1, 1, 1)$, or $(2, 2, 2)$.": ("layernorm", r"(1, 1, \dots, 1)"),
     r"$\mathrm{RMS}(x) = (\mathrm{LN}(x) + q𝟏)/\sqrt{1+q^2}$": ("rmsnorm", r"\sqrt{1 + q^2}}"),
+    "A network whose vectors all have mean 0 loses nothing": (
+        "rmsnorm",
+        "adds vectors whose mean is 0, RMSNorm gives what LayerNorm gave",
+    ),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
     "25 numbers in all": ("spiral", "25 numbers in all"),
     "Of the 60 characters of this sentence, 32 cannot be chosen by any query in the first layer.": (
@@ -34,7 +38,7 @@ SAME = {
         "Of the 60 keys 32 are hollow.",
     ),
     "After the centring it is 47.": ("language", "It is 47."),
-    "a typical one by 15° (median over the norms).": (
+    "would point 15° away from where it points now (median over the norms).": (
         "model",
         "The typical output turns by 15° (median over the norms).",
     ),
@@ -45,11 +49,12 @@ SAME = {
     ),
     "At time 100 there are 2 left.": ("particles", "At time 100 there are 2 left."),
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
-    "these points, a tenth of all, bring 19 % of the fall": (
+    "19 % of the fall of the loss comes from these points, a tenth of all": (
         "spiral",
         "the marked points bring only 19 % of the fall",
     ),
-    "the loss ends at 0.182, LayerNorm's at 0.232, and their comparison's at 0.476 (median of 10 seeds)": (
+    "the loss ends at 0.182, that of LayerNorm at 0.232, and that of the network they compared it "
+    "with at 0.476 (median of 10 seeds)": (
         "majority",
         "ends at 0.232, and **no projection, length",
     ),
