@@ -54,10 +54,7 @@ SAME = {
         "the marked points bring only 19 % of the fall",
     ),
     "the loss ends at 0.182, that of LayerNorm at 0.232, and that of the network they compared it "
-    "with at 0.476 (median of 10 seeds)": (
-        "majority",
-        "ends at 0.232, and **no projection, length",
-    ),
+    "with at 0.476 (median of 10 seeds)": ("majority", "ends at 0.232, and **no projection, length"),
 }
 
 
