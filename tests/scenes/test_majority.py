@@ -487,7 +487,7 @@ CLAIMS = {
     "with the length matched no clear lead is left": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "paired Wilcoxon tests over the ten seeds give $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
-    "with the learning rate 0.001 and 64 sequences a step. Half of the tokens were right after 464 steps where all were long, after 460 with short keys and queries, after 950 with short values, and after 1,070 where all were short (median of 3 seeds).": which_length,
+    "with the learning rate 0.001 and 64 sequences a step. Half of the tokens gave the right answer after 464 steps if all vectors were long, after 460 if keys and queries were short, after 950 if values were short, and after 1,070 if all were short (median of 3 seeds).": which_length,
     "Short values make the training slow; short keys and queries do not (median of 3 seeds": which_length,
     f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° with "
     f"*no projection, length $\\sqrt d$* and at {angle('none', 'fast'):.0f}° with *none* (median of 10 seeds).": the_angles,

@@ -466,8 +466,7 @@ CLAIMS = {
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
     "with $d_k = 512$, the distances of 1,000 random keys span on average only about 18 % of their mean": crowding,
-    r"The standard deviation of the cosine is $1/\sqrt m$. A head that has 64 of 512 coordinates "
-    "sees cosines 2.8 times as wide": pockets,
+    r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors would.": pockets,
     r"divided by $\sqrt{d_k}$, have a variance of nearly 1 in both cases": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,

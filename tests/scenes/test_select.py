@@ -392,12 +392,11 @@ def keys_of_trained_models():
 
 CLAIMS = {
     "512 in a head of 32 or 64, none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
-    "with 128 to 576 dimensions, 60 vectors were taken for keys at each of the 116 norms.": keys_of_trained_models,
+    "with 128 to 576 dimensions, 60 vectors were used as keys at each of the 116 norms.": keys_of_trained_models,
     "With more dimensions than keys, practically only copies can be lost": only_copies,
     "practically only copies can be lost. Of these 6,960 keys 32 are lost, before the norm as after it, all at the first norm of a model. The 22 of SmolLM2 are copies": keys_of_trained_models,
     r"turn it by its tip or with the sliders. The sliders give the query in turned axes: at right angles (⊥) to $𝟏$ and, if $d$ is 2 or 3, along $𝟏$. Keys and $\gamma$ are given by their components, as usual.": sliders_of_the_query,
-    "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never have "
-    "its gold ring.": without_a_part_along_ones,
+    "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never get the gold ring.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "in a small language model with eight dimensions and found many": eight_dimensions,
