@@ -1,31 +1,37 @@
 // @ts-check
 /**
- * Crowds: places in a view where several points coincide, up to the size of a grid cell. Mirrors
- * geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
+ * Crowds: places in a view where several points are drawn on top of one another, so that a label must say how
+ * many. The view is divided into a grid; points in the same cell or in neighbouring cells count as
+ * coinciding. Mirrors geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
  *
- * @typedef {{place: number[], count: number, cloud: string}} Crowd
+ * @typedef {{place: number[], count: number, cloud: string}} Crowd the display coordinates of the place, the
+ *   number of points there, and the name of their cloud
  */
 
 import { cloudOf, onlyOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 
 const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
-const CROWD_DIVISOR = 50; // a crowd has 1/50 of all points, and at least 2: fewer meet by chance
-// of the longest axis: points of a crowd that are farther from its median in space do not count
+const CROWD_DIVISOR = 50; // a crowd has at least 1/50 of all points, and at least 2: fewer meet by chance
+// Points at the same place of a projection can be far apart in the space that it shows. A point counts only
+// if each of its coordinates in that space is within this limit of the median of the place's points: a number
+// of grid cells, where a cell is 1/CELLS_PER_AXIS of the view's longest axis.
 const SPACE_REACH_CELLS = 3;
-const NEIGHBOURHOOD_CELLS = 12; // radius in which a crowd's neighbours are counted
-// of all points so near to those of the crowd: more are part of a curve
+const NEIGHBOURHOOD_CELLS = 12; // half the width, along each axis, of the box in which neighbours are counted
+// the number of points in this box, divided by the number of points of the crowd: if the ratio is larger, the
+// crowd is a part of a curve of points, and gets no label
 const MAX_NEIGHBOUR_RATIO = 1.5;
 const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
-// a key has room for these cells; the key of a point further out may equal that of another cell
+// The key of a grid cell is its indices along the axes, as the digits of a number to this base. Points far
+// outside the ranges can get the key of another cell.
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
-/** The places where many points coincide, the fullest first; places on a curve of points are left out. If
- * the points are a projection, `space` gives point i in the original space: of a place, points that are far
- * from the median of its points in that space are then not counted. @param {ArrayLike<number>} points k
- * numbers for each @param {[number, number][]} ranges the ends of the k axes
- * @param {(i: number) => ArrayLike<number>} [space]
- * @returns {{place: number[], count: number}[]} */
+/** The places where many points coincide, the fullest first; places on a curve of points are left out. A
+ * place is the mean of its points. If the points are a projection, `space(i)` returns point i in the original
+ * space: then a point is counted only if it is near the median of the place's points in that space, too
+ * (SPACE_REACH_CELLS). @param {ArrayLike<number>} points k numbers for each, NaN for points that are not
+ * shown @param {[number, number][]} ranges the ends of the k axes @param {(i: number) => ArrayLike<number>}
+ * [space] @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (SPACE_REACH_CELLS * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
@@ -47,7 +53,7 @@ export function crowds(points, ranges, space) {
     else members.set(key, [i]);
   }
   const least = Math.max(2, count / CROWD_DIVISOR);
-  const steps = beside(k);
+  const steps = neighbourKeyOffsets(k);
   const full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
   const found = full.flatMap(([key]) => {
     const here = steps.flatMap((by) => members.get(key + by) ?? []);
@@ -63,8 +69,9 @@ export function crowds(points, ranges, space) {
   return found.sort((a, b) => b.count - a.count);
 }
 
-/** The points whose position in space is near the median position. @param {number[]} own
- * @param {(i: number) => ArrayLike<number>} space @param {number} reach */
+/** Those of the points `own` whose position in space differs from the median position, coordinate by
+ * coordinate, by at most `reach`. @param {number[]} own @param {(i: number) => ArrayLike<number>} space the
+ * position of a point @param {number} reach */
 function together(own, space, reach) {
   const positions = own.map(space);
   const median = Array.from(
@@ -74,8 +81,9 @@ function together(own, space, reach) {
   return own.filter((_, i) => median.every((m, j) => Math.abs(positions[i][j] - m) <= reach));
 }
 
-/** How many points are within about a mark's size of a place. @param {ArrayLike<number>} points
- * @param {number[]} place @param {[number, number][]} ranges */
+/** The number of points in a box around a place, NEIGHBOURHOOD_CELLS to each side, which is about the size of
+ * a drawn point. @param {ArrayLike<number>} points k numbers for each @param {number[]} place @param
+ * {[number, number][]} ranges */
 function near(points, place, ranges) {
   const k = ranges.length;
   const reach = ranges.map(([low, high]) => ((high - low) * NEIGHBOURHOOD_CELLS) / CELLS_PER_AXIS);
@@ -90,12 +98,12 @@ function near(points, place, ranges) {
 
 /** The differences between a grid cell's key and those of its neighbours and itself, in k dimensions.
  * @param {number} k @returns {number[]} */
-const beside = (k) =>
-  k ? beside(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
+const neighbourKeyOffsets = (k) =>
+  k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** The crowds whose counts can be written without overlapping an earlier one. @template {{count: number}} C
- * @param {C[]} crowds @param {ArrayLike<number>} at x and y of each crowd, in pixels @param {number} tall the
- * height of the digits in pixels @returns {C[]} */
+/** Those crowds whose counts can be written as labels that do not overlap the label of an earlier crowd in
+ * the list. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each
+ * crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {
@@ -109,10 +117,11 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/** The crowds of each cloud's points in a view, the fullest first. Counts the points that are shown, each
- * where its topmost mark shows it, except highlighted ones. Points of a crowd coincide in their cloud's
- * space, not only in this projection. @param {import("./engine.mjs").View} view
- * @param {import("./engine.mjs").Moment} moment @returns {Crowd[]} */
+/** The crowds of a view, the fullest first; points of different clouds are counted separately. Counts the
+ * points that `Points` marks show, each once: where the topmost of these marks shows it. Marks that only
+ * highlight one point (`followed`, `highest`) do not count. Points of a crowd coincide also in the space of
+ * their cloud, not only in the view's projection. @param {import("./engine.mjs").View} view @param
+ * {import("./engine.mjs").Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =

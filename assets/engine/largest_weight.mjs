@@ -6,7 +6,7 @@
  *   place: rows of their coordinates, then rows of the products of each two coordinates, padded to a multiple
  *   of ROWS_PER_PASS; size: the largest distance */
 
-import { dot, scores, scratch, TINY } from "./vectors.mjs";
+import { dot, grown, scores, TINY } from "./vectors.mjs";
 
 const SINGULAR_TOLERANCE = 1e-12;
 const MAX_NEWTON_STEPS = 100;
@@ -29,7 +29,7 @@ const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 
  * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
  */
 export function seen(keys, n, d, from) {
-  const rows = scratch(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
+  const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
   let size = 0;
   for (let i = 0; i < n; i++) {
     let squares = 0;
@@ -137,7 +137,7 @@ function exp(x) {
 
 /** The softmax of ⟨q, k⟩, in SOFTMAX_SCRATCH, and log Σ exp. @param {Seen} all @param {number[]} q */
 export function softmax({ rows, n, d }, q) {
-  const p = scratch(SOFTMAX_SCRATCH, n);
+  const p = grown(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);
   let sum = 0;
   for (let i = 0; i < n; i++) sum += p[i] = p[i] > highest - NEGLIGIBLE_SCORE_GAP ? exp(p[i] - highest) : 0;

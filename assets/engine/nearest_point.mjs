@@ -5,7 +5,7 @@
  * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the offsets to the
  *   other keys, coordinate by coordinate, and the largest distance (size) */
 
-import { dot, scores, scratch, TINY } from "./vectors.mjs";
+import { dot, grown, scores, TINY } from "./vectors.mjs";
 
 export const LEAD_TOLERANCE = 1e-12;
 const MAX_STEPS = 100;
@@ -28,7 +28,7 @@ export function lead(keys, n, d, k, start = []) {
   );
   const long = Math.sqrt(dot(foot, foot));
   const query = foot.map((x) => (long > 0 ? -x / long : 0));
-  const margin = -scores(around.away, n - 1, d, query, scratch(SCORES_SCRATCH, n));
+  const margin = -scores(around.away, n - 1, d, query, grown(SCORES_SCRATCH, n));
   return {
     query,
     margin: margin > LEAD_TOLERANCE * around.size ? margin : 0,
@@ -41,7 +41,7 @@ export function lead(keys, n, d, k, start = []) {
  * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around}
  */
 function others(keys, n, d, k) {
-  const away = scratch(OFFSETS_SCRATCH, n * d);
+  const away = grown(OFFSETS_SCRATCH, n * d);
   const m = n - 1;
   let size = 0;
   for (let i = 0, to = 0; i < n; i++) {
@@ -61,7 +61,7 @@ function others(keys, n, d, k) {
 /** The offsets from the key to these keys, one after the other. @param {Around} around @param {number[]} kept
  */
 function waysTo({ away, n, d }, kept) {
-  const ways = scratch(KEPT_OFFSETS_SCRATCH, kept.length * d);
+  const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
     for (let j = 0; j < d; j++) ways[to++] = away[j * n + kept[s]];
   return ways;
@@ -83,7 +83,7 @@ export function mixed(points, w, count, d) {
  * @param {Around} around @param {number[]} [start] keys to start from, near the result */
 function nearest(around, start = []) {
   const { away, n, d } = around;
-  const p = scratch(SCORES_SCRATCH, n);
+  const p = grown(SCORES_SCRATCH, n);
   let first = 0;
   let least = Infinity;
   for (let i = 0; i < n; i++) {
@@ -142,8 +142,8 @@ function corral(kept, w, around) {
  * @param {Float64Array} points one after the other @param {number} count @param {number} d */
 export function flat(points, count, d) {
   const m = count - 1;
-  const axes = scratch(AXES_SCRATCH, m * d);
-  const r = scratch(TRIANGLE_SCRATCH, m * m);
+  const axes = grown(AXES_SCRATCH, m * d);
+  const r = grown(TRIANGLE_SCRATCH, m * m);
   const b = new Array(m).fill(0);
   const w = new Array(count).fill(1);
   /** @type {number[]} */ const left = [];

@@ -20,7 +20,7 @@
 import { image } from "./image.mjs";
 import { coordinates, evenest, middle, seen, softmax } from "./largest_weight.mjs";
 import { LEAD_TOLERANCE, flat, lead, mixed } from "./nearest_point.mjs";
-import { dot, scores, scratch } from "./vectors.mjs";
+import { dot, grown, scores } from "./vectors.mjs";
 
 /** @typedef {import("./largest_weight.mjs").Seen} Seen */
 
@@ -67,7 +67,7 @@ function fate(keys, all, k, before) {
 /** Whether a query certainly scores key k higher than every other. @param {Seen} all @param {number} k
  * @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
-  const p = scratch(SCORES_SCRATCH, n);
+  const p = grown(SCORES_SCRATCH, n);
   scores(rows, n, d, query, p);
   const own = p[k] - 2 * LEAD_TOLERANCE * size * Math.sqrt(dot(query, query));
   for (let i = 0; i < n; i++) if (i !== k && !(p[i] < own)) return false;
@@ -79,7 +79,7 @@ function leads({ rows, size, n, d }, k, query) {
 function surround(keys, d, k, among) {
   if (!among.length) return false;
   const count = among.length;
-  const ways = scratch(OFFSETS_SCRATCH, count * d);
+  const ways = grown(OFFSETS_SCRATCH, count * d);
   let farthest = 0;
   for (let s = 0, to = 0; s < count; s++) {
     let squares = 0;

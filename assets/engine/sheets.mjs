@@ -1,6 +1,7 @@
 // @ts-check
-/** The largest number of points of the unit circle that layers, each an affine map of the plane and a norm,
- * send to one direction. Mirrors geometry/sheets.py. Pure. */
+/** Count the sheets into which a network folds the unit circle. Each layer is an affine map of the plane
+ * followed by a norm, which divides by the length; the number of sheets over a direction is the number of
+ * points of the circle that all layers together send there. Mirrors geometry/sheets.py. Pure. */
 
 import { value } from "./packed.mjs";
 
@@ -9,7 +10,8 @@ const LEAST_ANGLE = 1e-9; // radians: directions that are closer count as the sa
 /** @typedef {{A: ArrayLike<number>, b: ArrayLike<number>}} Layer x ↦ (Ax + b)/‖Ax + b‖, A (2 × 2) row by row
  * @typedef {[number, number]} Point */
 
-/** The first layers of a cloud. @param {import("./engine.mjs").Cloud} cloud @param {number} count of layers
+/** The first `count` layers of a cloud's pipeline, in which affine steps and norms alternate: A and b at the
+ * given parameters. @param {import("./engine.mjs").Cloud} cloud @param {number} count
  * @param {import("./engine.mjs").Params} params @returns {Layer[]} */
 export const layersOf = ({ steps }, count, params) =>
   Array.from({ length: count }, (_, k) => {
@@ -18,7 +20,10 @@ export const layersOf = ({ steps }, count, params) =>
     return { A: value(step.A, params), b: step.b ? value(step.b, params) : [0, 0] };
   });
 
-/** The number of sheets, exactly; 1 without layers. @param {Layer[]} layers */
+/** The number of sheets: the largest number of points of the unit circle that the layers, applied in order,
+ * send to the same direction. Exact, not sampled: the number changes only at the directions where the image
+ * of the circle turns back (`tangents`), so it is counted in the middle of each arc between two of them. 1
+ * without layers. @param {Layer[]} layers */
 export function circleSheets(layers) {
   const turns = tangents(layers).sort((a, b) => a - b);
   const ends = turns.length ? [...turns, turns[0] + 2 * Math.PI] : [0, 1];
@@ -31,8 +36,10 @@ export function circleSheets(layers) {
   return most;
 }
 
-/** The number of points that the first `count` layers send to a direction. @param {Point} direction
- * @param {Layer[]} layers @param {number} count @returns {number} */
+/** The number of points of the unit circle that the first `count` layers send to a direction: the preimages
+ * under the last of these layers are found by a quadratic equation, those under the layers before by
+ * recursion. @param {Point} direction of length 1 @param {Layer[]} layers @param {number} count @returns
+ * {number} */
 function sheetsOver(direction, layers, count) {
   if (!count) return 1;
   const { A, b } = layers[count - 1];
@@ -49,7 +56,9 @@ function sheetsOver(direction, layers, count) {
   return sum;
 }
 
-/** The angles of the directions in which the image of the circle turns back. @param {Layer[]} layers */
+/** The directions, as angles in radians, at which the image of the circle under all layers turns back. A
+ * layer folds the circle where a ray from the origin touches the ellipse A·circle + b; the layers after it
+ * carry these directions along. @param {Layer[]} layers */
 function tangents(layers) {
   /** @type {Point[]} */ let found = [];
   for (const { A, b } of layers) {
@@ -70,7 +79,8 @@ function tangents(layers) {
   return found.map(([x, y]) => Math.atan2(y, x));
 }
 
-/** A⁻¹y. @param {ArrayLike<number>} A @param {ArrayLike<number>} y @returns {Point} */
+/** A⁻¹y for a 2 × 2 matrix. @param {ArrayLike<number>} A row by row @param {ArrayLike<number>} y
+ * @returns {Point} */
 function solved(A, y) {
   const determinant = A[0] * A[3] - A[1] * A[2];
   return [(A[3] * y[0] - A[1] * y[1]) / determinant, (A[0] * y[1] - A[2] * y[0]) / determinant];

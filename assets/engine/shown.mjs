@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The points, colour values and opacity of a mark in a frame. Returns the same arrays
- * while nothing has moved.
+ * What a mark (one drawn layer of a view) shows in a frame: its points, its colour values and its opacity.
+ * While nothing that they depend on has changed, the same array objects are returned, so that the painter can
+ * skip unchanged layers by identity.
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Mark} Mark
@@ -14,21 +15,24 @@ import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
 import { same } from "./time_slices.mjs";
 
-/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} what each mark showed last */
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} the points that each mark showed last,
+ * and the inputs from which they were computed */
 const shown = new WeakMap();
 
-/** The stages of the other cloud that decides which points a mark shows. @param {Mark} mark
- * @param {import("./engine.mjs").Stages} stages */
+/** The stages of the other cloud by which a mark's points are selected (`only.of`); null or undefined if no
+ * other cloud decides. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
 function seenBy(mark, stages) {
   const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
   return of ? stages[of] : null;
 }
 
-/** The marks whose vertices are just their cloud's points, projected by rows. */
+/** The kinds of marks whose vertices are exactly the points of their cloud, each projected by the mark's
+ * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** Whether a mark looks the same at every progress. @param {Mark} mark */
+/** Whether a mark looks the same at every position between stages: all its rows read fixed stages, and which
+ * points it shows does not depend on current positions. @param {Mark} mark */
 function rests(mark) {
   const only = onlyOf(mark);
   const fixed = (/** @type {Row} */ row) => {
@@ -42,10 +46,11 @@ function rests(mark) {
   );
 }
 
-/** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} */
+/** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} results of `natureOf` */
 const natures = new WeakMap();
 
-/** Whether a mark rests, and the parameters that move its rows and its colours. Cached for each mark.
+/** What a mark depends on: whether it `rests` (still), the names of the parameters that occur in its rows or
+ * query (names), and of those that occur in the row by which it is coloured (tinted). Cached for each mark.
  * @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
@@ -57,15 +62,16 @@ function natureOf(mark) {
   return found;
 }
 
-/** The row by whose values a mark is coloured, if any. @param {Mark} mark @returns {Row | null} */
+/** The row whose values colour a mark; null if it has no colour scale, or if its colour values are constant
+ * or come from a measure without a row. @param {Mark} mark @returns {Row | null} */
 function shading({ color }) {
   if (!color || "bdata" in color.of) return null;
   if (!("kind" in color.of)) return color.of;
   return "row" in color.of ? color.of.row : null;
 }
 
-/** The points that a mark shows; the same array while its cloud has not moved. @param {Mark} mark
- * @param {Moment} moment */
+/** The display coordinates of the points that a mark draws: two or three numbers for each, NaN for gaps. The
+ * same array while nothing that moves the mark has changed. @param {Mark} mark @param {Moment} moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment;
   const known = shown.get(mark);
@@ -85,11 +91,12 @@ export function pointsOf(mark, moment) {
   return points;
 }
 
-/** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} how each mark was coloured last */
+/** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} the colour values that each mark had
+ * last, and the inputs from which they were computed */
 const tints = new WeakMap();
 
-/** The colour value of each shown point, if the mark has any; the same array while nothing has moved.
- * @param {Mark} mark @param {Moment} moment */
+/** One number for each point that a mark shows: its place on the mark's colour scale. Null if the mark has
+ * one colour. The same array while the numbers have not changed. @param {Mark} mark @param {Moment} moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;
@@ -124,8 +131,9 @@ export function valuesOf(mark, moment) {
   return values;
 }
 
-/** The opacity of a mark: one value for each stage, linear in between. @param {Mark} mark
- * @param {number} progress */
+/** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
+ * `fade` has one factor for each stage; between stages it is interpolated linearly, and after the last factor
+ * it stays. @param {Mark} mark @param {number} progress the position between stages, in stages */
 export function opacityOf({ opacity, fade }, progress) {
   if (!fade) return opacity;
   const k = Math.min(Math.floor(progress), fade.length - 1);

@@ -1,7 +1,11 @@
 // @ts-check
 /**
- * Apply pipeline steps to the points of a cloud: one function for each kind. (derivative.mjs has the same
- * steps in dual arithmetic.)
+ * Apply pipeline steps to the points of a cloud: one function for each kind of step. (derivative.mjs has the
+ * same steps in dual arithmetic.)
+ *
+ * In all functions x holds n points one after the other, x.length / n coordinates each; `all` has the stages
+ * of the clouds that come earlier in the recipe; `first` is the index of x's first point in its cloud; and
+ * `depth` is the nesting depth of branches, which chooses their scratch arrays.
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Stages} Stages
@@ -16,8 +20,9 @@ import { movers, value } from "./packed.mjs";
 import { desk, desks, differences, onDesk, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
-/** Map each group of coordinates to its sphere, in place: v ↦ R·v / r(v); the zero vector stays.
- * @param {Float64Array} x @param {number} n @param {number} radius @param {number} eps
+/** Normalise each point, in place: v ↦ R·v / r(v), where r(v) is the length of v with ε added as the
+ * convention says (sphere.mjs). With groups of coordinate indices, each group is normalised by itself. The
+ * zero vector stays 0. @param {Float64Array} x @param {number} n @param {number} radius R @param {number} eps
  * @param {number[][] | null} groups @param {string} convention */
 function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
@@ -42,9 +47,9 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
-/** Apply a function to each coordinate, in place. tanh and relu, which networks use many times a frame, are
- * called directly, because a call through a table takes longer than they do. @param {Float64Array} x
- * @param {string} name */
+/** Apply a scalar function to each coordinate, in place. tanh and relu are applied many times per frame and
+ * are written out here, because looking them up in FUNCTIONS and calling them there takes longer than
+ * computing them. @param {Float64Array} x @param {string} name a key of FUNCTIONS */
 function pointwise(x, name) {
   const f = FUNCTIONS[name];
   if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
@@ -53,8 +58,8 @@ function pointwise(x, name) {
   return x;
 }
 
-/** The product of the coordinates of each group. @param {Float64Array} x @param {number} n
- * @param {number[][]} groups */
+/** Multiply the coordinates within each group: the result has one coordinate for each group.
+ * @param {Float64Array} x @param {number} n @param {number[][]} groups of coordinate indices */
 function product(x, n, groups) {
   const d = x.length / n || 1;
   const m = groups.length;
@@ -67,10 +72,11 @@ function product(x, n, groups) {
   return y;
 }
 
-/** Softmax over the coordinates, in place; temperature 0 is the argmax, shared if several are largest. With
- * the causal mask, the k-th point (from 0) uses only its first k + 1 coordinates. @param {Float64Array} x
- * @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the index of
- * the first of these points in its cloud */
+/** Softmax over the coordinates of each point, in place. At temperature 0 the largest coordinate gets 1; if
+ * several are largest, they share it equally. With the causal mask, point k of the cloud (from 0) uses only
+ * its first k + 1 coordinates, and the others become 0. @param {Float64Array} x @param {number} n @param
+ * {number} temperature @param {boolean} causal @param {number} first the index of the first of these points
+ * in its cloud */
 function softmax(x, n, temperature, causal, first) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
@@ -86,11 +92,13 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
-const NEGLIGIBLE_LOG_WEIGHT = -40; // a smaller weight changes no sum in double precision
+const NEGLIGIBLE_LOG_WEIGHT = -40; // relative to the largest weight: smaller weights change no double sum
 
-/** Self-attention among all points, whose coordinates are a query, a key and a value. Returns for each the
- * average of values and the weight that it gives itself. @param {Float64Array} x @param {number} n
- * @param {number} keys the number of coordinates of a query, and of a key @param {boolean} causal */
+/** Self-attention among n points. The coordinates of each are its query, its key and its value, in this
+ * order. Returns for each point the attention-weighted average of the values, and after it the attention
+ * weight that the point gives itself. @param {Float64Array} x @param {number} n @param {number} keys the
+ * number of coordinates of a query, and of a key @param {boolean} causal whether a point attends only to
+ * itself and to earlier points */
 function attention(x, n, keys, causal) {
   const d = x.length / n || 1;
   const m = d - 2 * keys;
@@ -121,8 +129,8 @@ function attention(x, n, keys, causal) {
   return y;
 }
 
-/** The number of coordinates after these steps, from d. @param {Step[]} steps @param {number} d
- * @returns {number} */
+/** The number of coordinates of a point after these steps, if it has d before. @param {Step[]} steps
+ * @param {number} d @returns {number} */
 const wide = (steps, d) =>
   steps.reduce((now, step) => {
     switch (step.kind) {
@@ -147,7 +155,7 @@ const wide = (steps, d) =>
     }
   }, d);
 
-/** @type {WeakMap<Step[][], {d: number, widths: number[]}>} of branches */
+/** @type {WeakMap<Step[][], {d: number, widths: number[]}>} results of `widthsOf` */
 const measured = new WeakMap();
 
 /** The number of output coordinates of each branch for d input coordinates; cached.
@@ -160,9 +168,10 @@ function widthsOf(pipelines, d) {
   return widths;
 }
 
-/** Apply several pipelines to the same x, and add their results or concatenate them. @param {Float64Array} x
- * @param {number} n @param {Step[][]} pipelines @param {string} join @param {Params} params
- * @param {Stages} all @param {number} first @param {number} depth */
+/** Apply several pipelines to the same points, and add their results (join "sum") or put the coordinates of
+ * the results side by side ("concat"). @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
+ * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth
+ */
 function branches(x, n, pipelines, join, params, all, first, depth) {
   const [only, ...others] = pipelines;
   if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
@@ -175,7 +184,7 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   const joined = 3 * depth + 1;
   const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
   for (let k = 0, from = 0; k < pipelines.length; k++) {
-    // written directly into the result
+    // a last affine step writes directly into the result
     const steps = pipelines[k];
     const last = steps.at(-1);
     const straight = (!k || concat) && last?.kind === "affine" ? last : null;
@@ -197,7 +206,7 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   return out;
 }
 
-/** The result of the first `count` steps on x; x itself is unchanged. @param {Float64Array} x
+/** Apply the first `count` steps of a branch to x, which itself stays unchanged. @param {Float64Array} x
  * @param {number} n @param {Step[]} steps @param {number} count @param {Params} params @param {Stages} all
  * @param {number} first @param {number} depth */
 function branch(x, n, steps, count, params, all, first, depth) {
@@ -210,9 +219,11 @@ function branch(x, n, steps, count, params, all, first, depth) {
   return y;
 }
 
-/** An iteration: the state at point k is the pipeline applied to the state at point k − 1 and k's own inputs.
- * @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step
- * @param {Params} params @param {Stages} all @param {number} first @param {number} depth */
+/** Iterate a pipeline: the state of point k is the pipeline applied to the state of point k − 1, followed by
+ * point k's own inputs. Point 0 begins with its first `step.state` coordinates. After `step.count` iterations
+ * the state stays; if this count is no whole number, the last iteration goes only this part of its way.
+ * @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Params}
+ * params @param {Stages} all @param {number} first @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
@@ -234,7 +245,8 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   return out;
 }
 
-/** Solve a differential equation for all points until a time. @param {Float64Array} x @param {number} n
+/** Solve the differential equation dx/dt = velocity(x) for all points up to the time `step.until`.
+ * @param {Float64Array} x @param {number} n
  * @param {Extract<Step, {kind: "flow"}>} step @param {Params} params @param {Stages} all
  * @param {number} first @param {number} depth */
 function flowing(x, n, step, params, all, first, depth) {
@@ -250,7 +262,9 @@ function flowing(x, n, step, params, all, first, depth) {
   });
 }
 
-/** All steps, including those within steps. @param {Step[]} steps @returns {Step[]} */
+/** The steps that have entries of their own, in one flat list: `branches` and `derivative` are replaced by
+ * the steps inside them; `orbit` and `flow` are kept, each followed by the steps inside it. @param {Step[]}
+ * steps @returns {Step[]} */
 export const every = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {
@@ -267,7 +281,8 @@ export const every = (steps) =>
     }
   });
 
-/** The parameters that move steps. @param {Step[]} steps also those within steps (`every`) */
+/** The names of the parameters on which the entries of steps depend. @param {Step[]} steps flattened by
+ * `every` */
 export const parametersOf = (steps) =>
   steps.flatMap((step) =>
     step.kind === "placed"
@@ -277,25 +292,26 @@ export const parametersOf = (steps) =>
         ),
   );
 
-/** The clouds whose points steps use. @param {Step[]} steps also those within steps (`every`) */
+/** The names of the clouds whose points steps use as matrices. @param {Step[]} steps flattened by `every` */
 export const sourcesOf = (steps) =>
   steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 
-/** Copy rows of `length` numbers into rows of m numbers, from column `from` on. @param {Float64Array} out
- * @param {number} from @param {number} m @param {Float64Array} y @param {number} length */
+/** Copy the rows of y, `length` numbers each, into the rows of `out`, m numbers each, from column `from` on.
+ * @param {Float64Array} out @param {number} from @param {number} m @param {Float64Array} y
+ * @param {number} length */
 function into(out, from, m, y, length) {
   for (let at = 0; at < y.length; at += length, from += m)
     for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
 
-/** The kinds of steps that write their result into x. */
+/** The kinds of steps that overwrite their input with their result. */
 export const IN_PLACE_STEPS = new Set(["pointwise", "softmax", "normalize"]);
 
-/** Apply a step to x; the result is x itself, changed in place, or another array. A derivative has its own
- * arithmetic of values and tangents (derivative.mjs). @param {Float64Array} x @param {number} n
- * @param {Step} step @param {Params} params @param {Stages} all of the clouds that the step may see
- * @param {number} first as in `softmax` @param {number} [depth] the nesting depth of branches
- * @returns {Float64Array} */
+/** Apply a step to n points. The result is x itself, overwritten, for IN_PLACE_STEPS; otherwise another
+ * array, usually a scratch array that later steps overwrite. @param {Float64Array} x @param {number} n @param
+ * {Step} step @param {Params} params @param {Stages} all of the clouds that the step may read @param {number}
+ * first the index of the first of these points in its cloud @param {number} [depth] the nesting depth of
+ * branches @returns {Float64Array} */
 export function apply(x, n, step, params, all, first, depth = 0) {
   switch (step.kind) {
     case "affine":

@@ -6,7 +6,7 @@ export const TINY = 2 ** -1022;
 
 /** A scratch array of at least `length` numbers, reused so that a frame allocates no memory.
  * @param {{buffer: Float64Array}} kept @param {number} length */
-export function scratch(kept, length) {
+export function grown(kept, length) {
   if (kept.buffer.length < length) kept.buffer = new Float64Array(length);
   return kept.buffer;
 }

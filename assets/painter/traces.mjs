@@ -24,13 +24,13 @@ const exits = new WeakMap();
 /** A position just outside of the picture, where gaps are put: WebGL needs a position for every marker, and
  * Plotly scales its scene to the farthest one. @param {View} view */
 export function outside(view) {
-  const known = exits.get(view) ?? exit(view);
+  const known = exits.get(view) ?? outsidePoint(view);
   exits.set(view, known);
   return known;
 }
 
 /** A position just outside of the picture when its axes are widest. @param {View} view */
-function exit({ ranges, zooms, wider }) {
+function outsidePoint({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
   const usual = most(
     [...zooms, IDENTITY_ZOOM].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]),
@@ -119,7 +119,7 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
     uid: "crowds",
     ...coordinates,
     text: crowds.map(({ count }) => `×${count}`),
-    textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => beside(x, y, top - bottom)),
+    textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => labelPosition(x, y, top - bottom)),
     textfont: { size: COUNT_HEIGHT_PX, family, color },
     hoverinfo: "skip",
     showlegend: false,
@@ -152,4 +152,4 @@ function filled(view, trace, drawn) {
 /** The position of a count in 2D: towards the vertical axis and away from the horizontal one, so that no line
  * from the origin to the place, nor its tip, covers it. @param {number} x @param {number} y
  * @param {number} high of the picture; a hundredth of it counts as 0 */
-const beside = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;
+const labelPosition = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

@@ -40,7 +40,7 @@ function text(r, recipe, player) {
     h("span", { role: "option", id: id(i), className: label.trim() ? "" : "blank" }, label),
   );
   const last = letters.length - 1;
-  const beside = /** @type {Record<string, (i: number) => number>} */ ({
+  const targetOf = /** @type {Record<string, (i: number) => number>} */ ({
     ArrowLeft: (i) => i - 1,
     ArrowRight: (i) => i + 1,
     ArrowUp: (i) => i - 1,
@@ -60,7 +60,7 @@ function text(r, recipe, player) {
         if (i >= 0) player.follow(i);
       },
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        const to = beside[event.key]?.(Math.min(player.followed, last));
+        const to = targetOf[event.key]?.(Math.min(player.followed, last));
         if (to === undefined) return;
         event.preventDefault();
         event.stopPropagation();

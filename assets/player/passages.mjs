@@ -1,14 +1,17 @@
 // @ts-check
-/** Paragraphs of the text that name stages: highlighted while one of these is shown; a click goes there. */
+/** Passages: paragraphs of a scene's text that belong to stages. A passage is highlighted while one of its
+ * stages is shown, and a click on it moves the figure to the next of its stages. */
 
 import { h, plainLabel } from "../dom.mjs";
 
-/** The stage towards which a progress moves, or at which it is. @param {number} progress */
+/** The stage that counts as shown at a position between stages: the next whole stage. Up to 0.02 after a
+ * stage it is still that stage. @param {number} progress the position, in stages */
 export const towards = (progress) => Math.ceil(progress - 0.02);
 
-/** The stages that a paragraph is about: by name, where a name without its final number means all of that
- * name ("Linear" means "Linear 1", "Linear 2" …); or by index. @param {string} words names or indices of
- * stages, separated by " | " @param {string[]} stages */
+/** The indices of the stages that a paragraph is about. `words` has names or indices of stages, separated by
+ * " | "; a name without its final number means all stages of that name ("Linear" means "Linear 1", "Linear 2"
+ * …). Words that name no stage are ignored. @param {string} words @param {string[]} stages the names of all
+ * stages */
 export function named(words, stages) {
   const asked = words.split(" | ");
   /** @param {string} name @param {number} k */
@@ -16,13 +19,14 @@ export function named(words, stages) {
   return stages.flatMap((name, k) => (called(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
-/** The next of some stages; after the last, the first. @param {number[]} stages @param {number} now */
+/** The first of some stages that comes after the stage `now`; if none does, the first of all, as in a loop.
+ * @param {number[]} stages in ascending order @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
 /**
- * Connect the paragraphs of a text with the stages that they name.
- * @param {HTMLElement} part a text @param {import("./player.mjs").Player} player @returns {() => void} a
- * function that shows the player's state
+ * Connect the passages of a text with the stages that they name: each gets a button and a click listener.
+ * @param {HTMLElement} part the text's element @param {import("./player.mjs").Player} player @returns
+ * {() => void} a function to call after a change of the player's state: it highlights the present passages
  */
 export function passages(part, player) {
   const { stages } = player.recipe;
@@ -59,5 +63,6 @@ export function passages(part, player) {
   };
 }
 
-/** Whether a click was meant for a link, or selects text. @param {Element} target */
+/** Whether a click on a passage is not meant for the passage: it is on a link, or text is selected.
+ * @param {Element} target */
 const elsewhere = (target) => Boolean(target.closest("a")) || getSelection()?.isCollapsed === false;

@@ -348,7 +348,7 @@ export class Player {
 
   /** Move to the next stage, or for a negative number to the previous one. @param {number} by */
   step(by) {
-    this.goTo(this.#state.beside(by));
+    this.goTo(this.#state.adjacentStage(by));
   }
 
   reset() {

@@ -1,14 +1,15 @@
 // @ts-check
-/** The scrubber: the progress through the stages, the clock if there is one, and the figure's buttons. */
+/** The scrubber below a figure: a slider for the progress through the stages, a second slider for the clock
+ * (a parameter that plays by itself, such as the training step) if the recipe has one, and the buttons. */
 
 import { clockOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
 
 const STAGES_CAPTION = "stages"; // the caption of the stages below the clock, if there is one
-const MAX_NAMED_STAGES = 6; // on a telephone, with more stages only the present one is named
+const MAX_NAMED_STAGES = 6; // on a telephone, if there are more stages, only the present one is named
 const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the present stage is named
-const MIN_BUTTON_DISTANCE = 0.07; // of a replay button from the next, as a share of the clock's range
+const MIN_BUTTON_DISTANCE = 0.07; // between neighbouring replay buttons, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** SVG paths of the icons, 24 units wide. @type {Record<string, string>} */
@@ -30,9 +31,10 @@ const ICONS = {
 /** The SVG of an icon. @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
-/** The scrubber: a slider for progress with the stages as stops, and buttons. @param {HTMLElement} part
+/** Fill an element with the scrubber of a recipe. @param {HTMLElement} part
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
- * @returns {() => void} a function that shows the player's state */
+ * @returns {() => void} a function to call in each frame: it moves the sliders and updates the buttons to the
+ * player's state */
 export function scrubber(part, recipe, player) {
   const last = recipe.stages.length - 1;
   const range = h("input", {
@@ -182,7 +184,8 @@ export function scrubber(part, recipe, player) {
   return show;
 }
 
-/** A button for each clock span that a click on the figure plays, for the keyboard.
+/** A button at the clock's slider for each part of the clock's range that a click on a mark would play (marks
+ * with a `Replay`), so that the keyboard can play it, too.
  * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
 function replays(recipe, player) {
   const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
@@ -215,8 +218,11 @@ function replays(recipe, player) {
   return buttons;
 }
 
-/** Places from 0 to 1, in order, moved so that neighbours are MIN_BUTTON_DISTANCE apart where there is room:
- * later ones to the right, and what then exceeds 1 back to the left. @param {number[]} places */
+/** Move buttons along a track apart, so that neighbours are at least MIN_BUTTON_DISTANCE apart. First each
+ * one that is too near to the one before is moved to the right; then those that this pushed beyond the end,
+ * 1, are moved back to the left. With more buttons than fit, the first ones get positions below 0. @param
+ * {number[]} places the positions of the buttons, from 0 to 1, in ascending order @returns {number[]} their
+ * new positions */
 export function spread(places) {
   const moved = [...places];
   for (let k = 1; k < moved.length; k++) moved[k] = Math.max(moved[k], moved[k - 1] + MIN_BUTTON_DISTANCE);
@@ -225,9 +231,10 @@ export function spread(places) {
   return moved;
 }
 
-/** The scrubber of the clock's parameter. @param {import("../engine/engine.mjs").Parameter} p
- * @param {import("./player.mjs").Player} player
- * @param {(name: string, label: string, onclick: () => void) => HTMLElement} button */
+/** The slider of the clock, with its play button and the replay buttons: its element, and a function that
+ * updates it to the player's state. @param {import("../engine/engine.mjs").Parameter} p the clock's parameter
+ * @param {import("./player.mjs").Player} player @param {(name: string, label: string, onclick: () => void) =>
+ * HTMLElement} button */
 function clockwork(p, player, button) {
   const id = `parameter-${p.name}`;
   const range = h("input", {

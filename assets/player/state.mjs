@@ -334,7 +334,7 @@ export class State {
 
   /** The number of the next stage (by > 0) or the previous one (by < 0), seen from where a running move ends.
    * @param {number} by */
-  beside(by) {
+  adjacentStage(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }
 

@@ -1,19 +1,20 @@
 // @ts-check
 /**
- * Depth effects in 3D, added to Plotly's shaders, so that they cost no script and are the same on the fast
- * and the public path. Nearer points are larger, as balls are; points beyond the middle of the scene fade
- * into the background; and each has a halo in the background's colour.
+ * Depth effects for the points of 3D figures, added to Plotly's marker shaders. Nearer points are larger, as
+ * balls would be; points farther away than the middle of the axes fade into the background; and each point
+ * has a halo in the background's colour. Because the shaders do this, it takes no JavaScript per frame, and
+ * looks the same whether the painter writes Plotly's buffers or calls Plotly's public functions.
  *
  * components/drawing/depth.py has the parameters, and draws the same in SVG.
  *
- * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most",
- *   number>} Depth
- * @typedef {{paper: number[], shape: number, still: boolean}} Look of the paper, and of the object that is
- * drawn next
+ * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most", number>} Depth
+ * @typedef {{paper: number[], shape: number, still: boolean}} Look how the next object is drawn: the RGB
+ *   colour of the background (0 to 1), one of SHAPES, and whether the object never fades
  */
 
-/** How the points of an object are drawn: labels unchanged; others in front of the surface they lie on, some
- * with a rim, at which the halo begins. */
+/** The shapes of an object's points, as the shaders know them. Labels are drawn unchanged. All others are
+ * drawn slightly in front of the surface on which they lie; circles and squares also get a halo around their
+ * rim. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
@@ -26,10 +27,11 @@ varying float deepRim, deepAway; // its pixels; how far, where the middle of the
 `;
 const MAIN = "void main() {";
 
-/** A number as a GLSL float literal. @param {number} x as GLSL writes it */
+/** A number as a GLSL float literal. @param {number} x */
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
-/** The vertex shader of markers. `scale` is buffer pixels per glyph unit. @param {Depth} depth */
+/** The changes to the vertex shader of markers, as pairs of old and new text. In that shader `scale` is the
+ * number of canvas pixels per glyph unit. @param {Depth} depth */
 const vertex = ({ lift, least, most, rim }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}${VARYING}${MAIN}`],
@@ -57,7 +59,8 @@ const vertex = ({ lift, least, most, rim }) =>
     ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
   ]);
 
-/** Plotly's other vertex shader of markers, which is linked with the same fragment shader. */
+/** The changes to Plotly's other vertex shader of markers. It gets no depth effects, but must declare the
+ * `varying` variables, because it is linked with the same, changed fragment shader. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
   [
@@ -68,7 +71,7 @@ const OTHER = /** @type {[string, string][]} */ ([
   ],
 ]);
 
-/** The fragment shader of markers. @param {Depth} depth */
+/** The changes to the fragment shader of markers, as pairs of old and new text. @param {Depth} depth */
 const fragment = ({ over, rim, pale }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
@@ -88,9 +91,10 @@ const fragment = ({ over, rim, pale }) =>
     ],
   ]);
 
-/** A shader of Plotly's with depth effects, and its kind; unknown shaders are returned unchanged.
- * @param {string} source @param {Depth} depth
- * @returns {{kind: "vertex" | "other" | "fragment" | null, text: string}} */
+/** Add depth effects to the source text of one of Plotly's shaders. Returns the new text, and which of the
+ * three marker shaders it is; a text that does not contain all that would be replaced is returned unchanged,
+ * with kind null. @param {string} source @param {Depth} depth @returns {{kind: "vertex" | "other" |
+ * "fragment" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],
@@ -104,10 +108,12 @@ export function deep(source, depth) {
   return { kind: null, text: source };
 }
 
-/** Patch a context so that it draws with depth effects, with the settings in `look` at each draw call.
- * Markers need both of their shaders patched. @param {WebGLRenderingContext} gl @param {Depth} depth
- * @param {Look} look @returns {() => boolean} tells whether the shaders of markers were created and all were
- * as expected */
+/** Patch a WebGL context so that points are drawn with depth effects. From then on the context's
+ * `shaderSource` adds the effects to the sources of Plotly's marker shaders, and its `useProgram` copies the
+ * present settings from `look` into uniforms; so change `look` before each object is drawn. If only one of
+ * the vertex and fragment shaders could be changed, all points are drawn without effects. @param
+ * {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look @returns {() => boolean} a function that
+ * tells, once the figure is built, whether both marker shaders were found and changed */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
   const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);

@@ -1,24 +1,27 @@
 // @ts-check
 /**
- * Set WebGL uniforms only when they change.
+ * Skip WebGL uniform calls whose values have not changed.
  *
- * At each draw call Plotly traverses all uniforms of an object, building their names anew, and sets each;
- * that took a fifth of a frame. Names and types are known beforehand, and most values are the same for
- * consecutive objects and frames.
+ * At each draw call Plotly visits all uniforms of an object, builds their names anew, and sets every one;
+ * this took a fifth of a frame's time. The names and types of a shader's uniforms never change, and most of
+ * their values are the same for consecutive objects and frames, so both are cached here.
  *
- * @typedef {string | {[key: string]: Types}} Types of uniforms, by name, as Plotly has them
- * @typedef {{program: WebGLProgram, types: {uniforms: Types}, uniforms: unknown}} Shader Plotly's
- * @typedef {number | ArrayLike<number>} Value
+ * @typedef {string | {[key: string]: Types}} Types the GLSL type of a uniform, or of each of its parts by
+ *   name, as Plotly stores them
+ * @typedef {{program: WebGLProgram, types: {uniforms: Types}, uniforms: unknown}} Shader a shader object of
+ *   Plotly (gl-shader)
+ * @typedef {number | ArrayLike<number>} Value of a uniform
  * @typedef {(given: any) => void} Setter
  */
 
 import { guarded } from "./patches.mjs";
 
-/** The WebGL name of a part of a uniform: b in a is `a.b`, 1 in a is `a[1]`. @param {string} name
- * @param {string} key */
+/** The WebGL name of a part of a uniform: part b of a is `a.b`, part 1 of a is `a[1]`. @param {string} name
+ * of the uniform; "" for the root @param {string} key of its part */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
-/** The setter for uniforms of a type. @param {WebGLRenderingContext} gl @param {string} type
+/** The function that sets a uniform of a GLSL type, such as "vec3", by the context's own `uniform…` method.
+ * @param {WebGLRenderingContext} gl @param {string} type
  * @returns {(place: WebGLUniformLocation, value: any) => void} */
 function way(gl, type) {
   const own = Object.getPrototypeOf(gl);
@@ -30,7 +33,8 @@ function way(gl, type) {
   return (place, value) => own[`uniform${size}${type[0] === "v" ? "f" : "i"}v`].call(gl, place, value);
 }
 
-/** Compare a value with the cached one, and cache it. @param {number[]} kept @param {Value} value */
+/** Whether a value equals the cached one; afterwards it is the cached one. @param {number[]} kept the cached
+ * value, overwritten @param {Value} value */
 function known(kept, value) {
   if (typeof value !== "object") {
     if (kept[0] === value) return true;
@@ -46,8 +50,11 @@ function known(kept, value) {
   return same;
 }
 
-/** Cache the uniforms of a context's shaders, also when others set them. @param {WebGLRenderingContext} gl
- * @returns {(shader: Shader | undefined) => void} replaces a shader's uniform setters by cached ones */
+/** Prepare a WebGL context for cached uniforms. Its `useProgram` and `uniform…` methods are replaced by ones
+ * that call the original and, if code outside this cache sets a uniform, drop the values cached for that
+ * program. @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} a function that
+ * patches one of Plotly's shaders: setting its `uniforms` then calls WebGL only for values that have changed.
+ * It patches a shader only once */
 export function cacheUniforms(gl) {
   const native = Object.getPrototypeOf(gl);
   /** @type {WebGLProgram | null} */ let used = null;
@@ -55,8 +62,8 @@ export function cacheUniforms(gl) {
     new WeakMap();
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
-  /** @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} the setter,
-   * the same for all shaders of a program */
+  /** The caching setter of one uniform; all shader objects with the same program share it.
+   * @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} */
   function setter(program, name, type) {
     const { setters, kept } = programs.get(program) ?? { setters: {}, kept: [] };
     programs.set(program, { setters, kept });
@@ -71,8 +78,10 @@ export function cacheUniforms(gl) {
     });
   }
 
-  /** A tree of uniforms with a setter for each, and one that sets all. @param {WebGLProgram} program
-   * @param {Types} types @param {string} name @returns {{set: Setter, tree: object}} */
+  /** An object like Plotly's `shader.uniforms`: assigning to one of its properties sets this uniform, or all
+   * its parts that the value has. Also returns the function that sets all uniforms below `name`. @param
+   * {WebGLProgram} program @param {Types} types @param {string} name of the parent; "" for the root @returns
+   * {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
@@ -91,7 +100,7 @@ export function cacheUniforms(gl) {
   for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name)))
     Object.assign(gl, {
       [name]: (/** @type {unknown[]} */ ...given) => {
-        // set elsewhere, so the values that are cached for this program are no longer right
+        // code outside this cache sets a uniform, so the values cached for the program may be wrong
         for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
         native[name].apply(gl, given);
       },
