@@ -88,6 +88,7 @@ export interface Overview {
   columns: string[];
   rows: string[][];
   abouts: string[];
+  csv: string;
   choice: string;
 }
 
@@ -120,7 +121,7 @@ export interface Recipe {
   table: Table | null;
   readouts: Readout[];
   facts: Facts | null;
-  overview: Overview | null;
+  overviews: Overview[];
   progress: number;
   follow: number;
   clock: string;

@@ -44,7 +44,7 @@ export function fill(player, host) {
   const training = part("training");
   const explained = part("explained");
   shows.push(...controls(player));
-  lines(part("overview"), recipe.overview);
+  lines(part("overview"), recipe.overviews);
   if (scrub) scrub.hidden = !player.offers("progress");
   if (scrub && player.offers("progress")) shows.push(scrubber(scrub, recipe, player));
   if (training && recipe.choices.some((c) => c.kind === "result" && recipe.chosen[c.name]))
@@ -184,6 +184,7 @@ async function keep(player, frame) {
 function layOut(figure, view) {
   figure.classList.toggle("flat", view.dims === 2);
   figure.classList.toggle("strip", Boolean(view.strip));
+  figure.classList.toggle("stack", view.rows > 1);
   figure.style.setProperty("--rows", String(view.rows));
 }
 

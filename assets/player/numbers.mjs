@@ -5,7 +5,7 @@ import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../eng
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
 import { circleSheets, layersOf } from "../engine/sheets.mjs";
-import { table as overviewTable } from "./overview.mjs";
+import { tables } from "./overview.mjs";
 import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
 import { h } from "../dom.mjs";
@@ -95,10 +95,11 @@ export function numbers(part, recipe, player) {
   const caption = h("caption");
   const body = h("tbody");
   const table = recipe.table && h("table", {}, caption, heads(recipe), body);
-  const { scrollTop, scrollLeft } = part.querySelector(".overview-table .scroll") ?? {};
+  const scrolls = () => [...part.querySelectorAll(".overview-table .scroll")];
+  const places = scrolls().map(({ scrollTop, scrollLeft }) => ({ top: scrollTop, left: scrollLeft }));
   part.replaceChildren(
     ...readouts,
-    ...(recipe.overview ? [overviewTable(recipe.overview, player)] : []),
+    ...tables(recipe.overviews, player),
     ...(recipe.facts ? [facts(recipe.facts)] : []),
     ...(table
       ? [
@@ -115,7 +116,7 @@ export function numbers(part, recipe, player) {
         ]
       : []),
   );
-  part.querySelector(".overview-table .scroll")?.scrollTo(scrollLeft ?? 0, scrollTop ?? 0);
+  scrolls().forEach((element, i) => element.scrollTo(places[i] ?? { top: 0 }));
   const others = recipe.views.some((v) => v.layers.some(follows));
   let known = "";
   let marked = -1;

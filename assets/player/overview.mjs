@@ -1,14 +1,14 @@
 // @ts-check
-/** The overview of a recipe: a few lines beside the figure, and a table of all that a choice can show. */
+/** The overviews of a recipe: a few lines beside the figure, and tables of all that a choice can show. */
 
 import { h } from "../dom.mjs";
 
 /** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
 
-/** Show an overview's lines in their part of the page. @param {HTMLElement | null} part
- * @param {Overview | null} overview */
-export function lines(part, overview) {
-  part?.replaceChildren(...(overview?.lines ?? []).map((line) => h("p", {}, line)));
+/** Show the lines of overviews in their part of the page. @param {HTMLElement | null} part
+ * @param {Overview[]} overviews */
+export function lines(part, overviews) {
+  part?.replaceChildren(...overviews.flatMap((each) => each.lines).map((line) => h("p", {}, line)));
 }
 
 /** The number that a cell begins with; without one it is the last in any order. @param {string} cell */
@@ -17,25 +17,27 @@ const valueOf = (cell) => {
   return Number.isNaN(value) ? Infinity : value;
 };
 
-/** @type {WeakMap<object, {key: string, element: HTMLElement, show: () => void}>} of each player, so that
- * its order and its place stay */
-const tables = new WeakMap();
+/** The tables of each player. An overview that is unchanged keeps its table, in the order in which the reader
+ * has sorted it. @type {WeakMap<object, {key: string, element: HTMLElement, show: () => void}[]>} */
+const known = new WeakMap();
 
-/** The table of a player's overview, created when the overview has changed. @param {Overview} overview
+/** The tables of a player's overviews. @param {Overview[]} overviews
  * @param {import("./player.mjs").Player} player */
-export function table(overview, player) {
-  const key = JSON.stringify(overview);
-  const known = tables.get(player);
-  const kept = known?.key === key ? known : { key, ...made(overview, player) };
-  tables.set(player, kept);
-  kept.show();
-  return kept.element;
+export function tables(overviews, player) {
+  const found = overviews.map((overview, i) => {
+    const key = JSON.stringify(overview);
+    const before = known.get(player)?.[i];
+    return before?.key === key ? before : { key, ...made(overview, player) };
+  });
+  known.set(player, found);
+  for (const { show } of found) show();
+  return found.map(({ element }) => element);
 }
 
 /** A table: a click on the head of a column sorts it, one anywhere in a row, or a key on its first cell,
- * chooses its value.
+ * chooses its value, if the overview belongs to a choice.
  * @param {Overview} overview @param {import("./player.mjs").Player} player */
-function made({ title, columns, rows, abouts, choice }, player) {
+function made({ title, columns, rows, abouts, csv, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");
   const show = () =>
@@ -44,10 +46,10 @@ function made({ title, columns, rows, abouts, choice }, player) {
         h(
           "tr",
           {
-            className: String(value) === String(player.choices[choice]) ? "current" : "",
-            onclick: () => player.choose({ [choice]: String(value) }),
+            className: choice && String(value) === String(player.choices[choice]) ? "current" : "",
+            ...(choice ? { onclick: () => player.choose({ [choice]: String(value) }) } : {}),
           },
-          h("th", { scope: "row" }, h("button", { type: "button" }, first)),
+          h("th", { scope: "row" }, choice ? h("button", { type: "button" }, first) : first),
           ...rest.map((cell) => h("td", {}, cell)),
         ),
       ),
@@ -70,20 +72,20 @@ function made({ title, columns, rows, abouts, choice }, player) {
     );
     show();
   };
-  const text = (/** @type {string} */ apart) =>
+  const text = () =>
     [columns, ...all.map(({ cells }) => cells)]
-      .map((cells) => cells.map((cell) => quoted(cell, apart)).join(apart))
+      .map((cells) => cells.map((cell) => cell.replaceAll("\t", " ")).join("\t"))
       .join("\n");
   const said = h("span", { role: "status" });
   const copy = async () => {
-    const done = await navigator.clipboard.writeText(text("\t")).then(
+    const done = await navigator.clipboard.writeText(text()).then(
       () => "Copied.",
       () => "This browser does not allow copying.",
     );
     said.textContent = done;
   };
   const save = () => {
-    const url = URL.createObjectURL(new Blob([`${text(",")}\n`], { type: "text/csv" }));
+    const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
     h("a", { href: url, download: "norms.csv" }).click();
     URL.revokeObjectURL(url);
   };
@@ -110,8 +112,3 @@ function made({ title, columns, rows, abouts, choice }, player) {
 /** Compare two numbers; missing ones come last. @param {number} a @param {number} b @param {boolean} falls */
 const compared = (a, b, falls) =>
   a === b ? 0 : a === Infinity ? 1 : b === Infinity ? -1 : falls ? b - a : a - b;
-
-/** A cell as text of a CSV or tab-separated file, quoted in CSV where needed.
- * @param {string} cell @param {string} apart */
-const quoted = (cell, apart) =>
-  apart === "," && /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell.replaceAll("\t", " ");

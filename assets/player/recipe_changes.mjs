@@ -163,7 +163,7 @@ export class RecipeChanges {
     if (!this.#wanted && growth.takes(changed)) return this.#arrive();
     const choices = (this.#wanted = {
       ...(this.#wanted ?? state.choices),
-      ...resultsReset(changed, state.recipe),
+      ...defaultsAfter(changed, state.recipe),
       ...changed,
     });
     const done = await this.#next(async (stale) => {
@@ -207,9 +207,10 @@ export class RecipeChanges {
   }
 }
 
-/** Default values for results that new choices invalidate. @param {Record<string, string>} changed
+/** Default values for the choices that a change of other choices resets, such as results computed from them.
+ * @param {Record<string, string>} changed
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, string>} */
-function resultsReset(changed, recipe) {
+function defaultsAfter(changed, recipe) {
   const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
   return Object.fromEntries(invalid.map((c) => [c.name, String(c.default)]));
 }

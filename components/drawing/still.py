@@ -128,8 +128,10 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     if len(views) < 3:
         width = WIDTH // len(views)
         return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
+    wide = WIDTH // 2
+    if views[1].rows > 1:
+        return [(0, 0, wide, half), (wide, 0, WIDTH - wide, HEIGHT), (0, half, wide, HEIGHT - half)]
     if views[-1].strip:
-        wide = WIDTH // 2
         return [(0, 0, wide, low), (wide, 0, wide, low), (0, low, WIDTH, HEIGHT - low)]
     return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, half), (main, half, WIDTH - main, HEIGHT - half)]
 

@@ -127,7 +127,8 @@ class View:
                direction of `camera` is used (`components.language.framing`)
     strip      make the last view small: the second of two narrow, the third of three low. Otherwise one view
                fills the figure, two are side by side, and of three the first is large
-    rows       the number of strips that are stacked in this view; on a phone each gets its own room
+    rows       the number of strips that are stacked in this view: on a phone each gets its own room, and of
+               three views the second is as high as the figure if it has several
     camera     its position, or its position and the point that it looks at, in units of the cube's side
     axes       titles of the axes; without them there are no tick labels either
     edge       the name of a cloud that describes a plane, as for a `Disc`; a button turns the camera until
@@ -223,7 +224,9 @@ class Overview:
     """A few lines of text beside a figure, and a table of everything that a choice can show.
 
     The table has a row for each value 1 … n of the whole number `choice`; a click on the head of a column
-    sorts it, one on a row chooses its value. abouts: an explanation of each column.
+    sorts it, one on a row chooses its value. Without a `choice` a row chooses nothing.
+    abouts: an explanation of each column. csv: the file that readers can save, such as the same numbers in
+    full precision.
     """
 
     lines: Sequence[str]
@@ -231,7 +234,8 @@ class Overview:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     abouts: Sequence[str]
-    choice: str
+    csv: str
+    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,7 +258,7 @@ class Recipe:
     table: Table | None = None
     readouts: tuple[Readout, ...] = ()
     facts: Facts | None = None
-    overview: Overview | None = None
+    overviews: Sequence[Overview] = ()
     progress: float = 0.0
     follow: int = 0
     clock: str = ""

@@ -87,7 +87,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number between two bounds."""
+    """A whole number between two bounds. When the reader changes one of the choices `of`, it gets its default
+    value again.
+    """
 
     name: str
     label: str
@@ -95,6 +97,7 @@ class Whole:
     min: int
     max: int
     step: int = 1
+    of: Sequence[str] = ()
     when: tuple[str, Sequence[str]] | None = None
     folded: bool = False
 

@@ -197,10 +197,12 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def overview(state: State | None) -> html.Div | None:
-    """The lines of a recipe's overview, for the place beside its figure; None if there is no overview."""
-    if state is None or state.recipe.overview is None:
+    """The lines of a recipe's overviews, for the place beside its figure; None if there is no overview."""
+    if state is None or not state.recipe.overviews:
         return None
-    return html.Div([html.P(line) for line in state.recipe.overview.lines], className="overview")
+    return html.Div(
+        [html.P(line) for each in state.recipe.overviews for line in each.lines], className="overview"
+    )
 
 
 def text(scene: Scene, told: str, place: Place) -> html.Article:

@@ -82,7 +82,24 @@ def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text().splitlines()
-    assert lines[0].startswith('"norm, in the order of depth",kind,d,') and len(lines) == 10
+    assert lines[0].startswith("path,kind,d,") and len(lines) == 10
+    page.get_by_label("recording", exact=True).select_option("minilm")
+    rest(page, "p.choices.recording === 'minilm' && String(p.choices.norm) === '1'")
+
+
+def test_two_recordings_have_a_picture_and_a_table_each(page):
+    visit(page, "/model?recording=trained&beside=start&norm=3")
+    rest(page)
+    first, second = page.locator(".overview-table").all()
+    expect(second).to_contain_text("a small GPT, before training")
+    expect(second.get_by_role("button", name="3: h.1.ln_1")).to_have_count(0)  # its rows choose nothing
+    first.get_by_role("button", name="9: ln_f").click()
+    rest(page, "String(p.choices.norm) === '9'")
+    captions = page.locator(".views > .view figcaption")
+    expect(captions.nth(0)).to_have_text("a small GPT, trained, norm 9 of 9")
+    expect(captions.nth(2)).to_have_text("a small GPT, before training, norm 9 of 9")
+    low, high, strips = (page.locator(".views > .view").nth(k).bounding_box() for k in (2, 0, 1))
+    assert low["y"] >= high["y"] + high["height"] and strips["height"] > 1.9 * low["height"]
 
 
 def test_the_tour_begins_with_the_model_that_is_shown(page):

@@ -1,5 +1,7 @@
 """What the text of the recorded model says, computed from the recordings that are shipped."""
 
+import csv
+import io
 import re
 from functools import cache
 from pathlib import Path
@@ -10,7 +12,8 @@ import pytest
 
 import components.scenes
 from components.scenes.model import SCENE, strips
-from components.scenes.model.build import SHIPPED, build, deviation, massive
+from components.scenes.model.build import SHIPPED, build
+from components.scenes.model.picture import deviation, massive
 from components.scenes.model.strips import SETS, brackets, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
@@ -177,7 +180,7 @@ def test_every_vector_has_a_colour(colour):
 
 
 def test_the_overview_has_the_rows_of_the_report():
-    own, found = shipped("smollm2"), recipe_of(SCENE).overview
+    own, [found] = shipped("smollm2"), recipe_of(SCENE).overviews
     report = table(own.rows).splitlines()
     assert len(found.rows) == len(report) - 1 == 61
     for column in found.columns[1:]:
@@ -199,7 +202,8 @@ def test_the_atlas_is_small_and_names_its_sources(name):
 
 def test_all_numbers_are_in_the_table_of_both():
     facts = recipe_of(SCENE, recording="trained", norm=3, beside="start").facts
-    assert "h.1.ln_1" in facts.title and {len(row) for row in facts.rows} == {3}
+    assert facts.rows[len(verdict(shipped().rows))] == ["norm", "h.1.ln_1", "h.1.ln_1"]
+    assert {len(row) for row in facts.rows} == {3}
     assert sum(row[0].endswith("?") for row in facts.rows) == 7
     assert len(facts.abouts) == len(facts.rows) and all(facts.abouts), "what each is"
 
@@ -265,7 +269,7 @@ def layer_12():
     ):
         at = stop("model", title)
         assert at.choices["norm"] == k + 1 and at.progress == progress
-    lines = " ".join(stop("model", "Four massive vectors").recipe.overview.lines)
+    lines = " ".join(stop("model", "Four massive vectors").recipe.overviews[0].lines)
     assert (
         "layer 12" in lines
         and "Dimension 507" in lines
@@ -639,3 +643,27 @@ def test_runs_of_massive_vectors_are_labelled_where_there_is_room():
     ]
     _, (cloud, _) = brackets(SimpleNamespace(rows=rows), (1.0, 10.0))
     assert list(cloud.labels) == ["dimension 0: layers 1 to 2"]
+
+
+@pytest.mark.parametrize("norm, other", [(1, 0), (31, 6), (61, 12)])
+def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, other):
+    """SmolLM2 has 61 RMSNorms and MiniLM 13 LayerNorms. Both reach the same stage together."""
+    recipe = recipe_of(SCENE, recording="smollm2", beside="minilm", norm=norm)
+    alone = recipe_of(SCENE, recording="minilm", norm=other + 1)
+    assert [view.name for view in recipe.views] == ["space", "depth", "beside"]
+    assert f"norm {other + 1} of 13" in recipe.views[2].title
+    assert recipe.stages == alone.stages == ("x", "centre", "sphere", "⊙ γ", "+ β")
+    shown, expected = (each.stages({}) for each in (recipe.cloud("vectors beside"), alone.cloud("vectors")))
+    for one, two in zip(shown, expected, strict=True):
+        np.testing.assert_array_equal(one, two)
+    rest, centred, *_ = recipe.cloud("vectors").stages({})
+    np.testing.assert_array_equal(rest, centred)  # an RMSNorm does not centre
+
+
+def test_each_of_two_recordings_has_its_table_as_csv():
+    recipe = recipe_of(SCENE, recording="smollm2", beside="minilm")
+    for found, name, choice in zip(recipe.overviews, ("smollm2", "minilm"), ("norm", ""), strict=True):
+        rows = list(csv.DictReader(io.StringIO(found.csv)))
+        assert len(found.rows) == len(rows) and found.choice == choice
+        for line, measured in zip(rows, shipped(name).rows, strict=True):
+            assert float(line["longest"]) == measured["longest"] and line["path"] == measured["path"]

@@ -14,7 +14,7 @@ SCENE = Scene(
         Result("own", "Your recording", of=("recording",), longest=32),
         Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
         Result("other", "Your recording beside it", of=("beside",), longest=32),
-        Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS),
+        Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS, of=("recording", "own")),
         Choice("strips", "strips", "massive", SET_NAMES),
         Choice("massive", "massive vectors", "shown", MASSIVE),
         Choice("colour", "colour", "position", COLOURS, folded=True),

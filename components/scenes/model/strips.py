@@ -281,7 +281,7 @@ def axes(
         names.append(name)
     places.append((middle, below - 0.38))
     unit = "layer" if any(layers([row["path"] for row in first.rows])) else "norm"
-    names.append(f"{unit} of the first, relative depth of the second" if second else unit)
+    names.append(f"{unit} of the first model" if second else unit)
     return [
         draw("grid", Line, "axis", show, clouds.segments(np.array(grid, float)), size=1, opacity=0.25),
         draw("frame", Line, "axis", show, clouds.segments(np.array(frame, float)), size=1, opacity=0.7),

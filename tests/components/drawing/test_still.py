@@ -133,6 +133,12 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip, wide):
     assert count == 1 or not strip or wide or sizes[-1] < min(sizes[:-1])
 
 
+def test_a_stack_of_strips_is_as_high_as_the_picture():
+    [view] = recipe(2).views
+    first, stack, third = boxes([view, replace(view, rows=4), view])
+    assert stack[3] == HEIGHT and first[3] + third[3] == HEIGHT and first[2] + stack[2] == WIDTH
+
+
 # --- the picture is correct
 
 

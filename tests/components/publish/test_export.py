@@ -130,7 +130,7 @@ def test_an_exported_page_holds_the_recorded_models(tmp_path):
     app.main(["export", "model", "--out", str(out), "--choice", "recording"])
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))
     assert [recipe["chosen"]["recording"] for recipe in recipes.values()] == list(SHIPPED)
-    assert all(len(recipe["overview"]["rows"]) >= 9 for recipe in recipes.values())
+    assert all(len(recipe["overviews"][0]["rows"]) >= 9 for recipe in recipes.values())
 
 
 def test_a_page_has_the_controls_that_its_link_names(tmp_path):

@@ -1,0 +1,236 @@
+"""The picture of one norm: its vectors, the direction 𝟏, the hyperplane, the sphere and the ellipsoid.
+
+The vectors of a norm have seven coordinates or fewer, of which three are displayed: two directions of the
+hyperplane, and 𝟏 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from components.language.cloud import Cloud, rows
+from components.language.marks import Color, Follow, Labels, Line, Mark, Points
+from components.language.recipe import View
+from components.scenes.model.strips import escaped
+from components.scenes.scenery import Part, draw, followed, globe, rest, space, split
+from geometry import Affine, Normalize, Pipeline, clouds
+from geometry.pipeline import Step
+from learning.recording import analysis
+from learning.recording.digest import Digest, Reduced, chosen
+from learning.recording.massive import MASSIVE_LENGTH_RATIO
+
+Array = np.ndarray
+
+# the role of each kind of token; a token is of the first kind that fits
+TOKEN_CLASSES = {
+    "first position": "mean-direction",
+    "special token": "ellipsoid",
+    "punctuation or space": "hyperplane",
+    "other token": "input",
+}
+SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
+MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
+NAME_CHARACTERS = 40
+CAMERA = (1.2, -0.95, 0.5)
+
+
+def named(one: Digest) -> str:
+    """The name of a recorded model, cut to the length of a title."""
+    return (one.name or "a recording")[:NAME_CHARACTERS]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A view of one norm with its clouds. norm: the norm with the vectors that are shown."""
+
+    norm: Reduced
+    clouds: tuple[Cloud, ...]
+    view: View
+
+
+def picture(
+    one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool = True
+) -> Picture:
+    """The picture of the norm of index k. leave_out: without its massive vectors.
+
+    centring: whether it has a stage for the centring, at which the vectors of a norm without one rest.
+    alone: whether it is the only picture. Of two, each has a scale of its own and a short title.
+    """
+    row, every = one.rows[k], one.norms[k]
+    is_long = massive(every, row)
+    leaves_out = leave_out and bool(is_long.any())
+    norm = chosen(every, np.flatnonzero(~is_long)) if leaves_out else every
+    reach = extent(norm) or 1.0
+    unit = far(norm.points) / reach or 1.0  # apart from ε, a norm does not depend on the scale of x
+    drawn = steps(norm, unit, centring=centring)
+    cloud = Cloud("vectors", norm.points / unit, Pipeline(drawn), labels=names(norm, one.words))
+    guides, around = split(*surroundings(norm, len(drawn), reach, arrival=1 + centring))
+    name = title(one, k, int(is_long.sum()), leaves_out=leaves_out, alone=alone)
+    layers = (*around, *vectors(norm, one, row, colour))
+    return Picture(
+        norm, (cloud, *guides), space("space", name, layers, camera=CAMERA, reach=None if alone else reach)
+    )
+
+
+def beside(one: Picture) -> Picture:
+    """The same picture for a place beside another one: its view and clouds have names of their own, and its
+    points are not followed.
+    """
+
+    def renamed(mark: Mark) -> Mark:
+        moved = replace(mark, cloud=f"{mark.cloud} beside")
+        return replace(moved, hand=None) if isinstance(moved, Points) else moved
+
+    layers = tuple(renamed(mark) for mark in one.view.layers if mark.role != "followed")
+    moved = tuple(replace(cloud, name=f"{cloud.name} beside") for cloud in one.clouds)
+    return Picture(one.norm, moved, replace(one.view, name="beside", layers=layers))
+
+
+def title(first: Digest, k: int, few: int, *, leaves_out: bool, alone: bool) -> str:
+    """The title of the picture: the norm of index k, and its massive vectors, of which it has `few`.
+
+    leaves_out: whether the picture leaves these vectors out. alone: as in `picture`."""
+    name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
+    if not alone:
+        name = f"{named(first)}, norm {k + 1} of {len(first.norms)}"
+    if not few or not (alone or leaves_out):
+        return name
+    vectors = f"{few} massive vector{'s' * (few > 1)}"
+    return f"{name}, without {vectors}" if leaves_out else f"{name}; {vectors} squeeze the others"
+
+
+def massive(norm: Reduced, row: analysis.Row) -> Array:
+    """Which vectors in the picture are massive. Of a GroupNorm the picture has the first group."""
+    median = row["size"] * sqrt(norm.d / row["d"])
+    return np.asarray(np.linalg.norm(norm.points.astype(float), axis=-1) > MASSIVE_LENGTH_RATIO * median)
+
+
+def deviation(norm: Reduced) -> Array:
+    """σ of each vector, or its root mean square for an RMSNorm."""
+    x = norm.points.astype(float)
+    return np.linalg.norm(np.delete(x, 2, axis=1) if norm.centres else x, axis=-1) / sqrt(norm.d)
+
+
+def steps(norm: Reduced, unit: float, *, centring: bool) -> tuple[Step, ...]:
+    """centre → sphere → ⊙ γ → + β, of vectors that were divided by `unit`. centring: as in `picture`."""
+    m = norm.points.shape[1]
+    level = Affine(np.diag([float(k != 2) for k in range(m)]))
+    sphere = Normalize(sqrt(norm.d), norm.d * norm.eps / unit**2)
+    gain = Affine(np.pad(norm.gain, ((0, m - 3), (0, 0))))
+    shift = Affine(np.eye(m), np.pad(norm.shift, (0, m - 3)))
+    centre = level if norm.centres else Affine(np.eye(m))
+    return *((centre,) if centring else ()), sphere, gain, shift
+
+
+def numbers(norm: Reduced) -> Cloud:
+    """The readouts of each vector: position, σ, and in percent its energy along 𝟏 and the weight of ε."""
+    x, sigma = norm.points.astype(float), deviation(norm)
+    whole = np.sum(x**2, axis=-1)
+    share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
+    below = sigma**2 + norm.eps
+    small = np.divide(norm.eps, below, out=np.zeros(len(x)), where=below > 0)
+    return Cloud("numbers", np.column_stack([norm.position, sigma, 100 * share, 100 * small]))
+
+
+def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
+    """Names of the vectors: token, if known, and position, from 0."""
+    pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
+    return [f"{escaped(repr(words[t]))} at position {p}" if t in words else f"position {p}" for t, p in pairs]
+
+
+def extent(norm: Reduced) -> float:
+    """Half the side of the picture.
+
+    It holds most vectors at each stage from the sphere on, and the sphere itself unless that is more than
+    MAX_SPHERE_RATIO times as large.
+    """
+    after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
+    reach = max(map(far, after))
+    return max(reach, sqrt(norm.d)) if sqrt(norm.d) < MAX_SPHERE_RATIO * reach else reach
+
+
+def far(points: Array) -> float:
+    """The distance from the middle of the picture that most points do not exceed."""
+    return float(
+        np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
+    )
+
+
+def surroundings(norm: Reduced, last: int, reach: float, *, arrival: int) -> list[Part]:
+    """The direction 𝟏, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ.
+
+    last: the number of the last stage. arrival: that of the stage at which vectors are on the sphere.
+    """
+    show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
+    own: dict[str, Any] = {"fade": [1.0, *[0.35] * last], "guide": True}
+    parts: list[Part] = [
+        draw(
+            "one", Line, "mean-direction", show, 0.9 * reach * np.vstack([-up, up]), "along 𝟏", size=4, **own
+        ),
+        draw("one name", Labels, "mean-direction", show, 0.98 * reach * up, labels=["𝟏"], **own),
+    ]
+    if norm.centres:
+        square = 0.84 * reach * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        edge = (square, clouds.closed(4))
+        fade = [0.5, 0.9, 0.5, 0.3, 0.3]
+        parts.append(
+            draw("hyperplane", Line, "hyperplane", show, edge, "Σx = 0", size=2, fade=fade, guide=True)
+        )
+    radius = sqrt(norm.d)
+    if radius <= reach:
+        level = np.diag([1.0, 1.0, float(not norm.centres)])
+        gain = norm.gain @ np.diag([float(not (k == 2 and norm.centres)) for k in range(norm.gain.shape[1])])
+        values, frame = np.linalg.eigh(gain @ gain.T)
+        shape = frame @ np.diag(np.sqrt(np.maximum(values, 0))) @ frame.T
+        grown = (*rest(3, arrival - 1), Affine(level), Affine(shape), Affine(np.eye(3), norm.shift))
+        mesh = [*[0.0] * arrival, *[0.1] * (last + 1 - arrival)]
+        title = "part of the sphere"
+        parts += globe(show, radius * np.eye(3), title, mesh=mesh, net=[2.5 * m for m in mesh], steps=grown)
+    return parts
+
+
+def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tuple[Mark, ...]:
+    show = rows(np.eye(3, norm.points.shape[1]))
+    look: dict[str, Any] = {"size": 7 if len(norm.points) <= 300 else 5, "hand": Follow()}
+    if colour == "kind":
+        kinds = np.array(token_classes(norm, first))
+        every = [
+            Points("vectors", role, show, kind, only=np.flatnonzero(kinds == kind).tolist(), **look)
+            for kind, role in TOKEN_CLASSES.items()
+            if (kinds == kind).any()
+        ]
+    else:
+        every = [Points("vectors", "input", show, "a vector", color=paint(norm, row, colour), **look)]
+    return *every, *followed("vectors", show, "the followed vector")
+
+
+def token_classes(norm: Reduced, first: Digest) -> list[str]:
+    """The class of each vector's token: one of TOKEN_CLASSES."""
+    start, special, punctuation, other = TOKEN_CLASSES
+    found = []
+    for token, position in zip(norm.token.tolist(), norm.position.tolist(), strict=True):
+        has_letters = any(map(str.isalnum, first.words.get(token, "unknown")))
+        kind = special if token in first.special else other if has_letters else punctuation
+        found.append(start if position == 0 else kind)
+    return found
+
+
+def paint(norm: Reduced, row: analysis.Row, colour: str) -> Color:
+    """Colour by position in the sequence, by length, or by token, the most frequent first."""
+    if colour == "position":
+        top = float(max(norm.position.max(), 1))
+        return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
+    if colour == "length":
+        median = row["size"] * sqrt(norm.d / row["d"]) or 1.0
+        size = np.linalg.norm(norm.points.astype(float), axis=-1) / median
+        low, top = float(size.min()), float(size.max())
+        top = top if top > low else low + 1.0
+        return Color("sequential", low, top, size, title="length, in median lengths")
+    _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
+    rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
+    return Color(
+        "cyclic", 0, float(max(len(count), 1)), rank.astype(float), title="tokens, the most frequent first"
+    )
