@@ -105,8 +105,8 @@ def _massive(rows: Sequence[Row]) -> Finding:
         most = max(few, key=lambda row: row["longest"])
         answer = (
             f"in {len(few)} of {len(rows)} norms; at {most['path']} {most['massive']} of {most['vectors']:,} "
-            f"vectors are up to {most['longest']:.3g} median lengths long ({most['longest_at']}), and "
-            f"dimension {most['top_dimension']} has {most['top_energy']:.1%} of all energy, "
+            f"vectors are up to {most['longest']:.3g} times as long as the median ({most['longest_at']}), "
+            f"and dimension {most['top_dimension']} has {most['top_energy']:.1%} of all energy, "
             f"{most['top_energy_rest']:.1%} without them"
         )
         if most["outlier_from"]:

@@ -260,11 +260,11 @@ def across_and_along():
     assert x.sum() / np.sqrt(3) == pytest.approx(params["x3"])
     assert x.std() == pytest.approx(deviation(params, 3))
     labels = [parameter.label for parameter in recipe.parameters[:3]]
-    assert labels == ["x across 𝟏, 1", "x across 𝟏, 2", "x along 𝟏"]
+    assert labels == ["x at right angles to 𝟏, 1", "x at right angles to 𝟏, 2", "x along 𝟏"]
 
 
 CLAIMS = {
-    "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates across $𝟏$.": across_and_along,
+    "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates at right angles to $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is also a disc for $d = 3$.": disc_then_segment,
@@ -276,7 +276,7 @@ CLAIMS = {
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
     "One norm by itself can make them much larger or smaller: its largest singular value is $1/\\sigma$, whatever that is.": explodes_and_vanishes,
-    "For $\\varepsilon = \\sigma^2$ that is half.": half_of_the_others,
+    "For $\\varepsilon = \\sigma^2$ this factor is one half.": half_of_the_others,
     "A small ball around $x$, before the norm.": nothing_yet,
     "All differences along $𝟏$ are gone. Predict": centred,
     "In three dimensions one direction is left, along the circle. The singular values are 1.095, 0 and 0.": the_ball,

@@ -580,17 +580,17 @@ CLAIMS = {
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
-    "In layers 3 to 6 a few vectors are just massive, up to 13 median lengths long.": just_massive,
-    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 median lengths long. "
+    "In layers 3 to 6 a few vectors are barely *massive*, which means more than ten times as long as the median: the longest is 13 times as long.": just_massive,
+    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. "
     "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 writes it: "
     "99.8 % of that coordinate of the longest vector.": layer_12,
-    "In layer 29 three vectors are still up to 14 median lengths long, but dimension 507 no longer leads.": until_layer_29,
+    "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer leads.": until_layer_29,
     "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so that the MLP hardly sees "
     "it; the norms of attention multiply it by 0.07 to 0.17.": gains_at_507,
-    "In layer 12 the effective rank is 375 without the massive vectors and 63 with them": layer_12,
-    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0: up to 15 median lengths. Three dimensions hold": cls,
+    "In layer 12 the effective rank, the number of directions in which the vectors spread (see “The numbers” below), is 375 without the massive vectors and 63 with them": layer_12,
+    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0: up to 15 times as long as the median. Three dimensions hold": cls,
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
-    "the energy along $𝟏$, times $d$, is below 0.015; random vectors have 0.455. So centring turns a typical output by "
+    "In every norm but the first it is then below 0.015; random vectors have 0.455. So centring turns a typical output by "
     "0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one": albert,
     "from 1.1° at the first norm of attention to 0.3° at the last": albert,
@@ -599,20 +599,20 @@ CLAIMS = {
     "The same norm without the four. The others spread in about 375 directions": layer_12,
     "Where do the four massive vectors lie now?": one_point,
     "Dimension 507 is nearly all of them, so they lie nearly in one point": one_point,
-    "After the MLP of layer 0 they have up to 15 median lengths.": cls,
+    "After the MLP of layer 0 they are up to 15 times as long as the median.": cls,
     "its gain is practically 0 in the three dimensions that hold most of the energy.": switched_off,
     "ALBERT calls the same layer 12 times. At the norm of attention centring turns a typical output by 1.1° at the "
     "first call, and by 0.3° at the last, the one shown here.": albert,
-    "the longest has 1.2 median lengths. The LayerNorm in between has brought all vectors to one sphere before its gain. "
+    "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
-    "### Before its first norm The embeddings still have a part along $𝟏$: the median share of the energy there, times $d$, "
+    "### Before its first norm The embeddings still have a part along $𝟏$: the median share of the energy there, multiplied by $d$, "
     "is 0.40, and random vectors have 0.455.": before_the_first,
     "is a vector longer than 1.5 times the median. The longest is here, in layer 6. No dimension holds more than 1.7 % of "
     "the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "
     "all 12 calls. The layer has one": one_gain,
-    "the longest vector has 2.0 median lengths at the first call and 3.7 at the last, the one shown here. That is not massive: "
-    "ten would be.": longer_and_longer,
+    "the longest vector is 2.0 times as long as the median at the first call and 3.7 times at the last, the one shown here. "
+    "That is not massive: ten times would be.": longer_and_longer,
     "The small language model of this site has four layers, and vectors of four numbers. These are 600 input vectors": first,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
     "At most 60 vectors of a norm are taken for keys": keys_taken,
@@ -624,7 +624,7 @@ CLAIMS = {
     "- * about a tenth - about a half - nearly all": height,
     "Its longest semi-axis is 1.5 times the shortest.": semi_axes,
     "Every gain was 1, so all semi-axes were equal.": before,
-    "in none do 95 of 100 outputs turn by less than 1°. The typical output turns by 15° (median "
+    "in every norm at least 5 of 100 outputs turn by 1° or more. The typical output turns by 15° (median "
     "over the norms).": turned,
     r"each vector loses its own mean $\mu$, then the mean of all vectors is subtracted": the_rank,
     "This model has only 4 directions, and centring takes one of them": the_model,

@@ -75,7 +75,7 @@ def stages(centred: bool, forward: bool) -> tuple[str, ...]:
 
 def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
     def vector(letter: str, of: Sequence[float], reach: float, group: str) -> list[Parameter]:
-        labels = [f"{letter} across 𝟏, {i + 1}" for i in range(d - 1)] + [f"{letter} along 𝟏"]
+        labels = [f"{letter} at right angles to 𝟏, {i + 1}" for i in range(d - 1)] + [f"{letter} along 𝟏"]
         names = [f"{letter}{i + 1}" for i in range(d)]
         start = (*of[: d - 1], of[-1])
         return [
@@ -87,8 +87,8 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
         "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="above 0, a part along z passes", folded=True
     )
     size = Parameter("r", "radius of the ball", 0.4, 0.02, 1, about="of the neighbours around x")
-    own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g")
-    return (*vector("x", START_POINT, 2, "Point x"), *own, eps)
+    own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g: the last along 𝟏")
+    return (*vector("x", START_POINT, 2, "Point x: the last along 𝟏"), *own, eps)
 
 
 # --- places with directions: the coordinates of x, then those of v

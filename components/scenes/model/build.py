@@ -31,7 +31,7 @@ BESIDE = SHIPPED
 COLOURS = {
     "position": "position in the sequence",
     "kind": "kind of token",
-    "length": "length, in median lengths",
+    "length": "length, over the median",
     "token": "token",
 }
 MASSIVE = {"shown": "shown", "out": "left out"}
@@ -161,7 +161,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     few = [k for k, row in enumerate(first.rows) if row["massive"]]
     if not few:
         longest = max(row["longest"] or 0.0 for row in first.rows)
-        return f"Massive vectors: none. The longest vector of a norm has {longest:.3g} median lengths."
+        return f"Massive vectors: none. The longest of a norm is {longest:.3g} times as long as the median."
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
@@ -169,7 +169,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     tokens = re.sub(r" at (?=\d)", " at position ", together)
     return (
         f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "
-        f"{row['longest']:.3g} median lengths. Dimension {row['top_dimension']} holds "
+        f"{row['longest']:.3g} times the median length. Dimension {row['top_dimension']} holds "
         f"{row['top_energy']:.1%} of all energy{writer}."
     )
 

@@ -228,7 +228,7 @@ def paint(norm: Reduced, row: analysis.Row, colour: str) -> Color:
         size = np.linalg.norm(norm.points.astype(float), axis=-1) / median
         low, top = float(size.min()), float(size.max())
         top = top if top > low else low + 1.0
-        return Color("sequential", low, top, size, title="length, in median lengths")
+        return Color("sequential", low, top, size, title="length, over the median")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(
