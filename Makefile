@@ -51,15 +51,15 @@ NPM_CI = $(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=er
 # Compress plotly.js as far as possible, and reduce the fonts to the characters in use; done once, before the first visit.
 NPM_PACK = $(WITH_NODE) npm run --silent pack
 
-.PHONY: run test tests notebook models check scene tools servers lint bench films load locks clean
+.PHONY: run test tests notebook models check scene tools servers lint lint-browser lint-python bench films load locks clean
 
 run: .venv/run.stamp node_modules/run.stamp
 	@$(VENV) app.py $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
 
-# Independent targets run in parallel: lint while PyTorch and the browser are being installed, and Redis and nginx are
-# installed beside the test packages.
+# Independent targets run in parallel: lint while PyTorch and the browser are being installed; and beside the test
+# packages, Redis and nginx are installed and the run-time packages compiled.
 test: .venv/run.stamp
-	@$(MAKE) --no-print-directory --jobs=4 tests lint
+	@$(MAKE) --no-print-directory --jobs=5 .venv/bytecode.stamp tests lint
 
 tests: .venv/torch.stamp tools node_modules/test.stamp
 	@$(PYTEST) --durations=20 --ignore=$(NOTEBOOK) --ignore=$(MODELS)
@@ -82,11 +82,15 @@ tools: servers .venv/test.stamp
 servers: .venv/run.stamp
 	@$(VENV) tools/debian_servers.py
 
-lint: .venv/test.stamp node_modules/test.stamp
+lint: lint-browser lint-python
+
+lint-python: .venv/test.stamp
 	$(VENV) -m ruff check
 	$(VENV) -m ruff format --check
 	$(VENV) -m mypy
 	.venv/bin/lint-imports --no-logo
+
+lint-browser: node_modules/test.stamp
 	$(WITH_NODE) node_modules/.bin/tsc -p tsconfig.json
 	$(WITH_NODE) node_modules/.bin/eslint assets benchmarks normscape/*.js tests tools
 	$(WITH_NODE) node_modules/.bin/prettier --check --log-level=warn .
@@ -117,6 +121,11 @@ clean:
 	  $(PYTHON) -m venv --clear .venv; }
 	@echo "Installing the run-time packages into .venv (once, about a minute)"
 	@$(LOCKED) requirements/run.txt
+	@touch $@
+
+# Starting the application once compiles what it imports; else each test process of the first run would.
+.venv/bytecode.stamp: .venv/run.stamp
+	@$(VENV) -c "import app; app.create_app()"
 	@touch $@
 
 # Node and npm for the tests come first, so that npm can run beside pip.
