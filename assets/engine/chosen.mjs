@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Which points of its cloud a mark shows, and their display coordinates. Pure.
+ * Which points of its cloud (set of points) a mark shows, by its field `only`, and their display coordinates.
+ * Pure.
  *
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Only} Only
@@ -13,12 +14,14 @@ import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
 import { FATES } from "./gates.mjs";
 import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 
-/** The display coordinates of all points of a mark's cloud. @param {Mark} mark @param {Moment} moment */
+/** The display coordinates of all points of a mark's cloud, `rows.length` for each. @param {Mark} mark
+ * @param {Moment} moment */
 export const allPoints = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
-/** The display coordinates of the points that a mark shows; see `withGaps` for the others. @param {Mark} mark
- * @param {Moment} moment */
+/** The display coordinates of the points that a mark shows. If their number can change (`counted`), the array
+ * has a place for every point of the cloud, and NaN for those that are not shown. @param {Mark} mark @param
+ * {Moment} moment */
 export function shownPoints(mark, moment) {
   const only = onlyOf(mark);
   if (!only) return allPoints(mark, moment);
@@ -35,17 +38,18 @@ export function shownPoints(mark, moment) {
   return project(mark.rows, own.map(few), few(at[mark.cloud], null), indices.length, params);
 }
 
-/** The stages that a row reads; null means the progress. @param {Row} row @returns {(number | null)[]} */
+/** The stages that a row reads; null stands for the current points, which may be between stages. @param {Row}
+ * row @returns {(number | null)[]} */
 const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
-/** Whether the number of shown points changes with the moment. The other points then stay in the arrays as
- * NaN gaps, so that array lengths stay the same. @param {Only} only
- * @returns {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
+/** Whether the number of points that `only` selects can change while the figure moves. Points that are not
+ * shown then stay in the arrays as NaN, so that the arrays keep their lengths. @param {Only} only @returns
+ * {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
 export const counted = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
-/** The indices of the points to show. @param {{only?: Only, cloud: string}} mark @param {Moment} moment
- * @returns {number[]} */
+/** The indices, in its cloud, of the points that a mark shows. @param {{only?: Only, cloud: string}} mark
+ * @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
   const n = sizeOf(recipe, cloud);
@@ -78,7 +82,7 @@ export function chosen({ only, cloud }, moment) {
   return [best];
 }
 
-/** Display values of all points (k numbers each), with NaN gaps for points that are not shown.
+/** A copy of numbers of all points (k for each), with NaN for the points that a mark does not show.
  * @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment} moment */
 export function withGaps(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);

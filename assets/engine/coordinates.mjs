@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Display coordinates: points multiplied by the rows (weights) of a view's axes.
+ * Display coordinates: what is drawn along each axis of a view. Each is computed from a point by a row: the
+ * dot product of the row's weights and the point, plus an offset.
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Row} Row
@@ -8,11 +9,12 @@
 
 import { movers, value } from "./packed.mjs";
 
-/** Write one display coordinate of n points to out[start + i·stride]: ⟨weights, point⟩ + row.offset, of the
- * current points or of a fixed stage, divided by the coordinate of `row.over` if there is one.
- * @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud @param {ArrayLike<number>} now
- * @param {number} n @param {Params} params @param {Float32Array} out @param {number} start
- * @param {number} stride */
+/** Write one display coordinate of n points into `out`: that of point i at index start + i·stride. It is
+ * ⟨row.weights, point⟩ + row.offset, for the points at stage `row.stage`, or the current points if that is
+ * null; divided by the display coordinate of the row `row.over`, if there is one. @param {Row} row @param
+ * {ArrayLike<number>[]} stagesOfCloud the points at each stage @param {ArrayLike<number>} now the current
+ * points @param {number} n @param {Params} params @param {Float32Array} out @param {number} start @param
+ * {number} stride */
 function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
@@ -37,23 +39,25 @@ function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   for (let i = 0; i < n; i++) out[start + i * stride] /= by[i];
 }
 
-/** All display coordinates of n points. @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud
- * @param {ArrayLike<number>} points @param {number} n @param {Params} params */
+/** The display coordinates of n points, one for each row: n × rows.length numbers, point by point.
+ * @param {Row[]} rows @param {ArrayLike<number>[]} stagesOfCloud the points at each stage
+ * @param {ArrayLike<number>} points the current points @param {number} n @param {Params} params */
 export function project(rows, stagesOfCloud, points, n, params) {
   const out = new Float32Array(n * rows.length);
   rows.forEach((row, r) => coordinate(row, stagesOfCloud, points, n, params, out, r, rows.length));
   return out;
 }
 
-/** The names of the parameters that move rows. @param {Row[]} rows @returns {string[]} */
+/** The names of the parameters on which the weights of rows depend. @param {Row[]} rows @returns {string[]}
+ */
 export const rowMovers = (rows) =>
   rows.flatMap(({ weights, over }) => [
     ...(Array.isArray(weights) ? [] : movers(weights)),
     ...(over ? rowMovers([over]) : []),
   ]);
 
-/** The values of `points` (k numbers each) in the order of `indices`; index −1 gives a gap.
- * @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>} indices */
+/** The points (k numbers each) with these indices, in this order; index −1 gives k times NaN, a gap in a
+ * line. @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>} indices */
 export function gather(points, k, indices) {
   const out = new Float32Array(indices.length * k);
   for (let i = 0; i < indices.length; i++) {

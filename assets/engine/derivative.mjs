@@ -2,13 +2,14 @@
 /**
  * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
  *
- * Each step runs in dual arithmetic, so its result has the derivative along v; no step has a formula of
- * its own here. It mirrors geometry/dual.py.
+ * Each step is applied in dual arithmetic, so that its result carries the derivative along v, and no step
+ * needs a derivative written by hand. Mirrors geometry/dual.py.
  *
  * @typedef {import("./engine.mjs").Params} Params
  * @typedef {import("./engine.mjs").Stages} Stages
  * @typedef {import("./engine.mjs").Step} Step
- * @typedef {{values: Float64Array, tangents: Float64Array}} Dual a coordinate of n points, and its derivative
+ * @typedef {{values: Float64Array, tangents: Float64Array}} Dual one coordinate of n points, and for each
+ *   point the derivative of this coordinate along v
  */
 
 import { FUNCTIONS, SLOPES } from "./functions.mjs";
@@ -16,7 +17,7 @@ import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { sphereFactor } from "./sphere.mjs";
 
-/** n numbers from a function of the index; ten times as fast as `Float64Array.from`. @param {number} n
+/** The numbers f(0), …, f(n − 1); ten times as fast as `Float64Array.from`. @param {number} n
  * @param {(i: number) => number} f */
 function filled(n, f) {
   const out = new Float64Array(n);
@@ -24,11 +25,12 @@ function filled(n, f) {
   return out;
 }
 
-/** n dual numbers from functions of the index. @param {number} n @param {(i: number) => number} values
- * @param {(i: number) => number} tangents @returns {Dual} */
+/** The dual numbers values(i) + ε·tangents(i), for i < n. @param {number} n @param {(i: number) => number}
+ * values @param {(i: number) => number} tangents @returns {Dual} */
 const dual = (n, values, tangents) => ({ values: filled(n, values), tangents: filled(n, tangents) });
 
-/** n numbers as dual numbers with derivative 0. @param {number} n @param {(i: number) => number} values */
+/** The dual numbers values(i) with derivative 0, for i < n. @param {number} n
+ * @param {(i: number) => number} values */
 const constant = (n, values) => ({ values: filled(n, values), tangents: new Float64Array(n) });
 
 /** The sum of two dual numbers, for each point. @param {Dual} a @param {Dual} b */
@@ -47,8 +49,8 @@ const times = (a, b) =>
     (i) => a.tangents[i] * b.values[i] + a.values[i] * b.tangents[i],
   );
 
-/** Apply a function to each number. The slope is a function of argument and result. @param {Dual} a
- * @param {(x: number) => number} f @param {(x: number, y: number) => number} slope */
+/** Apply a function to dual numbers, by the chain rule. @param {Dual} a @param {(x: number) => number} f
+ * @param {(x: number, y: number) => number} slope f′(x), given x and y = f(x) */
 function lifted(a, f, slope) {
   const values = a.values.map((x) => f(x));
   return { values, tangents: a.tangents.map((v, i) => slope(a.values[i], values[i]) * v) };
@@ -62,9 +64,10 @@ const inverse = (a) =>
     (_, y) => -y * y,
   );
 
-/** The derivative of f: (x, v) ↦ (f(x), J_f(x)·v) for n points whose coordinates are x followed by v.
- * @param {Float64Array} x @param {number} n @param {Step[]} steps of f @param {Params} params
- * @param {Stages} all @param {number} first as in `softmax` */
+/** The Jacobian–vector product of a pipeline f: (x, v) ↦ (f(x), J_f(x)·v), for n points. The coordinates of
+ * each point are x followed by v; those of its result are f(x) followed by J_f(x)·v. @param {Float64Array} x
+ * @param {number} n @param {Step[]} steps of f @param {Params} params @param {Stages} all of earlier clouds
+ * @param {number} first the index of the first of these points in its cloud */
 export function derivative(x, n, steps, params, all, first) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>
@@ -87,17 +90,17 @@ export function derivative(x, n, steps, params, all, first) {
 }
 
 /**
- * Apply steps to dual coordinates.
- * @param {Dual[]} x a coordinate each @param {number} n @param {Step[]} steps @param {Params} params @param
- * {Stages} all @param {number} first @returns {Dual[]}
+ * Apply steps to n points in dual arithmetic.
+ * @param {Dual[]} x the coordinates of the points, one `Dual` for each coordinate @param {number} n
+ * @param {Step[]} steps @param {Params} params @param {Stages} all @param {number} first @returns {Dual[]}
  */
 const run = (x, n, steps, params, all, first) =>
   steps.reduce((now, step) => after(now, n, step, params, all, first), x);
 
 /**
- * Apply one step to dual coordinates.
- * @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param {Stages} all @param
- * {number} first @returns {Dual[]}
+ * Apply one step to n points in dual arithmetic. Throws for kinds of steps that Python does not allow inside
+ * a `Derivative`. @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param
+ * {Stages} all @param {number} first @returns {Dual[]}
  */
 function after(x, n, step, params, all, first) {
   switch (step.kind) {
@@ -135,7 +138,7 @@ function after(x, n, step, params, all, first) {
 }
 
 /**
- * Softmax over dual coordinates, as in steps.mjs.
+ * Softmax over the coordinates of each point in dual arithmetic; temperature and mask as in steps.mjs.
  * @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal @param {number}
  * first
  */
@@ -164,7 +167,7 @@ function softmax(x, n, temperature, causal, first) {
   return weights.map((weight) => times(weight, share));
 }
 
-/** The values, or the tangents, of dual coordinates as n points one after the other. @param {Dual[]} x
+/** The values, or the tangents, of dual coordinates as one array, point by point. @param {Dual[]} x
  * @param {number} n @param {"values" | "tangents"} part */
 function rows(x, n, part) {
   const out = new Float64Array(n * x.length);
@@ -174,7 +177,8 @@ function rows(x, n, part) {
   return out;
 }
 
-/** The coordinates of n points. @param {Float64Array} points @param {number} n */
+/** The inverse of `rows`: for each coordinate, its values at all n points. @param {Float64Array} points
+ * @param {number} n */
 function columns(points, n) {
   const m = points.length / n || 0;
   return Array.from({ length: m }, (_, j) => filled(n, (i) => points[i * m + j]));

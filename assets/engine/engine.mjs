@@ -9,21 +9,16 @@
  * @typedef {{dtype: string, shape: number[], bdata: string}} Packed
  * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values:
  *   Packed}>}} Entries
- * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null}
- *   | {kind: "normalize", radius: Entries, eps: Entries, groups: number[][] | null, convention: string}
- *   | {kind: "pointwise", function: string}
- *   | {kind: "product", groups: number[][]}
- *   | {kind: "softmax", temperature: Entries, causal: boolean}
- *   | {kind: "placed", names: string[][]}
- *   | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"}
- *   | {kind: "derivative", pipeline: Step[]}
- *   | {kind: "attention", keys: number, causal: boolean}
- *   | {kind: "orbit", pipeline: Step[], state: number, count: Entries}
- *   | {kind: "flow", velocity: Step[], times: Packed, until: Entries, puts: {point: Entries, time: Entries,
- *     place: Entries}[]}} Step also those within a step
+ * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null} | {kind: "normalize", radius: Entries, eps:
+ *   Entries, groups: number[][] | null, convention: string} | {kind: "pointwise", function: string} | {kind:
+ *   "product", groups: number[][]} | {kind: "softmax", temperature: Entries, causal: boolean} | {kind:
+ *   "placed", names: string[][]} | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"} | {kind:
+ *   "derivative", pipeline: Step[]} | {kind: "attention", keys: number, causal: boolean} | {kind: "orbit",
+ *   pipeline: Step[], state: number, count: Entries} | {kind: "flow", velocity: Step[], times: Packed, until:
+ *   Entries, puts: {point: Entries, time: Entries, place: Entries}[]}} Step also those within a step
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
  *   another cloud as a matrix
- * @typedef {Record<string, Float64Array[]>} Stages of each cloud
+ * @typedef {Record<string, Float64Array[]>} Stages the points of each cloud, by its name, at every stage
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?:
  *   string[] | null}} Cloud
  * @typedef {import("./recipe.d.ts").Row} Row
@@ -40,12 +35,14 @@
  * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
  *   chosen: Record<string, string | number>, text: Text | null}} Recipe
  * @typedef {Record<string, number>} Params
- * @typedef {(part: number) => number} Own the progress of a point by its place in the cloud, from 0 (the
- *   first) to 1 (the last)
- * @typedef {Record<string, Float64Array>} Progresses of each point of some clouds
+ * @typedef {(part: number) => number} Own the progress of one point, given its place in the cloud's order,
+ *   from 0 (the first point) to 1 (the last)
+ * @typedef {Record<string, Float64Array>} Progresses for some clouds, the progress of each point
  * @typedef {{recipe: Recipe, stages: Stages, at: Record<string, Float64Array>, params: Params, progress:
- *   number, followed: number, each?: Progresses | null}} Moment the state for which a frame is drawn; each:
- *   the progress of each point, of clouds in which it differs
+ *   number, followed: number, each?: Progresses | null}} Moment the state for which a frame is drawn. stages:
+ *   the points of each cloud at every stage; at: its current points; progress: the position between stages,
+ *   in stages; followed: the index of the selected point; each: for clouds whose points do not all have the
+ *   same progress, the progress of each point
  */
 
 import { unpack, movers } from "./packed.mjs";
@@ -71,17 +68,20 @@ export const parameterOf = (recipe, name) =>
  * @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
-/** Whether a step is a constant identity map, at which nothing moves. @param {Step} step */
+/** Whether a step is the identity, x ↦ x, for all parameters, so that nothing moves. @param {Step} step */
 function rests(step) {
   if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
   const [m, d] = step.A.base.shape;
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
 }
 
-/** The stages of a cloud, or of other points that are given in place of its own. A step that moves
- * nothing gives the same array object again. @param {Cloud} cloud @param {Params} params @param {Stages} all
- * of the clouds that its steps see @param {{at: Float64Array, index: number, n?: number}} [point]
- * @param {Float64Array[]} [old] earlier stages, whose memory is reused @returns {Float64Array[]} */
+/** The points of a cloud at every stage: one array for the start, and one after each step of its pipeline.
+ * With `point`, other points are sent through the pipeline instead of the cloud's own. If a step moves
+ * nothing, the array after it is the same object as the one before. @param {Cloud} cloud @param {Params}
+ * params @param {Stages} all of the clouds that its steps read @param {{at: Float64Array, index: number, n?:
+ * number}} [point] the coordinates of n points (by default 1), and the index that the first of them would
+ * have in the cloud @param {Float64Array[]} [old] earlier stages, whose memory is reused @returns
+ * {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
@@ -97,8 +97,9 @@ export function cloudStages(cloud, params, all, point, old = []) {
   return out;
 }
 
-/** A new array object, since caches compare arrays by identity. It reuses the memory of an old array of the
- * same length. @param {number} length @param {Float64Array} [old] */
+/** A new array object in the memory of an old array, if that has the same length. The object must be new,
+ * because caches recognise changed points by the identity of their array. @param {number} length @param
+ * {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
 /**
@@ -111,7 +112,8 @@ function copied(x, old) {
   return out;
 }
 
-/** Apply a step to x and return the result in an array of its own. @param {Float64Array} x @param {number} n
+/** Apply a step to x; the result is in an array that no later step overwrites. @param {Float64Array} x
+ * @param {number} n
  * @param {Step} step @param {Params} params @param {Stages} all @param {number} first as in `softmax`
  * @param {Float64Array} [old] an array whose memory is reused @returns {Float64Array} */
 function stage(x, n, step, params, all, first, old) {
@@ -124,14 +126,16 @@ function stage(x, n, step, params, all, first, old) {
 
 /**
  * @typedef {{names: string[], sources: string[], slot: import("./time_slices.mjs").Slot<Float64Array[]>,
- *   before: Float64Array[] | undefined}} Known the cached stages of a cloud: the parameters and clouds it
- *   depends on, and the stages before the last change, whose memory is reused next
- * @typedef {WeakMap<Cloud, Known>} Memory the cache of one user of a recipe: an array of stages is valid
- *   until its cloud has changed twice
+ *   before: Float64Array[] | undefined}} Known the cached stages of a cloud (slot), the names of the
+ *   parameters and clouds that they depend on, and the stages before the last change, whose memory is reused
+ *   next
+ * @typedef {WeakMap<Cloud, Known>} Memory the cached stages of one user of a recipe, such as a figure.
+ *   Because memory is reused, the stages that it returns for a cloud are valid until the cloud has changed
+ *   twice
  */
 
-/** The stages of a cloud, recomputed only if a parameter that moves it, or a cloud that it reads, has
- * changed. @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it
+/** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it in the recipe
  * @param {Memory} memory */
 function remembered(cloud, params, all, memory) {
   const known = memory.get(cloud) ?? unknown(cloud);
@@ -145,24 +149,27 @@ function remembered(cloud, params, all, memory) {
   return latest(known.slot, inputs, compute, true);
 }
 
-/** @param {Cloud} cloud @returns {Known} */
+/** The cache entry of a cloud whose stages have not been computed yet. @param {Cloud} cloud @returns {Known}
+ */
 function unknown(cloud) {
   const steps = every([...cloud.place, ...cloud.steps]);
   return { names: parametersOf(steps), sources: sourcesOf(steps), slot: {}, before: undefined };
 }
 
-/** The stages of all clouds: for each, one array per stage. A cloud can read only earlier ones.
- * @param {Recipe} recipe @param {Params} params @param {Memory} [memory] @returns {Stages} */
+/** The points of all clouds at every stage. A cloud can use the points only of clouds before it in the
+ * recipe. @param {Recipe} recipe @param {Params} params @param {Memory} [memory] where results are cached
+ * @returns {Stages} */
 export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
   for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all, memory);
   return all;
 }
 
-/** Positions between two stages of n points, on straight lines. With an array of progresses each point has
- * its own. A cloud with fewer steps than the recipe rests at its last stage.
- * @param {ArrayLike<number>[]} stages @param {number} n @param {number | ArrayLike<number>} progress
- * @param {Float64Array} [old] an array whose memory is reused @returns {ArrayLike<number>} */
+/** The positions of n points between two stages, where each moves on a straight line. Beyond the last stage
+ * they stay there. If the stages have different numbers of coordinates, missing ones count as 0. @param
+ * {ArrayLike<number>[]} stages of one cloud @param {number} n @param {number | ArrayLike<number>} progress
+ * the position between stages, in stages: one for all points, or one for each @param {Float64Array} [old] an
+ * array whose memory is reused @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);
@@ -208,17 +215,17 @@ function scattered(stages, n, progress, old) {
   return out;
 }
 
-/** The positions of all clouds at a progress. `own` gives points of loose clouds a progress of their own.
- * @param {Recipe} recipe @param {Params} params @param {number} progress @param {Own | null} [own] the
- * progress of each point of a loose cloud, by its place in the cloud, from 0 to 1
- * @returns {Record<string, Float64Array>} */
+/** The current points of all clouds at a position between stages. @param {Recipe} recipe @param {Params}
+ * params @param {number} progress in stages @param {Own | null} [own] the progress of each point of the
+ * `loose` clouds, if these points do not move together @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }
 
-/** `positions` from stages that are known already. @param {Recipe} recipe @param {Stages} all
- * @param {number} progress @param {Progresses | null} [each] @param {Places} [there]
- * @returns {Record<string, Float64Array>} */
+/** The current points of all clouds, as `positions` returns them, from stages that have been computed
+ * already. @param {Recipe} recipe @param {Stages} all @param {number} progress in stages @param {Progresses |
+ * null} [each] the progress of each point, of clouds in which it differs @param {Places} [there] where
+ * results are cached @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(
     recipe.clouds.map((cloud) => {
@@ -235,12 +242,12 @@ export function now(recipe, all, progress, each = null, there = new WeakMap()) {
 
 /**
  * @typedef {WeakMap<Cloud, {stages: Float64Array[], progress: number | Float64Array, points: Float64Array,
- * way: Float64Array | undefined}>} Places
- * the cached positions of each cloud; way: the array between two stages, reused for the next such positions
+ * way: Float64Array | undefined}>} Places the cached current points of each cloud; way: the last array that
+ * was computed between two stages, whose memory is reused
  */
 
-/** The progress of each point of the loose clouds: `own` of the point's place in its cloud, from 0 for the
- * first to 1 for the last. @param {Recipe} recipe @param {Own} own @returns {Progresses} */
+/** For each `loose` cloud, the progress of each of its points, as the function `own` gives it.
+ * @param {Recipe} recipe @param {Own} own @returns {Progresses} */
 export const progresses = (recipe, own) =>
   Object.fromEntries(
     [...loose(recipe)].map((cloud) => {
@@ -249,18 +256,20 @@ export const progresses = (recipe, own) =>
     }),
   );
 
-/** @type {WeakMap<Recipe["clouds"], Set<string>>} */
+/** @type {WeakMap<Recipe["clouds"], Set<string>>} results of `loose` */
 const freed = new WeakMap();
 
-/** Which points of its cloud a mark shows; null means all. @param {import("./recipe.d.ts").Mark} mark
+/** The field `only` of a mark, which selects the points that it shows; null if it shows all.
+ * @param {import("./recipe.d.ts").Mark} mark
  * @returns {import("./recipe.d.ts").Only} */
 export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 
 const FREE_MARKS = ["Points", "Trail", "Labels"];
 
-/** The loose clouds, whose points may move at different times: drawn as single points, with no line, surface,
- * statistic or other cloud that depends on all of them at once. @param {Recipe} recipe @returns {Set<string>}
- */
+/** The names of the loose clouds: those whose points may start to move at different times. Their points are
+ * drawn one by one; no line, surface, statistic or other cloud needs all of them at the same stage; and no
+ * line or surface is sent through the same pipeline, which the points would leave. @param {Recipe} recipe
+ * @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
@@ -305,9 +314,9 @@ function alike(a, b) {
   );
 }
 
-/** The largest distance between corresponding points of two clouds, in their first m coordinates (by default
- * all of a's). @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param {number} n
- * @param {number} [m] */
+/** The largest distance between point i of a and point i of b, for n points each, in their first m
+ * coordinates (by default as many as a has). @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param
+ * {number} n @param {number} [m] */
 export function residual(a, b, n, m) {
   const da = a.length / n;
   const db = b.length / n;
@@ -320,8 +329,8 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** Mean, standard deviation, norm, and angle to the all-ones line, of one point. @param {ArrayLike<number>} x
- */
+/** The coordinates of one point, their mean and standard deviation, the point's norm, and its angle in
+ * degrees, 0 to 180, to the direction (1, …, 1); NaN at the origin. @param {ArrayLike<number>} x */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

@@ -6,25 +6,26 @@
  * @typedef {Extract<import("./engine.mjs").Step, {kind: "flow"}>} Flow
  * @typedef {(x: Float64Array) => Float64Array} Velocity
  *
- * @typedef {{time: number, point: number, place: number[]}} Node the time at which a step ends (point −1), or
- *   at which a point is put to a place
- * @typedef {{inputs: unknown[], nodes: Node[], states: Float64Array[]}} Run the states that were computed so
- *   far; inputs: the parameters and clouds that the velocity depends on
+ * @typedef {{time: number, point: number, place: number[]}} Node an event of the solution: the end of a
+ *   Runge–Kutta step (point −1), or a point that is put to a place
+ * @typedef {{inputs: unknown[], nodes: Node[], states: Float64Array[]}} Run a solution: the points after each
+ *   of the first nodes, as far as computed; inputs: the parameters and clouds that the velocity depends on
  */
 
 import { unpack, value } from "./packed.mjs";
 import { scratch } from "./scratch.mjs";
 import { same, takeTime } from "./time_slices.mjs";
 
-const KEPT_RUNS = 3; // for each flow: of what is shown, and of what is being computed
+const KEPT_RUNS = 3; // cached solutions for each flow: of what is shown, and of what is being computed
 
-/** @type {WeakMap<Flow, Run[]>} the latest first */
+/** @type {WeakMap<Flow, Run[]>} the cached solutions of each flow, the most recently used first */
 const runs = new WeakMap();
 
-/** The points at the time that the parameters say. Runs are cached: one is continued while only the time
- * changes, and repeated from where a point is put elsewhere. @param {Float64Array} x @param {number} n
- * @param {Flow} step @param {Params} params @param {unknown[]} inputs of the velocity
- * @param {Velocity} velocity */
+/** The points at the time `step.until`, which may depend on parameters: the solution that starts from x at
+ * the first of `step.times`. Between two nodes it is interpolated linearly. Solutions are cached: while only
+ * the time changes, one is continued; if a point is put to another place, it is recomputed from there on.
+ * @param {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]}
+ * inputs that the velocity depends on @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
@@ -53,7 +54,8 @@ export function flow(x, n, step, params, inputs, velocity) {
 /** @type {WeakMap<Flow, {n: number, values: Readonly<Float64Array>[], nodes: Node[]}>} */
 const latestNodes = new WeakMap();
 
-/** The nodes of a run; the same array while no put has changed. @param {Flow} step @param {number} n
+/** The nodes of a solution at these parameters; the same array while no `put` has changed. @param {Flow} step
+ * @param {number} n
  * @param {Params} params @returns {Node[]} in the order of time */
 function nodesOf(step, n, params) {
   const values = step.puts.flatMap(({ point, time, place }) =>
@@ -66,8 +68,9 @@ function nodesOf(step, n, params) {
   return nodes;
 }
 
-/** The times at which a step ends, or at which a point is put elsewhere. @param {Flow} step @param {number} n
- * @param {Params} params @returns {Node[]} in the order of time */
+/** Compute the nodes: the ends of all Runge–Kutta steps, and the points that are put to a place; a step ends
+ * at the time of each of these, too. Puts of points that do not exist, or after the last time, are left out.
+ * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
 function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];
@@ -84,14 +87,15 @@ function ordered({ times, puts }, n, params) {
   );
 }
 
-/** The nearest whole number; of two the even one, as in Python. @param {number} x */
+/** The nearest whole number; halfway between two, the even one, as Python's `round`. @param {number} x */
 function rounded(x) {
   const near = Math.round(x);
   return near - x === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** The run with these nodes, or a new one with all states that are known for it. @param {Flow} step
- * @param {Float64Array} x @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
+/** The cached solution from x with these nodes and inputs; or else a new one, which begins with the states
+ * that it has in common with a cached one. @param {Flow} step @param {Float64Array} x the points at the start
+ * @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
 function runOf(step, x, nodes, inputs) {
   const kept = runs.get(step) ?? [];
   const alike = kept.filter((run) => same(run.inputs, inputs) && same(run.states[0], x));
@@ -106,7 +110,8 @@ function runOf(step, x, nodes, inputs) {
   return run;
 }
 
-/** How many of a run's states hold for other nodes, too. @param {Run} run @param {Node[]} nodes */
+/** The number of states of a solution that are the same for other nodes, because the nodes up to there are
+ * equal. @param {Run} run @param {Node[]} nodes */
 function common(run, nodes) {
   const alike = (/** @type {Node} */ a, /** @type {Node} */ b) =>
     a.time === b.time && a.point === b.point && same(a.place, b.place);
@@ -115,9 +120,8 @@ function common(run, nodes) {
   return k;
 }
 
-/** A copy of the points x in which one gets the direction of `place`, and keeps its length.
- * @param {Float64Array} x
- * @param {number} point @param {number[]} place */
+/** A copy of the points x in which one point has the direction of `place`, and its own length as before.
+ * @param {Float64Array} x @param {number} point its index @param {number[]} place */
 function put(x, point, place) {
   const d = place.length;
   const out = Float64Array.from(x);
@@ -129,8 +133,8 @@ function put(x, point, place) {
   return out;
 }
 
-/** A classical Runge–Kutta step of fourth order. @param {Float64Array} x @param {number} h
- * @param {Velocity} f */
+/** One step of the classical fourth-order Runge–Kutta method for dx/dt = f(x). @param {Float64Array} x
+ * @param {number} h the length of the step, in time @param {Velocity} f */
 function rungeKutta(x, h, f) {
   const ahead = (/** @type {Float64Array} */ v, /** @type {number} */ part) =>
     x.map((each, i) => each + part * h * v[i]);

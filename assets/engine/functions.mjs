@@ -1,5 +1,5 @@
 // @ts-check
-/** Scalar functions of the pointwise steps: erf, tanh, GELU and others. */
+/** The scalar functions that `Pointwise` steps apply, such as GELU, and their derivatives. */
 
 /** erf for 0 ≤ a < 2: a power series of positive terms times a Gaussian, so nothing cancels.
  * @param {number} a */
@@ -37,8 +37,8 @@ const TANH = Float64Array.from({ length: 2 * TANH_IS_ONE * TABLE_STEPS + 1 }, (_
   Math.tanh(k / TABLE_STEPS - TANH_IS_ONE),
 );
 
-/** tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t) with a from a table: accurate to some roundings,
- * three times as fast as `Math.tanh`. @param {number} x */
+/** tanh x, accurate to a few roundings, three times as fast as `Math.tanh`. Writes x = a + t, with a in a
+ * table and t small: tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t). @param {number} x */
 export function tanh(x) {
   if (!(x > -TANH_IS_ONE && x < TANH_IS_ONE)) return Math.tanh(x);
   // Math.round would take longer than all the rest
@@ -53,7 +53,7 @@ export function tanh(x) {
 const GELU_CUBIC = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation of GELU by tanh
 const LOG_FLOOR = 1e-12; // lower limit of a logarithm's argument
 
-/** @type {Record<string, (x: number) => number>} */
+/** The functions by the names that recipes use. @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
   abs: Math.abs,
@@ -74,7 +74,7 @@ export const FUNCTIONS = {
   gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_CUBIC * (x + 0.044715 * x * x * x))),
 };
 
-/** The derivative of each function in terms of its argument and result; 0 where it is cut off.
+/** The derivative of each function at x, given x and the function's value y; 0 where the function is cut off.
  * @type {Record<string, (x: number, y: number) => number>} */
 export const SLOPES = {
   identity: () => 1,

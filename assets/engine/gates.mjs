@@ -1,19 +1,22 @@
 // @ts-check
-/** Which points of a circle or sphere around the origin a ReLU layer, x ↦ max(Wx + b, 0), keeps apart.
+/** Which points of a circle or sphere around the origin a ReLU layer, x ↦ max(Wx + b, 0), sends to an image
+ * of their own. The layer is linear on each set of points at which the same neurons are active (a piece).
  * Mirrors geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 
+// no other point has the same image; some others have; the whole linear piece has
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
-const MAX_EXACT_BITS = 52; // of an integer that a number can hold
+const MAX_EXACT_BITS = 52; // a JavaScript number holds an integer of so many bits exactly
 const RANK_TOLERANCE = 1e-9; // in lengths of the longest row: smaller differences are rounding
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
-/** The fate (an index of FATES) of each point, and the rank of its linear piece. @param {Layer} layer
- * @param {ArrayLike<number>} x points of a sphere (count × n) @param {ArrayLike<number>} z Wx + b of each
- * point @param {number} count */
+/** For each point of a circle or sphere its fate (an index of FATES) and the rank of its linear piece; and
+ * `highest`, the largest rank that is possible. @param {Layer} layer @param {ArrayLike<number>} x the points
+ * (count × n) @param {ArrayLike<number>} z Wx + b of each point (count × number of neurons)
+ * @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
@@ -38,11 +41,11 @@ export function fates({ W }, x, z, count) {
   return { fateOf, ranks, highest: n };
 }
 
-/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece of linearity.
- * unseen: the direction that the active neurons map to 0, if it is unique; along: each neuron's slope along
- * it */
+/** @typedef {{rank: number, fate: number, unseen: number[] | null, along: number[]}} Piece a linear piece of
+ *   the layer. unseen: the direction that the active neurons map to 0, if there is exactly one; along: the
+ *   slope of each neuron in this direction */
 
-/** The linear piece on which a given set of neurons, one bit each, is active. @param {number[][]} W
+/** The linear piece on which exactly the neurons in `on` are active: neuron k is bit k. @param {number[][]} W
  * @param {number} on @param {number} n @param {number} least @returns {Piece} */
 function pieceOf(W, on, n, least) {
   const seen = directions(
@@ -60,8 +63,8 @@ function pieceOf(W, on, n, least) {
   };
 }
 
-/** An orthonormal basis of the rows' span; remainders shorter than `least` count as 0.
- * @param {number[][]} rows @param {number} n @param {number} least @returns {number[][]} */
+/** An orthonormal basis of the span of some rows, by Gram–Schmidt; remainders up to the length `least` count
+ * as 0. @param {number[][]} rows @param {number} n @param {number} least @returns {number[][]} */
 function directions(rows, n, least) {
   /** @type {number[][]} */ const found = [];
   for (let left = rows; left.length && found.length < n;) {
@@ -75,7 +78,8 @@ function directions(rows, n, least) {
   return found;
 }
 
-/** The direction orthogonal to n − 1 given ones. @param {number[][]} seen @param {number} n */
+/** The unit vector orthogonal to n − 1 given unit vectors in n dimensions. @param {number[][]} seen
+ * @param {number} n */
 function across(seen, n) {
   const axes = Array.from({ length: n }, (_, k) => Array.from({ length: n }, (_, j) => Number(j === k)));
   return directions(
@@ -91,11 +95,12 @@ function less(x, along) {
   return x.map((each, j) => each - part * along[j]);
 }
 
-/** The length of the longest row. @param {number[][]} W */
+/** The length of the longest row of a matrix. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/** The number of pieces into which the neurons cut a circle. @param {Layer} layer with W (m × 2)
- * @param {number} radius */
+/** The number of linear pieces of a layer on a circle around the origin: each neuron changes sign at no or
+ * two points, and these cut the circle into arcs. @param {Layer} layer with W (m × 2) @param {number} radius
+ */
 export function pieces({ W, b }, radius) {
   const whole = 2 * Math.PI;
   const at = W.flatMap((w, k) => {
@@ -110,8 +115,9 @@ export function pieces({ W, b }, radius) {
   return Math.max(1, once.length);
 }
 
-/** The number of different sign patterns of points, and the entropy of their frequencies in bits.
- * @param {ArrayLike<number>} x @param {number} count */
+/** The number of different sign patterns that the coordinates of points have (0 counts as −), and the entropy
+ * of the patterns' frequencies, in bits. @param {ArrayLike<number>} x the points, one after the other @param
+ * {number} count the number of points */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const patternCounts = new Map();

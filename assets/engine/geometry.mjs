@@ -1,10 +1,12 @@
 // @ts-check
 /** Geometry for marks and readouts; mirrors geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
 
-/** @typedef {{length: number, width: number, least: number, steep: number}} Head see geometry/arrows.py */
+/** @typedef {{length: number, width: number, least: number, steep: number}} Head the shape of arrow heads;
+ * see geometry/arrows.py */
 
-/** A line with an arrow head at the end of each of its pieces: barb, tip, barb … @param {Float32Array} points
- * @param {number} k @param {Head | 0} arrow */
+/** A line with an arrow head added at the end of each of its pieces, which are separated by NaN. With 0 as
+ * arrow the line itself. @param {Float32Array} points k coordinates for each @param {number} k @param {Head |
+ * 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
   /** @type {number[]} */ const out = [];
@@ -19,8 +21,8 @@ export function withHeads(points, k, arrow) {
 }
 
 /**
- * The arrow head at the end of a piece of a line: barb, tip, barb …
- * @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]}
+ * The points that continue a piece of a line as an arrow head: barb, tip, barb, tip … The line already ends
+ * at the tip. @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]}
  */
 function head(piece, k, { length, width, least, steep }) {
   const n = piece.length / k;
@@ -39,8 +41,8 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors as long as `back` and orthogonal to it. @param {number[]} back @param {number} size
- * @param {number} steep */
+/** Vectors that are orthogonal to `back` and as long: two in the plane; in space four, in two opposite pairs.
+ * @param {number[]} back @param {number} size its length @param {number} steep as in `Head` */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
@@ -50,9 +52,10 @@ function sides(back, size, steep) {
   return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
-/** The semi-axes of an ellipsoid, longest first, from its centre and the images of orthonormal radii.
- * One-sided Jacobi: pairs of radii are rotated until all are orthogonal. @param {ArrayLike<number>} points
- * @param {number} n @returns {number[][]} */
+/** The semi-axes of an ellipsoid as vectors, longest first. By one-sided Jacobi rotations: pairs of radii are
+ * rotated until all are orthogonal. @param {ArrayLike<number>} points n points: the centre of the ellipsoid,
+ * then the images of orthonormal radii of the sphere from which it was made @param {number} n @returns
+ * {number[][]} */
 export function semiAxes(points, n) {
   const d = points.length / n;
   const axes = Array.from({ length: n - 1 }, (_, i) =>
@@ -77,9 +80,10 @@ export function semiAxes(points, n) {
   return axes.sort((a, b) => dot(b, b) - dot(a, a));
 }
 
-/** The disc that the plane {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: its centre, then its
- * edge, closed. @param {ArrayLike<number>} values of b + ⟨w, x⟩ at the origin and at the ends of the unit
- * vectors @param {number} radius @param {number} corners */
+/** The disc that the plane {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: the coordinates of its
+ * centre, then of a closed polygon along its edge. @param {ArrayLike<number>} values b + ⟨w, x⟩ at the origin
+ * and at the ends of the unit vectors @param {number} radius of the ball @param {number} corners of the
+ * polygon */
 export function disc(values, radius, corners) {
   const { normal, away } = plane(values, radius);
   return facing(
@@ -90,9 +94,10 @@ export function disc(values, radius, corners) {
   );
 }
 
-/** The line (2D) or disc (3D) through a point, orthogonal to a vector, within a radius: its centre, then the
- * line's ends or the disc's closed edge. All points coincide with the centre if the vector is 0.
- * @param {number[]} middle @param {number[]} vector @param {number} radius @param {number} corners */
+/** The line (2D) or disc (3D) with a given centre, orthogonal to a vector: the coordinates of its centre,
+ * then of the line's two ends or of a closed polygon along the disc's edge. If the vector is 0, all points
+ * are the centre. @param {number[]} middle the centre @param {number[]} vector @param {number} radius half
+ * the length of the line, or the radius of the disc @param {number} corners of the polygon */
 export function facing(middle, vector, radius, corners) {
   const size = Math.hypot(...vector) || 1;
   const normal = vector.map((x) => x / size);
@@ -121,8 +126,9 @@ export function facing(middle, vector, radius, corners) {
   return out;
 }
 
-/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and its signed distance from the origin, at most the
- * radius. @param {ArrayLike<number>} values @param {number} radius */
+/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and the signed distance of the plane from the origin,
+ * cut to ± radius. If w = 0 there is no plane: then the normal is the z-axis, and the distance is the radius.
+ * @param {ArrayLike<number>} values as in `disc` @param {number} radius */
 function plane(values, radius) {
   const [b, ...ends] = Array.from(values);
   const w = [0, 1, 2].map((i) => (ends[i] ?? b) - b);
@@ -131,13 +137,14 @@ function plane(values, radius) {
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
-const MAX_STEEPNESS = 0.95;
-const MIN_SIDEWAYS_SHARE = 1e-3;
+const MAX_STEEPNESS = 0.95; // cosine of the angle to the z-axis: above it, the eye moves to level height
+const MIN_SIDEWAYS_SHARE = 1e-3; // of the eye's distance: a shorter way along the plane has no direction
 const TIE_TOLERANCE = 1e-6; // as in geometry/plane.py
 
-/** The eye position, as far from the origin and as near as possible, from which the plane is seen edge-on;
- * null if there is none nearby. @param {ArrayLike<number>} values @param {number[]} eye
- * @returns {number[] | null} */
+/** Where the eye of a camera must move so that a plane is seen edge-on: the point of the plane that is near
+ * the eye's direction and as far from the origin as the eye. Null if there is none. @param
+ * {ArrayLike<number>} values as in `disc` @param {number[]} eye its present position @returns {number[] |
+ * null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
   const { normal, away } = plane(values, far);
@@ -157,8 +164,9 @@ export function edgeOn(values, eye) {
 /** The cross product of two vectors in space. @param {number[]} a @param {number[]} b */
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
-/** The outline of a histogram with equal bins; values outside the span count in the outermost bins.
- * @param {Float32Array} values @param {[number, number]} span @param {number} bins */
+/** The outline of a histogram with bins of equal width, as x and y of the corners of a stepped line; heights
+ * are counts. Values outside the span count in the outermost bins. @param {Float32Array} values @param
+ * {[number, number]} span @param {number} bins */
 export function histogram(values, [low, high], bins) {
   const counts = new Array(bins).fill(0);
   const out = new Float32Array(4 * bins + 4);
@@ -171,9 +179,10 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold that separates classes 0 and 1 best, and its accuracy. It is midway between
- * neighbouring values, or the largest value if it is best to put all in one class.
- * @param {Float32Array} values @param {ArrayLike<number>} classes */
+/** The threshold that separates the values of class 0 best from those of class 1, in either direction, and
+ * the share of values that it classifies correctly. It is midway between neighbouring values, or the largest
+ * value if it is best to put all in one class. @param {Float32Array} values @param {ArrayLike<number>}
+ * classes 0 or 1 for each value */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);
   const n = order.length;
@@ -191,9 +200,9 @@ export function bestThreshold(values, classes) {
   return best;
 }
 
-/** The accuracy of a threshold, above which the class is 1; without one, of the best threshold in either
- * direction. @param {Float32Array} values @param {ArrayLike<number>} classes @param {number | null} threshold
- */
+/** The share of values that a threshold classifies correctly if larger values count as class 1. If the
+ * threshold is null, the share that the best threshold reaches, in either direction. @param {Float32Array}
+ * values @param {ArrayLike<number>} classes 0 or 1 for each value @param {number | null} threshold */
 export function accuracy(values, classes, threshold) {
   if (threshold === null) return bestThreshold(values, classes).accuracy;
   return (

@@ -1,14 +1,15 @@
 // @ts-check
 /**
- * Points of a mark that can be dragged on the figure itself: by `Carry`, which sets the parameters of the
- * point, in 2D views; and by `Relocate`, which puts a point on a circle or a sphere at the clock's time.
+ * Drag points of a mark on the figure itself. What a drag does, the mark's `hand` says: `Carry`, in 2D views,
+ * sets the two parameters that are the point's x and y; `Relocate` puts a point of a circle or a sphere to
+ * another place on it, from the clock's present time on.
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../engine/recipe.d.ts").Relocate} Relocate
- * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move:
- *   to a place; follow: the clock
+ * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move: put
+ *   it to a place; follow: keep it there while the clock runs on, to be called in each frame
  */
 
 import { clockOf, parameterOf } from "../engine/engine.mjs";
@@ -17,20 +18,20 @@ import { pointsOf } from "../engine/shown.mjs";
 
 const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
-/** Events with which Plotly turns a space. Of a pressed pointer, browsers send `mouseout` and `mouseleave`
- * too, as soon as it is captured. */
+/** The events by which Plotly turns a 3D figure. Browsers send `mouseout` and `mouseleave`, too, when a
+ * pressed pointer is captured. */
 const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
   .map((what) => `mouse${what}`)
   .concat("touchstart", "touchmove");
 
-/** Let the pointer drag points of some marks of a panel: the nearest one is followed and moved.
- * @param {Player} player @param {Panel} panel @param {Mark[]} layers @param {AbortSignal} signal aborts when
- * the panel gets another recipe @returns {() => void} a function to call in each frame */
+/** Let the pointer drag points of some marks of a panel. A press near a point selects (follows) the nearest
+ * one and drags it; elsewhere Plotly gets the events as usual. @param {Player} player @param {Panel} panel
+ * @param {Mark[]} layers the marks whose points can be dragged @param {AbortSignal} signal aborts when the
+ * panel gets another recipe @returns {() => void} a function to call in each frame */
 export function dragging(player, panel, layers, signal) {
   const { gd } = panel;
   const options = { signal, capture: true };
   /** @type {Held | null} */ let held = null;
-  let own = false; // whether the last press was on a point; a browser may report moves of it after its end
   let layer = layers[0];
   const place = (/** @type {PointerEvent} */ event) => {
     const box = gd.getBoundingClientRect();
@@ -41,7 +42,7 @@ export function dragging(player, panel, layers, signal) {
       .map((each) => ({ layer: each, ...near(player, panel, each, place(event)) }))
       .reduce((a, b) => (b.far < a.far ? b : a));
   const keep = (/** @type {Event} */ event) => {
-    if (!held && !(own && event instanceof MouseEvent && event.buttons)) return;
+    if (!held) return;
     event.stopPropagation(); // Plotly would turn the space
     if (event.cancelable) event.preventDefault(); // a finger would scroll the page
   };
@@ -51,8 +52,7 @@ export function dragging(player, panel, layers, signal) {
       if (/** @type {Element} */ (event.target).closest(".handle")) return;
       const found = nearest(event);
       const { point } = found;
-      own = point >= 0;
-      if (!own) return;
+      if (point < 0) return;
       layer = found.layer;
       held = hold(player, layer, point);
       keep(event);
@@ -74,11 +74,13 @@ export function dragging(player, panel, layers, signal) {
   return () => held?.follow();
 }
 
-/** The centre of what a mark shows: the offsets of its rows. @param {Mark} layer */
+/** Where a mark draws the origin of its cloud's space, in display coordinates: the offsets of its rows.
+ * @param {Mark} layer */
 const centre = ({ rows }) => rows.map(({ offset }) => offset);
 
-/** The index of the point that is nearest to a pixel, on the near side of a sphere, and how far it is; −1 if
- * none is near. @param {Player} player @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
+/** The point of a mark that is nearest to a pixel: its index, and how far it is, in pixels. In 3D only points
+ * on the near side of the sphere count. Index −1 if none is within PICK_RADIUS_PX. @param {Player} player
+ * @param {Panel} panel @param {Mark} layer @param {number[]} pixel from the panel's top left */
 function near(player, panel, layer, [x, y]) {
   const points = pointsOf(layer, player.moment);
   const k = layer.rows.length;
@@ -101,7 +103,7 @@ function near(player, panel, layer, [x, y]) {
   return { point, far: least };
 }
 
-/** The place at a pixel, relative to the mark's centre; in 3D on the sphere of radius 1.
+/** The place under a pixel, relative to the mark's centre; in 3D a point of the sphere of radius 1.
  * @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
@@ -121,11 +123,13 @@ function hold(player, { hand }, point) {
   return { move: (at) => names.forEach((name, i) => put(player, name, at[i])), follow: () => {} };
 }
 
-/** @param {Player} player @param {string} name @param {number} value the parameter gets the nearest value on
- * its slider's grid */
+/** Set a parameter to the value of its slider's grid that is nearest to `value`. @param {Player} player
+ * @param {string} name @param {number} value */
 const put = (player, name, value) => player.set(name, fitting(value, parameterOf(player.recipe, name)));
 
-/** A point that is put into a direction at the clock's time. @param {Player} player @param {Relocate} hand
+/** Start to drag a point of a circle or sphere. Each move writes the point's index, the clock's time and the
+ * point's new direction into one of the mark's slots: the parameters of one `Put`. @param {Player} player
+ * @param {Relocate} hand
  * @param {number} point @returns {Held} */
 function relocated(player, { slots }, point) {
   const clock = /** @type {string} */ (clockOf(player.recipe)?.name);
@@ -145,12 +149,12 @@ function relocated(player, { slots }, point) {
   };
 }
 
-/** @type {WeakMap<Player, number>} the slot that was used last */
+/** @type {WeakMap<Player, number>} the index of the slot that each player used last */
 const latest = new WeakMap();
 
-/** The parameters for the next point that is put somewhere: those of the same point at the same time, or free
- * ones, or those that were used longest ago. @param {Player} player @param {string[][]} slots
- * @param {number} point */
+/** The slot for a point that is put somewhere now: the one that has this point at this time already; else a
+ * free one; else the one that was used longest ago. @param {Player} player @param {string[][]} slots the
+ * names of the parameters of each slot: index of the point, time, coordinates @param {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));
@@ -161,13 +165,14 @@ function slotFor(player, slots, point) {
   return slots[found];
 }
 
-/** Whether these are the parameters of a point that was put somewhere at the clock's present time.
+/** Whether a slot says that this point is put somewhere at the clock's present time.
  * @param {Player} player @param {string[]} slot @param {number} point */
 const isPut = ({ params, recipe }, [who, when], point) =>
   params[who] === point && params[when] === params[clockOf(recipe)?.name ?? ""];
 
-/** Turn the followed point in the plane of its first two coordinates, at the clock's time, if a mark has
- * `Relocate`. @param {Player} player @param {number} degrees */
+/** Turn the followed (selected) point around the origin in the plane of its first two coordinates, from the
+ * clock's present time on. Does nothing if no mark has a `Relocate`. @param {Player} player @param {number}
+ * degrees */
 export function nudge(player, degrees) {
   const layer = player.recipe.views
     .flatMap(({ layers }) => layers)
@@ -185,8 +190,8 @@ export function nudge(player, degrees) {
   hold(player, layer, followed).move([cos * x - sin * y, sin * x + cos * y, ...rest]);
 }
 
-/** The nearest value on the slider's grid. @param {number} value
- * @param {{min: number, max: number, step: number}} parameter */
+/** The value of a parameter's slider that is nearest to `value`: a multiple of its step from its minimum,
+ * within its limits. @param {number} value @param {{min: number, max: number, step: number}} parameter */
 export function fitting(value, { min, max, step }) {
   const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
   return Number(Math.min(max, near).toPrecision(12));

@@ -73,8 +73,6 @@ def test_a_token_is_dragged_while_it_moves(page, query):
     assert player(page, "p.params.time - p.params.when0") < 0.02, "held, it follows the clock"
     assert off(page, end, query) < 12, "it is under the pointer, but for the motion of a frame"
     page.mouse.up()
-    if view is not None:
-        player(page, STRAY, list(start))
     when = player(page, "(p.speed = 0.25, p.params.when0)")
     until(page, "p.params.time > p.params.when0 + 0.1")
     assert player(page, "p.params.when0") == pytest.approx(when, abs=0.05), "free, it goes on by itself"
