@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * The effect of a click on a mark.
+ * Whether a click on a mark has an effect, by the mark's `hand` (the action that a click or drag on it
+ * takes).
  *
  * @typedef {import("./recipe.d.ts").Hand} Hand
  */
 
-/** Whether a click on a mark follows the point. @param {{hand: Hand | null}} mark */
+/** Whether a click on a mark follows (selects) the clicked point. @param {{hand: Hand | null}} mark */
 export const follows = ({ hand }) => ["follow", "carry", "relocate", "open"].includes(hand?.kind ?? "");
 
-/** Whether a click on a mark does something. @param {{hand: Hand | null}} mark */
+/** Whether a click on a mark has any effect. @param {{hand: Hand | null}} mark */
 export const clickable = (mark) => follows(mark) || ["choose", "replay"].includes(mark.hand?.kind ?? "");

@@ -13,16 +13,17 @@
 
 import { image } from "./image.mjs";
 
-// in sizes of the whole: points nearer to a line or plane than this lie on it, as they come in float32
+// relative to the size of the point set: points nearer to a line or plane than this count as lying on it,
+// because points come in float32
 const FLATNESS_TOLERANCE = 5e-7;
-// in sizes of the whole: a point higher above a face than this sees it. A much larger tolerance would let
-// nearby points see an inconsistent set of faces
+// relative to the size of the point set: a point that is higher above a face than this is outside of it. With
+// a much larger tolerance, the faces for which this holds need not hang together
 const VISIBILITY_TOLERANCE = 1e-13;
 
-/** The convex hull. If the points are the image of those of `before` under an invertible affine map, the hull
- * `before` is reused.
- * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before]
- * @returns {Hull} */
+/** The convex hull of n points with d coordinates each, which may span at most three dimensions. If an
+ * invertible affine map takes the points of `before` to these, the corners and faces of `before` are reused.
+ * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before] the
+ * hull of the same points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
   const moved = before && image(before.points, points, n, d);
   if (before && moved)
@@ -61,7 +62,8 @@ export function hull(points, n, d, before) {
   };
 }
 
-/** Triangulate a polygon in space as a fan from its first point. @param {number[]} order closed */
+/** Triangulate a flat polygon in space as a fan of triangles around its point with the lowest index.
+ * @param {number[]} order indices of its corners; the last is the first again */
 function fan(order) {
   const corners = order.slice(1);
   const from = corners.indexOf(Math.min(...corners));
@@ -69,9 +71,10 @@ function fan(order) {
   return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
-/** The points in coordinates of the subspace that they span. Each axis goes towards the point that is
- * farthest from the span of those before it. @param {ArrayLike<number>} points @param {number} n
- * @param {number} d */
+/** The points in coordinates of the affine subspace that they span, relative to the first point (flat); its
+ * dimension (rank); and the distance of the point farthest from the first (size). Each axis goes towards the
+ * point that is farthest from the span of the axes before it. @param {ArrayLike<number>} points @param
+ * {number} n @param {number} d */
 function spread(points, n, d) {
   const rest = new Float64Array(points);
   const least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -135,7 +138,8 @@ function line(x, n) {
   return { corners: new Set([low, high]), order: [low, high], triangles: [] };
 }
 
-/** Andrew's monotone chain. @param {Float64Array} x @param {number} n @param {number} tolerance */
+/** The hull of points in the plane, by Andrew's monotone chain. @param {Float64Array} x @param {number} n
+ * @param {number} tolerance a corner that sticks out less than this is none */
 function polygon(x, n, tolerance) {
   const sorted = Array.from({ length: n }, (_, i) => i).sort(
     (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],
@@ -155,8 +159,8 @@ function polygon(x, n, tolerance) {
   return { corners: new Set(order), order, triangles: [] };
 }
 
-/** How far b lies to the right of the line from a to c. @param {Float64Array} x @param {number} a
- * @param {number} b @param {number} c */
+/** The distance of point b from the line from point a to point c, positive on the right. If a and c coincide,
+ * the distance from a to b. @param {Float64Array} x @param {number} a @param {number} b @param {number} c */
 function outside(x, a, b, c) {
   const ux = x[2 * c] - x[2 * a];
   const uy = x[2 * c + 1] - x[2 * a + 1];
@@ -166,8 +170,9 @@ function outside(x, a, b, c) {
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/** The incremental convex hull: the faces that a new point sees are replaced by faces from their rim to it.
- * @param {Float64Array} x @param {number} n @param {number} tolerance */
+/** The hull of points in space, by the incremental algorithm: it begins with a tetrahedron and adds one point
+ * after the other. The faces that a new point lies outside of are removed, and new faces join the rim of
+ * the hole to the point. @param {Float64Array} x @param {number} n @param {number} tolerance for corners */
 function polyhedron(x, n, tolerance) {
   const seen = (VISIBILITY_TOLERANCE / FLATNESS_TOLERANCE) * tolerance;
   const first = tetrahedron(x, n);
@@ -204,7 +209,7 @@ function polyhedron(x, n, tolerance) {
   return { corners: extremes(x, faces, tolerance), order: outline(triangles), triangles };
 }
 
-/** Four points that span a large part of the space. @param {Float64Array} x @param {number} n */
+/** The indices of four points that form a large tetrahedron. @param {Float64Array} x @param {number} n */
 function tetrahedron(x, n) {
   // the axes of `spread` led from point 0 to the farthest point, then to the point farthest from that line,
   // then to the point farthest from that plane
@@ -253,9 +258,10 @@ function facingAwayFrom(x, corners, inside) {
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/** The corners of the hull: points that do not lie flat inside a face or an edge. All neighbours of a corner
- * lie below it in the direction of the sum of the normals around it. @param {Float64Array} x
- * @param {Face[]} faces @param {number} tolerance */
+/** The corners of the hull: those vertices of its faces that do not lie inside a flat face or a straight
+ * edge, which consist of several triangles. A vertex is a corner if all its neighbours lie lower, in the
+ * direction of the sum of the normals of the faces around it. @param {Float64Array} x @param {Face[]} faces
+ * @param {number} tolerance */
 function extremes(x, faces, tolerance) {
   /** @type {Map<number, {up: number[], beside: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {
@@ -278,7 +284,8 @@ function extremes(x, faces, tolerance) {
   return new Set([...around.keys()].filter(isCorner));
 }
 
-/** Every edge once, as a line with gaps. @param {number[][]} triangles */
+/** Every edge of a closed surface once, as a line: the indices of its ends, then −1, a gap.
+ * @param {number[][]} triangles */
 const outline = (triangles) =>
   triangles.flatMap((corners) =>
     corners.flatMap((p, k) => (p < corners[(k + 1) % 3] ? [p, corners[(k + 1) % 3], -1] : [])),

@@ -1,27 +1,30 @@
 // @ts-check
 /**
- * Detect whether an invertible affine map takes the points of the previous moment to the present ones. Such a
- * map preserves convex hulls, averages and which key leads, so earlier results can be reused. Pure.
+ * Detect whether the points have moved from the previous moment to the present one by an invertible affine
+ * map. Such a map preserves convex hulls, averages, and which key gets the highest score, so earlier results
+ * can be reused instead of computed again. Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
- * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image the affine map: whether
- *   it mirrors space; and `query`, which maps a query to one that gives the points the same scores as before,
- *   up to a constant
- * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame axes spanned by the points:
- *   unit vectors from the first point, each towards the point `ends`, and all points' coordinates along them
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image the affine map: whether it
+ *   mirrors space; and `query`, which turns a query for the points before into one that gives the points
+ *   after the same scores, up to a constant
+ * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame orthonormal axes of the space
+ *   that the points span, from the first point; for each axis the index of the point that determined it
+ *   (ends), and the coordinates of all points along it
  */
 
 import { dot } from "./vectors.mjs";
 
-const COORDINATE_TOLERANCE = 2 ** -46; // in sizes of the points
-const MIN_AXIS_RATIO = 1e-4; // of lengths: a map that shrinks an axis by more counts as not invertible
+const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or distance
+const MIN_AXIS_RATIO = 1e-4; // of the shortest image of an axis to the longest: below, no invertible map
 
-/** @type {WeakMap<Points, Frame>} */
+/** @type {WeakMap<Points, Frame>} results of `frame` */
 const frames = new WeakMap();
 
 /**
- * The invertible affine map from the points before to those after; null if there is none.
- * @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image | null}
+ * The invertible affine map that takes each of n points before to the same point after; null if there is
+ * none. @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image |
+ * null}
  */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
@@ -85,9 +88,9 @@ function frame(points, n, d) {
   return built;
 }
 
-/** Whether each point has the same coordinates in the new axes as it had in the old ones.
- * @param {Float64Array[]} along @param {number[][]} to @param {Points} after @param {number} n
- * @param {number} d */
+/** Whether each point has the same coordinates with respect to the images of the axes as it had with respect
+ * to the axes. @param {Float64Array[]} along the coordinates before @param {number[][]} to the images of the
+ * axes @param {Points} after @param {number} n @param {number} d */
 function follows(along, to, after, n, d) {
   let size = 0;
   for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));

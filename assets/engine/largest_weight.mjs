@@ -1,23 +1,27 @@
 // @ts-check
 /**
- * The largest attention weight that any query can give to an unselectable key, by Newton's method. Pure.
+ * The largest attention weight that any query can give to a key that no query can select, by Newton's method.
+ * Pure.
  *
- * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen keys relative to a
- *   place: rows of their coordinates, then rows of the products of each two coordinates, padded to a multiple
- *   of ROWS_PER_PASS; size: the largest distance */
+ * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen n keys relative to a place (an
+ *   origin). rows: one row of n numbers for each coordinate, then one for the product of each two
+ *   coordinates, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest distance of a key from
+ *   the place
+ */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
 
-const SINGULAR_TOLERANCE = 1e-12;
+const SINGULAR_TOLERANCE = 1e-12; // added to the diagonal of the covariance, relative to its mean
 const MAX_NEWTON_STEPS = 100;
 const MAX_STEP_HALVINGS = 40;
-const CERTAIN_GAIN = 1e-9;
-const FRAME_WEIGHT_TOLERANCE = 1e-5; // of a weight while the figure moves: the error of a third-order step
-// a key so much below the highest score has a weight that changes no sum; subnormal numbers would be slow
+const CERTAIN_GAIN = 1e-9; // a Newton step with a smaller expected gain is taken without a check
+const FRAME_WEIGHT_TOLERANCE = 1e-5; // estimated error of a weight that is allowed while the figure moves
+// a key whose score is so much below the highest gets weight 0: it would change no sum, and computing with
+// subnormal numbers is slow
 const NEGLIGIBLE_SCORE_GAP = 45;
-const SUM_ROUNDINGS = 8; // rounding error of a sum of products, in machine epsilons; n more for n terms
-const MAX_START_SCORE = 1e3; // larger scores of a start are arbitrary: its keys have come together
-const MAX_SERIES_SCORE = 2; // for longer steps, in scores, the third-order expansion is not valid
+const SUM_ROUNDINGS = 8; // rounding error of a sum of n products, in machine epsilons: this + n
+const MAX_START_SCORE = 1e3; // a start with larger scores is not used: its keys have come together
+const MAX_SERIES_SCORE = 2; // the third-order expansion is not valid for steps that change a score by more
 
 const ROWS_SCRATCH = { buffer: new Float64Array(0) };
 const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
@@ -25,8 +29,9 @@ const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 2 or 4 dimensions
 
 /**
- * The keys relative to a place, with the products of their coordinates.
- * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number[]} from @returns {Seen}
+ * The keys relative to a place, with the products of each two of their coordinates. The result is valid until
+ * the next call, which reuses its memory. @param {ArrayLike<number>} keys @param {number} n @param {number} d
+ * @param {number[]} from @returns {Seen}
  */
 export function seen(keys, n, d, from) {
   const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
@@ -44,7 +49,7 @@ export function seen(keys, n, d, from) {
   return { rows, size: Math.sqrt(size), n, d };
 }
 
-/** The mean of all keys. @param {ArrayLike<number>} keys @param {number} n @param {number} d */
+/** The mean of n keys. @param {ArrayLike<number>} keys @param {number} n @param {number} d */
 export function middle(keys, n, d) {
   const sums = new Array(d).fill(0);
   for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) sums[j] += keys[i * d + j];
@@ -61,12 +66,13 @@ export function coordinates({ rows, n, d }, k) {
   return out;
 }
 
-/** Minimise L(q) = log Σ exp⟨q, k − h⟩ by Newton's method; the sum runs over all keys k, including h. If h
- * lies inside the convex hull of the other keys, e^(−min L) is the largest attention weight that h can get,
- * and the average of the others by their weights is then h. @param {Seen} all @param {number[]} key h
- * @param {number[] | null} [start] the first q @param {number} [exact] stop once a step is expected to lower
- * L by no more than this; by default, once the weight is estimated to FRAME_WEIGHT_TOLERANCE
- * @returns {{query: number[], value: number}} q and min L */
+/** Minimise L(q) = log Σ exp⟨q, k − h⟩ over the query q, by Newton's method; the sum runs over all keys k,
+ * including h. If h lies inside the convex hull of the other keys, e^(−min L) is the largest attention weight
+ * that any query can give h; and at that query, the average of the other keys by their weights is h. @param
+ * {Seen} all the keys @param {number[]} key h @param {number[] | null} [start] a query near the minimum
+ * @param {number} [exact] stop once a step is expected to lower L by no more than this; by default, once the
+ * weight is known to FRAME_WEIGHT_TOLERANCE @returns {{query: number[], value: number}} the query, and min L
+ */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);
@@ -105,9 +111,10 @@ function less(x, part, y) {
   return out;
 }
 
-/** The largest change of a score, relative to the mean, by a step, and the mean of the changes' cubes: the
- * third-order term of L. Reads the softmax in SOFTMAX_SCRATCH. @param {Seen} all @param {number[]} move
- * @param {number[]} mean */
+/** How far a Newton step leads beyond the quadratic approximation of L. Of the changes of the keys' scores by
+ * the step, relative to their weighted mean: the largest absolute value (far), and the weighted mean of their
+ * cubes, which is the third-order term of L (cubes). The weights are the softmax in SOFTMAX_SCRATCH. @param
+ * {Seen} all @param {number[]} move the step @param {number[]} mean the weighted mean of the keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);
@@ -127,15 +134,16 @@ const EXP_TABLE = Float64Array.from({ length: NEGLIGIBLE_SCORE_GAP * EXP_TABLE_S
   Math.exp(-k / EXP_TABLE_STEPS),
 );
 
-/** e^x for −NEGLIGIBLE_SCORE_GAP ≤ x ≤ 0 from a table: accurate to some roundings, three times as fast as
- * `Math.exp`. @param {number} x */
+/** e^x for −NEGLIGIBLE_SCORE_GAP ≤ x ≤ 0, by a table and a short series: accurate to a few roundings, three
+ * times as fast as `Math.exp`. @param {number} x */
 function exp(x) {
   const k = (0.5 - EXP_TABLE_STEPS * x) | 0;
   const t = x + k / EXP_TABLE_STEPS;
   return EXP_TABLE[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
 }
 
-/** The softmax of ⟨q, k⟩, in SOFTMAX_SCRATCH, and log Σ exp. @param {Seen} all @param {number[]} q */
+/** The softmax of the scores ⟨q, k⟩ of all keys k (p, in SOFTMAX_SCRATCH), and log Σ exp⟨q, k⟩ (value).
+ * @param {Seen} all @param {number[]} q */
 export function softmax({ rows, n, d }, q) {
   const p = grown(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);
@@ -145,15 +153,17 @@ export function softmax({ rows, n, d }, q) {
   return { p, value: highest + Math.log(sum) };
 }
 
-/** Results of the last `moments`, kept so that a frame allocates no memory. */
+/** Results of the last call of `moments`: arrays that are reused, so that a frame allocates no memory. */
 const SOFTMAX_MEAN = /** @type {number[]} */ ([]);
 const SOFTMAX_COVARIANCE = /** @type {number[]} */ ([]);
 const ROW_SUMS = /** @type {number[]} */ ([]);
 
-/** log Σ exp⟨q, k⟩ with its gradient and curvature: leaves the softmax in SOFTMAX_SCRATCH, its mean in
- * SOFTMAX_MEAN, and its covariance in SOFTMAX_COVARIANCE, with a ridge for directions in which keys do not
- * vary. Computes ROWS_PER_PASS independent sums at once, so that none waits for another. @param {Seen} all
- * @param {number[]} q */
+/** Return log Σ exp⟨q, k⟩ over all keys k, and compute its gradient and curvature at q, which are the mean
+ * and the covariance of the keys, weighted by the softmax of their scores: they are left in SOFTMAX_MEAN and
+ * SOFTMAX_COVARIANCE (lower half), the softmax in SOFTMAX_SCRATCH. The covariance gets a small ridge, so that
+ * it is invertible also if the keys do not vary in some direction. ROWS_PER_PASS sums are computed in one
+ * loop, so that the processor need not wait for one addition before the next. @param {Seen} all @param
+ * {number[]} q */
 function moments(all, q) {
   const { rows, n, d } = all;
   const { p, value } = softmax(all, q);

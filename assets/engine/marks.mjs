@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The points that each kind of mark draws, mirroring components/language/marks/: one function per kind, of
- * the same name, gives its points in display coordinates, in drawing order, with gaps as NaN. Pure. A test
- * compares names and points with Python.
+ * The points that each kind of mark draws. For each kind, MARKS has one function with the name of the kind;
+ * it returns the points in display coordinates, one after the other in drawing order, with NaN for gaps.
+ * Mirrors components/language/marks/; a test compares names and points with Python. Pure.
  *
  * The types are generated from Python's dataclasses (tools/browser_types.py).
  *
@@ -29,7 +29,7 @@ import { certificateOf, hullOf } from "./measures.mjs";
 import { every, parametersOf, sourcesOf } from "./steps.mjs";
 import { latest, same, takeTime } from "./time_slices.mjs";
 
-const COUNT_TOLERANCE = 1e-9; // of a count
+const COUNT_TOLERANCE = 1e-9; // so that rounding does not lower a count by 1
 
 /** @type {{[Kind in Mark["mark"]]: (mark: Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
 export const MARKS = {
@@ -41,8 +41,8 @@ export const MARKS = {
     return withHeads(mark.order ? gather(points, k, unpack(mark.order)) : points, k, mark.arrow);
   },
 
-  /** The path from a point's position at each stage to its present one; corners that are still ahead coincide
-   * with the point. */
+  /** The path of each point through its stages up to its present position. It always has the same number of
+   * corners: those of stages that are still ahead coincide with the present position. */
   Trail(mark, moment) {
     const { recipe, stages, params, progress } = moment;
     const each = moment.each?.[mark.cloud];
@@ -63,7 +63,8 @@ export const MARKS = {
     return withHeads(out, k, mark.arrow);
   },
 
-  /** The path up to the parameter's current value; the corners beyond it coincide with the point. */
+  /** The path of each point up to the parameter's current value, or the whole path. It always has the same
+   * number of corners: those beyond the current value coincide with the point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -189,33 +190,33 @@ export const MARKS = {
   Cells: (mark, moment) => allPoints(mark, moment),
 };
 
-/** The points of a mark. @param {Mark} mark @param {Moment} moment */
+/** The points that a mark draws, by the function of its kind; `pointsOf` in shown.mjs is the cached version.
+ * @param {Mark} mark @param {Moment} moment */
 export const drawn = (mark, moment) =>
   /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
 /**
- * @typedef {import("./time_slices.mjs").Slot<Float64Array>} Slot
- * @type {WeakMap<import("./engine.mjs").Cloud, Record<string, Slot>>} the positions of all points at each
- *   stop of a parameter, before the progress moves them
+ * @typedef {import("./time_slices.mjs").Slot<Float64Array>} Slot @type {WeakMap<import("./engine.mjs").Cloud,
+ * Record<string, Slot>>} results of `startsOf`: for each cloud, one slot for each parameter and list of stops
  */
 const starts = new WeakMap();
 
 /**
- * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} the stages of the shown points at each
- *   stop
+ * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} results of `walk`
  */
 const walked = new WeakMap();
 
-/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} */
+/** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} results of `way` */
 const ways = new WeakMap();
 
-/** The values of all parameters but the one along which the mark's paths run. @param {WayMark} mark
+/** The values of all parameters except the one that changes along the mark's paths. @param {WayMark} mark
  * @param {import("./engine.mjs").Params} params */
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
-/** The positions of all points at stage 0 for each stop of the mark's parameter, one stop after the other;
- * the same array until another parameter changes. They are computed in time slices.
- * @param {WayMark} mark @param {Moment} moment */
+/** The positions of all points of a `Way`'s cloud at stage 0, for each value in the mark's `stops` of its
+ * parameter: one stop after the other. The same array until another parameter changes. Computed in time
+ * slices, so until the computation is complete the previous result is returned. @param {WayMark} mark @param
+ * {Moment} moment */
 export function startsOf(mark, { recipe, stages, params }) {
   const cloud = cloudOf(recipe, mark.cloud);
   const slots = starts.get(cloud) ?? {};
@@ -235,9 +236,9 @@ export function startsOf(mark, { recipe, stages, params }) {
   return latest(slot, otherParams(mark, params), compute, false);
 }
 
-/** The paths of points as the mark's parameter runs through its stops and nothing else changes, with a gap
- * after each path. Recomputed only if something else has moved.
- * @param {WayMark} mark @param {Moment} moment */
+/** The whole path of each shown point, in display coordinates: where it would be now at each of the stops of
+ * the mark's parameter, if nothing else changed; with a gap after each path. Cached until another parameter
+ * or the progress changes. @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = chosen(mark, moment);
@@ -256,9 +257,9 @@ function way(mark, moment) {
   return points;
 }
 
-/** The stages of these points at all stops, point by point: they do not depend on the progress.
- * @param {WayMark} mark @param {Moment} moment @param {number[]} indices @param {Float64Array} starting the
- * positions of all points at each stop */
+/** All stages of some points, as if each point at each stop were a point of its own: point by point, and for
+ * each point stop by stop. They do not depend on the progress. @param {WayMark} mark @param {Moment} moment
+ * @param {number[]} indices of the points @param {Float64Array} starting the result of `startsOf` */
 function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
   const inputs = [starting, ...indices, ...moving(cloud, mark.parameter, params, stages)];
@@ -278,11 +279,11 @@ function walk(mark, { recipe, stages, params }, indices, starting) {
   return found;
 }
 
-/** The values of parameters, and the stages of clouds, that the steps of a cloud use, except one parameter.
+/** What the steps of a cloud depend on, except one parameter: the values of parameters, and the stages of
+ * clouds.
  *
- * @param {import("./engine.mjs").Cloud} cloud @param {string} parameter
- * @param {import("./engine.mjs").Params} params @param {import("./engine.mjs").Stages} stages
- * @returns {unknown[]}
+ * @param {import("./engine.mjs").Cloud} cloud @param {string} parameter @param
+ * {import("./engine.mjs").Params} params @param {import("./engine.mjs").Stages} stages @returns {unknown[]}
  */
 function moving(cloud, parameter, params, stages) {
   const steps = every(cloud.steps);
@@ -294,11 +295,11 @@ function moving(cloud, parameter, params, stages) {
   ];
 }
 
-/** The weights of a row, which are the query whose scores it shows. @param {Row} row
- * @param {Record<string, number>} params */
+/** The weights of a row at these parameters, as a vector: the query whose scores the row shows. @param {Row}
+ * row @param {Record<string, number>} params */
 const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
 
-/** The scores ⟨query, key⟩ of all points. @param {ArrayLike<number>} points @param {number} n
+/** The scores ⟨query, key⟩ of n points as keys. @param {ArrayLike<number>} points @param {number} n
  * @param {number[]} query */
 function scoresOf(points, n, query) {
   const d = points.length / n;
@@ -307,9 +308,11 @@ function scoresOf(points, n, query) {
   return out;
 }
 
-/** The centre and the edge of a supporting line or plane.
- * @param {import("./recipe.d.ts").SupportMark | import("./recipe.d.ts").SupportDiscMark} mark
- * @param {Moment} moment */
+/** The supporting line or disc of a query, orthogonal to it and through the key with the highest score: its
+ * centre, then its ends or edge. The query is the mark's own; without one, the best query of the followed
+ * point, and if no query selects this point, only the centre, repeated. @param
+ * {import("./recipe.d.ts").SupportMark | import("./recipe.d.ts").SupportDiscMark} mark @param {Moment} moment
+ */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -335,9 +338,10 @@ function support(mark, moment) {
   );
 }
 
-/** (length, weight) of the followed point, for queries of one direction and equally spaced lengths.
- * @param {Mark} mark @param {number[]} query @param {[number, number]} span @param {number} count
- * @param {Moment} moment */
+/** The attention weight of the followed (selected) point as a function of the length of the query: pairs
+ * (length, weight) for equally spaced lengths. @param {Mark} mark @param {number[]} query its direction
+ * @param {[number, number]} span the smallest and the largest length @param {number} count the number of
+ * lengths @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud);
   const size = Math.hypot(...query) || 1;
@@ -357,10 +361,11 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
   return out;
 }
 
-/** Σ exp(length·(score − own)) for equally spaced lengths: a product replaces an exponential for each. A
- * function of its own, because V8 discarded its compiled code every frame when it shared closures.
- * @param {Float64Array} scores @param {number} own @param {number} low @param {number} step
- * @param {number} count */
+/** For each of `count` lengths low, low + step, …: Σ exp(length·(score − own)) over all scores. Each term
+ * follows from the one before by a multiplication, instead of an exponential function. This is a separate
+ * function because V8 discarded the compiled code in every frame when it stood inside another function.
+ * @param {Float64Array} scores @param {number} own the score of the followed point @param {number} low @param
+ * {number} step @param {number} count */
 function exponentials(scores, own, low, step, count) {
   const sums = new Float64Array(count);
   for (let k = 0; k < scores.length; k++) {
@@ -371,13 +376,13 @@ function exponentials(scores, own, low, step, count) {
   return sums;
 }
 
-/** The centre of a disc, and its edge.
+/** The display coordinates of the disc that a plane cuts from a ball: its centre, then its edge.
  * @param {import("./recipe.d.ts").RimMark | import("./recipe.d.ts").DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);
 }
 
-/** Display coordinates of points that belong to no cloud, so have no stages. @param {Row[]} rows
- * @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>} params */
+/** The display coordinates of points that belong to no cloud; every row reads these points. @param {Row[]}
+ * rows @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>} params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Products of a matrix and points: sparse, or dense for few points.
+ * Multiply points by a matrix, which is stored in compressed rows (sparse), or as it is (dense) if there are
+ * only a few points. Matrices are stored row by row, and points one after the other.
  *
  * @typedef {import("./engine.mjs").Of} Of
  * @typedef {import("./engine.mjs").Params} Params
@@ -11,7 +12,8 @@
 import { value } from "./packed.mjs";
 import { differences, scratch } from "./scratch.mjs";
 
-/** Whether each row of A sums to 0, up to rounding. @param {Readonly<Float64Array>} A @param {number} d */
+/** Whether each row of A sums to 0, up to rounding, as the rows of a centring matrix do.
+ * @param {Readonly<Float64Array>} A @param {number} d the number of columns */
 function levels(A, d) {
   for (let r = 0; r < A.length; r += d) {
     let sum = 0;
@@ -27,14 +29,16 @@ function levels(A, d) {
 
 /**
  * @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level:
- * boolean, used: Int32Array, picks: boolean}} Sparse a
- * matrix in compressed rows: starts, columns, numbers. twins: whether a row and the next have equal columns.
- * level: whether all rows sum to 0; used: then, all columns once. picks: whether each row picks a coordinate
- * @type {WeakMap<Readonly<Float64Array>, Sparse>} */
+ * boolean, used: Int32Array, picks: boolean}} Sparse a matrix in compressed rows (CSR): starts, columns,
+ * numbers. twins: 1 for each row that is computed together with the next one, because both have nonzero
+ * entries in the same columns. level: whether all rows sum to 0; used: if so, the columns that are not all
+ * zero. picks: whether each row has a single entry, 1, and so picks a coordinate @type
+ * {WeakMap<Readonly<Float64Array>, Sparse>}
+ */
 const sparser = new WeakMap();
 
 /**
- * A matrix in compressed rows; cached.
+ * A matrix with d columns in compressed rows; cached for each array A.
  * @param {Readonly<Float64Array>} A @param {number} d @returns {Sparse}
  */
 function sparse(A, d) {
@@ -63,7 +67,7 @@ function sparse(A, d) {
 }
 
 /**
- * Mark the first row of each pair of consecutive rows with the same columns.
+ * The array `twins` of `Sparse`: 1 for the first row of each pair of consecutive rows with the same columns.
  * @param {Int32Array} starts @param {Int32Array} columns
  */
 function paired(starts, columns) {
@@ -78,19 +82,20 @@ function paired(starts, columns) {
   return out;
 }
 
-const MIN_SPARSE_POINTS = 4; // for fewer points the analysis of a matrix does not pay
+const MIN_SPARSE_POINTS = 4; // for fewer points, compressing the matrix takes longer than it saves
 
-/** @typedef {{at: Float64Array, from: number, stride: number}} Place where results are written: from an index
- * on, points `stride` apart */
+/** @typedef {{at: Float64Array, from: number, stride: number}} Place where results are written: point i to
+ * the array `at` from the index from + i·stride on */
 
 /**
- * A·x + b. If all rows of A sum to 0 (centring), a constant vector is mapped exactly to b: rounding would
- * give it a direction. Computes four points, and two rows with the same columns, at once, so that independent
- * sums do not wait for each other.
+ * A·x + b for n points. If all rows of A sum to 0 (centring), the first coordinate of each point is
+ * subtracted from all its coordinates before, so that a constant vector is mapped exactly to b: otherwise
+ * rounding would give it an arbitrary direction. Four points, and two rows with the same columns, are
+ * computed in one loop, so that the processor need not wait for one addition before the next.
  *
  * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
- *   | null} b
- * @param {Place} [place] where to write the result; by default a scratch array */
+ *   | null} b @param {Place} [place] where to write the result; by default a scratch array
+ */
 export function affine(x, n, A, b, place) {
   const d = x.length / n || 1;
   const m = A.length / d;
@@ -107,7 +112,7 @@ export function affine(x, n, A, b, place) {
   const from = level ? lowered(x, n, d, used) : x;
   const last = n - 1;
   for (let i = 0; i < n; i += 4) {
-    // four points are left, or fewer
+    // if fewer than four points are left, the last one is computed several times
     const p = i;
     const q = Math.min(i + 1, last);
     const s = Math.min(i + 2, last);
@@ -178,8 +183,8 @@ export function affine(x, n, A, b, place) {
 }
 
 /**
- * The points minus their first coordinate, in the columns that a matrix uses.
- * @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns
+ * The points with their first coordinate subtracted from the coordinates in these columns; the others are
+ * left undefined. @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns
  */
 function lowered(x, n, d, columns) {
   const low = differences(x.length);
@@ -189,7 +194,8 @@ function lowered(x, n, d, columns) {
   return low;
 }
 
-/** A·x + b for few points, without analysing A. @param {Float64Array} x @param {number} n
+/** A·x + b for few points, without compressing A; writes to y as `Place` says. @param {Float64Array} x
+ * @param {number} n
  * @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b @param {Float64Array} y
  * @param {number} stride @param {number} before */
 function dense(x, n, A, b, y, stride, before) {
@@ -201,7 +207,7 @@ function dense(x, n, A, b, y, stride, before) {
     const to = before + i * stride;
     for (let r = 0; r < m; r++) y[to + r] = b ? b[r] : 0;
     for (let j = 0; j < d; j++) {
-      // rows that pick coordinates are mostly zeros
+      // many points, such as one-hot vectors, have mostly zeros
       const off = x[i * d + j] - from;
       if (off !== 0) for (let r = 0; r < m; r++) y[to + r] += A[r * d + j] * off;
     }
@@ -209,11 +215,11 @@ function dense(x, n, A, b, y, stride, before) {
   return y;
 }
 
-/** @type {WeakMap<Float64Array, Float64Array>} points as the columns of a matrix */
+/** @type {WeakMap<Float64Array, Float64Array>} points, transposed: results of `matrix` */
 const across = new WeakMap();
 
-/** The points of another cloud as a matrix. @param {Of} of @param {Stages} all
- * @returns {Readonly<Float64Array>} */
+/** The points of another cloud at a stage (by default its last) as a matrix: they are its rows, or,
+ * transposed, its columns. @param {Of} of @param {Stages} all @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
   const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   const before = across.get(points);
@@ -226,7 +232,8 @@ function matrix({ of, stage, transposed, shape }, all) {
   return out;
 }
 
-/** The arrays A and b of an affine step. @param {Extract<Step, {kind: "affine"}>} step @param {Params} params
+/** The arrays A and b of an affine step at these parameters; b is null if the step has none.
+ * @param {Extract<Step, {kind: "affine"}>} step @param {Params} params
  * @param {Stages} all @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
 export const numbersOf = ({ A, b }, params, all) => [
   "of" in A ? matrix(A, all) : value(A, params),

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Measures of a cloud's current points: their hull, which of them attention can select, their fates under
- * max(x, 0), and one number for each. Pure; the last result for each cloud is cached.
+ * What is computed from a cloud's current points: their convex hull, which of them attention can select as
+ * keys, what a ReLU layer does to them (their fates), and measures, which give each point a number. The last
+ * result for each cloud is cached. Pure.
  *
  * @typedef {import("./recipe.d.ts").Measure} Measure
  * @typedef {import("./engine.mjs").Packed} Packed
@@ -13,11 +14,14 @@ import { fates } from "./gates.mjs";
 import { hull } from "./hull.mjs";
 import { certificate, selection, weights } from "./selection.mjs";
 
-/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} of a cloud's stages, by the step */
+/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} results of `fatesOf`: for the
+ * stages of a cloud, by the index of the layer's step */
 const gated = new WeakMap();
 
-/** The fate of each point of a cloud under max(x, 0), and the rank of its linear piece.
- * @param {{before: number, basis: Packed}} only @param {string} name @param {Moment} moment */
+/** The fate of each point of a cloud under a ReLU layer, and the rank of its linear piece, as `fates` returns
+ * them. The layer is the affine step at the index `before`, followed by max(·, 0); the points lie on a circle
+ * or sphere in the space that the rows of `basis` span. @param {{before: number, basis: Packed}} only @param
+ * {string} name @param {Moment} moment */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const cloudStages = stages[name];
   const n = sizeOf(recipe, name);
@@ -35,8 +39,9 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   return next;
 }
 
-/** W and b of an Affine step, restricted to the space of a basis. @param {import("./engine.mjs").Cloud} cloud
- * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+/** W and b of the affine step at the index `before`, in coordinates with respect to an orthonormal basis of a
+ * subspace. @param {import("./engine.mjs").Cloud} cloud @param {number} before @param {Packed} basis @param
+ * {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
@@ -54,9 +59,10 @@ export function layer({ steps }, before, basis, params) {
 const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
-/** Cache a function of points; it gets the previous result for the same cloud as a start. @template T
- * @param {(points: Float64Array, n: number, d: number, before: T | undefined, name: string, moment: Moment)
- * => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+/** A cached version of the function `find` of points. Results are cached by the identity of the array of
+ * points; if there is none, `find` also gets the previous result for the same cloud (before), from which it
+ * can start. @template T @param {(points: Float64Array, n: number, d: number, before: T | undefined, name:
+ * string, moment: Moment) => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
   /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
@@ -72,8 +78,8 @@ function remembering(find) {
   };
 }
 
-/** Which of a cloud's points attention can select. Compares with a copy, since the memory of earlier points
- * is reused. */
+/** Which of a cloud's points attention can select. The result keeps a copy of the points, because the next
+ * moment is compared with it and the memory of the points themselves is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering(
   (points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) =>
@@ -85,13 +91,13 @@ const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, 
 export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
 
 /**
- * @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} of the
- *   point that was followed last
+ * @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} for the
+ *   points of a cloud, the certificate of the point that was followed (selected) last
  */
 const certificates = new WeakMap();
 
-/** The certificate of the followed point: what attention can give it, and why. @param {string} cloud
- * @param {Moment} moment */
+/** The certificate of the followed (selected) point of a cloud as a key: the largest attention weight that
+ * any query can give it, with a proof. @param {string} cloud @param {Moment} moment */
 export function certificateOf(cloud, { recipe, at, followed }) {
   const points = at[cloud];
   const n = sizeOf(recipe, cloud);
@@ -103,7 +109,7 @@ export function certificateOf(cloud, { recipe, at, followed }) {
   return found;
 }
 
-/** One number for each point of a cloud. @param {Measure} measure @param {string} cloud
+/** The number that a measure gives each point of a cloud. @param {Measure} measure @param {string} cloud
  * @param {Moment} moment @returns {Float32Array} */
 export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment;
@@ -116,8 +122,8 @@ export function measured(measure, cloud, moment) {
   return new Float32Array(weightsOf(points, cloud, moment).largest);
 }
 
-/** The angle of each of n points to the all-ones line, in degrees; 90 at the origin.
- * @param {Float64Array} points @param {number} n */
+/** The angle of each of n points to the line through the origin along (1, …, 1), in degrees from 0 to 90; 90
+ * at the origin. @param {Float64Array} points @param {number} n */
 function toMeanLine(points, n) {
   const d = points.length / n;
   return Float32Array.from({ length: n }, (_, i) => {

@@ -1,13 +1,15 @@
 // @ts-check
 /**
- * The point of a convex hull that is nearest to a key, and with it the query that selects the key. Pure.
+ * The point of the convex hull of the other keys that is nearest to a key. The direction from that point to
+ * the key is the query that selects the key by the largest margin. Pure.
  *
- * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around a key: the offsets to the
- *   other keys, coordinate by coordinate, and the largest distance (size) */
+ * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around n other keys, seen from a key:
+ *   the offsets to them, stored coordinate by coordinate (away), and the largest distance (size)
+ */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
 
-export const LEAD_TOLERANCE = 1e-12;
+export const LEAD_TOLERANCE = 1e-12; // relative to the largest distance: smaller margins are rounding
 const MAX_STEPS = 100;
 
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
@@ -16,10 +18,11 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The unit query by which key k leads all others by the largest margin (0 if no query selects it); and
- * `among`, the keys whose hull contains the nearest point. @param {ArrayLike<number>} keys @param {number} n
- * @param {number} d @param {number} k @param {number[]} [start] `among` at the previous moment
- * @returns {{query: number[], margin: number, among: number[]}} */
+/** The query of length 1 for which the score of key k exceeds all others by the largest margin; this margin,
+ * 0 if no query selects the key; and the indices of the keys whose hull contains the point nearest to it
+ * (among). @param {ArrayLike<number>} keys n keys with d coordinates each @param {number} n @param {number} d
+ * @param {number} k @param {number[]} [start] `among` at the previous moment @returns {{query: number[],
+ * margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(
@@ -58,8 +61,8 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The offsets from the key to these keys, one after the other. @param {Around} around @param {number[]} kept
- */
+/** The offsets from the key to the keys with the indices `kept`, one after the other. @param {Around} around
+ * @param {number[]} kept */
 function waysTo({ away, n, d }, kept) {
   const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
@@ -67,8 +70,8 @@ function waysTo({ away, n, d }, kept) {
   return ways;
 }
 
-/** The combination Σ wₛ·pointₛ of points that are stored one after the other. @param {Float64Array} points
- * @param {ArrayLike<number>} w @param {number} count @param {number} d */
+/** The linear combination Σ wₛ·pointₛ of points that are stored one after the other. @param {Float64Array}
+ * points @param {ArrayLike<number>} w @param {number} count @param {number} d */
 export function mixed(points, w, count, d) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) {
@@ -79,8 +82,9 @@ export function mixed(points, w, count, d) {
   return out;
 }
 
-/** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976).
- * @param {Around} around @param {number[]} [start] keys to start from, near the result */
+/** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976):
+ * its offset from the key (foot), and the indices of the keys of which it is a convex combination (kept).
+ * @param {Around} around @param {number[]} [start] indices of keys whose hull is near the result */
 function nearest(around, start = []) {
   const { away, n, d } = around;
   const p = grown(SCORES_SCRATCH, n);
@@ -116,8 +120,10 @@ function nearest(around, start = []) {
   return { foot, kept };
 }
 
-/** The subset of these keys that surrounds the nearest point of their affine span, and its weights.
- * @param {number[]} kept @param {number[]} w @param {Around} around @returns {[number[], number[]]} */
+/** The minor cycle of Wolfe's algorithm: drop keys until the nearest point of the affine span of the others
+ * lies inside their hull. Returns the indices of these keys, and the weights with which they combine to this
+ * point. @param {number[]} kept @param {number[]} w weights of the present point @param {Around} around
+ * @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);
@@ -138,8 +144,9 @@ function corral(kept, w, around) {
   }
 }
 
-/** The weights of the nearest point of the points' affine span: least squares by modified Gram–Schmidt.
- * @param {Float64Array} points one after the other @param {number} count @param {number} d */
+/** The weights, with sum 1, with which points combine to the point of their affine span that is nearest to
+ * the origin: least squares by modified Gram–Schmidt. @param {Float64Array} points one after the other @param
+ * {number} count @param {number} d */
 export function flat(points, count, d) {
   const m = count - 1;
   const axes = grown(AXES_SCRATCH, m * d);
@@ -161,7 +168,7 @@ export function flat(points, count, d) {
       far += points[at + d + j] * points[at + d + j];
     }
     const long = Math.sqrt(squares);
-    // dependent on the points before
+    // the point lies in the span of those before it: weight 0
     if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) {
       r[s * m + s] = 0;
       continue;

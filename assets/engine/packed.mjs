@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Decode a recipe's packed arrays, and evaluate matrix entries that follow parameters.
+ * Decode the packed (base64) arrays of a recipe, and evaluate entries: arrays of numbers that depend on
+ * parameters.
  *
  * @typedef {import("./engine.mjs").Packed} Packed
  * @typedef {import("./engine.mjs").Entries} Entries
@@ -26,23 +27,23 @@ export function unpack(packed) {
   return array;
 }
 
-/** Convert finite half-precision numbers to single precision, exactly: sign, exponent and fraction are
- * shifted to their places; the exponent is then 112 too small, which a multiplication corrects.
- * @param {Uint16Array} halves */
+/** Convert finite half-precision numbers to single precision, exactly: the bits of sign, exponent and
+ * fraction are shifted to their places; the exponent is then 112 too small, which a multiplication by 2¹¹²
+ * corrects. @param {Uint16Array} halves */
 function singles(halves) {
   const bits = Uint32Array.from(halves, (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13));
   return new Float32Array(bits.buffer).map((x) => x * 2 ** 112);
 }
 
 /**
- * @type {WeakMap<Entries, {names: string[], at: number[], found: Float64Array}>} what each array was last,
- *   and where
+ * @type {WeakMap<Entries, {names: string[], at: number[], found: Float64Array}>} the last value of each
+ *   array, and the parameters (names, at) that it had then
  */
 const latest = new WeakMap();
 
-/** base + Σ p·term + Σ track(p): constants, entries affine in parameters, and entries that follow a track.
- * Returns the same array while no parameter has changed. @param {Entries} entries @param {Params} params
- * @returns {Readonly<Float64Array>} */
+/** The numbers of entries at these parameters: base + Σ p·term + Σ track(p), where a track is interpolated
+ * linearly between its values at given parameter values. The same array while none of these parameters has
+ * changed. @param {Entries} entries @param {Params} params @returns {Readonly<Float64Array>} */
 export function value(entries, params) {
   const known = latest.get(entries);
   const names = known?.names ?? movers(entries);
@@ -53,7 +54,7 @@ export function value(entries, params) {
 }
 
 /**
- * Evaluate entries at these parameters.
+ * Compute what `value` returns, without its cache.
  * @param {Entries} entries @param {Params} params
  */
 function evaluated(entries, params) {
@@ -78,7 +79,7 @@ function evaluated(entries, params) {
   return out;
 }
 
-/** The names of the parameters that move an array. @param {Partial<Entries> | null | undefined} entries
+/** The names of the parameters on which entries depend. @param {Partial<Entries> | null | undefined} entries
  * @returns {string[]} */
 export const movers = (entries) => [
   ...Object.keys(entries?.terms ?? {}),

@@ -1,20 +1,25 @@
 // @ts-check
-/** Central projection of a 3D view, as in geometry/perspective.py, and the zoom of a view's axes. Pure. */
+/** The perspective of a 3D view, computed as Plotly's camera does (see geometry/perspective.py), and the zoom
+ * of a view's axes: how they widen and shift at some stages and parameter values. In 3D the axes' ranges form
+ * a cube of side 1 around the origin; a camera's `eye` and `center` are in these units. Pure. */
 
-const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half of what Plotly's camera sees at distance 1
-const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as this near
+const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plotly's camera sees at distance 1
+const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
 
 /** The dot product of two vectors in space. @param {number[]} a @param {number[]} b */
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
-/** @type {number[]} as wide as ranges, and in their middle */ export const IDENTITY_ZOOM = [1];
+/** A zoom is a factor, by which all axes are wider than their ranges, followed by the shift of the middle of
+ * each axis. This one changes nothing. @type {number[]} */
+export const IDENTITY_ZOOM = [1];
 
 /** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider how a parameter
- * changes the axes at each of its stops, by stage */
+ * changes the axes: a zoom for each of some values of the parameter (stops) and each stage */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** A parameter's effect on the axes at a stage: linear between its stops, constant beyond them.
- * @param {Wider} wider @param {number} stage @param {number} value */
+/** The zoom by which a parameter with this value changes the axes at a stage: interpolated linearly between
+ * the parameter's stops (in the logarithm if `log`), constant beyond them. @param {Wider} wider @param
+ * {number} stage @param {number} value */
 function pushed({ log, stops, zooms }, stage, value) {
   const k = Math.max(
     0,
@@ -30,13 +35,13 @@ function pushed({ log, stops, zooms }, stage, value) {
 }
 
 /**
- * @type {WeakMap<View, {params: Record<string, number>, rows: number[][]}>} of each stage, with the
- *   parameters that were asked for last
+ * @type {WeakMap<View, {params: Record<string, number>, rows: number[][]}>} results of `rowOf`: for each view
+ *   the zooms of its stages, at the last parameters
  */
 const latest = new WeakMap();
 
-/** The zoom of a view's axes at one stage. @param {View} view @param {number} stage
- * @param {Record<string, number>} params */
+/** The zoom of a view's axes at one stage and these parameters; cached. @param {View} view @param {number}
+ * stage @param {Record<string, number>} params */
 function rowOf(view, stage, params) {
   let known = latest.get(view);
   if (known?.params !== params) latest.set(view, (known = { params, rows: [] }));
@@ -44,8 +49,9 @@ function rowOf(view, stage, params) {
 }
 
 /**
- * The zoom at a stage: that of the stage, combined with those of all parameters.
- * @param {View} view @param {number} stage @param {Record<string, number>} params
+ * Combine the zoom of a stage with those of all parameters: its factor is multiplied by the largest factor of
+ * a parameter, and all shifts are added. @param {View} view @param {number} stage @param {Record<string,
+ * number>} params
  */
 function combined({ ranges, zooms, wider }, stage, params) {
   const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;
@@ -56,10 +62,10 @@ function combined({ ranges, zooms, wider }, stage, params) {
   ];
 }
 
-/** The zoom of a view: the factor by which its axes are wider than their ranges, and the shift of their
- * middle. The factor is the stage's times the largest of the parameters' factors; shifts add up. Between
- * stages axes widen in the first half and narrow in the second, so that moving points stay in view.
- * @param {View} view @param {number} progress @param {Record<string, number>} params @returns {number[]} */
+/** The zoom of a view's axes at a position between stages. Between two stages, axes that become wider do so
+ * in the first half of the way, and axes that become narrower in the second half, so that moving points stay
+ * in view; shifts are interpolated linearly. @param {View} view @param {number} progress the position, in
+ * stages @param {Record<string, number>} params @returns {number[]} a zoom, as IDENTITY_ZOOM */
 export function zoomOf(view, progress, params) {
   const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
   if (!stages) return IDENTITY_ZOOM;
@@ -71,7 +77,7 @@ export function zoomOf(view, progress, params) {
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }
 
-/** Ranges widened by a factor, and shifted. @param {[number, number][]} ranges @param {number[]} zooms
+/** The ranges of axes after a zoom. @param {[number, number][]} ranges @param {number[]} zooms one zoom
  * @returns {[number, number][]} */
 export const widened = (ranges, [times, ...by]) =>
   times === 1 && !by.some(Boolean)
@@ -84,7 +90,8 @@ export const widened = (ranges, [times, ...by]) =>
 
 /** @typedef {{eye: number[], center: number[]}} Camera */
 
-/** A camera's unit vectors forward, to the right and up. @param {Camera} camera */
+/** The unit vectors that point forward, to the right and up as a camera sees it; z is up. @param {Camera}
+ * camera */
 function sight({ eye, center }) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);
@@ -95,18 +102,19 @@ function sight({ eye, center }) {
   return { forward, right, up };
 }
 
-/** The pixels that a length of 1 takes at distance 1. @param {number} width @param {number} height */
+/** The number of pixels that a length of 1 takes, in front of the camera at distance 1, in a panel of this
+ * size. @param {number} width @param {number} height */
 const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
 
-/** A point from the eye, in units of the cube's side. @param {ArrayLike<number>} point @param {number} first
- * the index of its first coordinate @param {[number, number][]} ranges @param {number[]} eye */
+/** The vector from the eye to a point, in units of the cube's side. @param {ArrayLike<number>} point an array
+ * that contains its coordinates @param {number} first the index of the first of them @param {[number,
+ * number][]} ranges @param {number[]} eye */
 const fromEye = (point, first, ranges, eye) =>
   ranges.map(([low, high], r) => (point[first + r] - low) / (high - low) - 0.5 - eye[r]);
 
-/** Where points of a 3D view are in a panel, in pixels from its top left; gaps stay.
- * @param {Float32Array} points interleaved @param {[number, number][]} ranges
- * @param {Camera} camera @param {number} width @param {number} height
- * @returns {Float32Array} x and y of each point */
+/** Project points of a 3D view to its panel: their positions in pixels from the panel's top left; NaN stays
+ * NaN. @param {Float32Array} points x, y, z of each @param {[number, number][]} ranges @param {Camera} camera
+ * @param {number} width @param {number} height @returns {Float32Array} x and y of each point */
 export function flat(points, ranges, camera, width, height) {
   const { forward, right, up } = sight(camera);
   const unit = unitOf(width, height);
@@ -120,10 +128,10 @@ export function flat(points, ranges, camera, width, height) {
   return out;
 }
 
-/** The point of a 3D view at a pixel, in the plane through `at` that faces the camera: the inverse of `flat`.
- * @param {number[]} pixel from the panel's top left @param {ArrayLike<number>} at
- * @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height
- * @returns {number[]} */
+/** The inverse of `flat`: the point under a pixel that lies in the plane through the point `at` that faces
+ * the camera. @param {number[]} pixel from the panel's top left @param {ArrayLike<number>} at @param
+ * {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height @returns
+ * {number[]} */
 export function lifted([left, top], at, ranges, camera, width, height) {
   const { forward, right, up } = sight(camera);
   const depth = Math.max(dot(fromEye(at, 0, ranges, camera.eye), forward), MIN_EYE_DISTANCE);
@@ -135,13 +143,14 @@ export function lifted([left, top], at, ranges, camera, width, height) {
   });
 }
 
-/** Where the eye of a camera is, in the coordinates of the points. @param {[number, number][]} ranges
+/** The position of a camera's eye in the coordinates of the axes. @param {[number, number][]} ranges
  * @param {Camera} camera */
 export const eyeOf = (ranges, { eye }) => ranges.map(([low, high], r) => low + (eye[r] + 0.5) * (high - low));
 
-/** The direction, from the centre of a sphere of radius 1, of its point under a pixel; beside the sphere, of
- * the nearest point. The inverse of `flat` on the near side. @param {number[]} pixel @param {number[]} centre
- * @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height */
+/** The point of a sphere of radius 1 that is under a pixel, on the side towards the camera, as a unit vector
+ * from the centre. For a pixel outside the sphere's outline, the direction of the nearest point of the ray
+ * through it. @param {number[]} pixel from the panel's top left @param {number[]} centre @param {[number,
+ * number][]} ranges @param {Camera} camera @param {number} width @param {number} height */
 export function onSphere(pixel, centre, ranges, camera, width, height) {
   const eye = eyeOf(ranges, camera);
   const from = eye.map((e, r) => e - centre[r]);

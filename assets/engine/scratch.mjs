@@ -1,19 +1,20 @@
 // @ts-check
 /**
- * Scratch arrays in which steps compute, so that a frame allocates no memory, and how long each is valid:
+ * Scratch arrays: memory that steps share for their results, so that a frame allocates none. They differ in
+ * how long their contents are valid:
  *
- * - `scratch(length, x)`, on one of two benches: until the step after the next. A step reads its input on one
- * bench and writes its output to the other.
+ * - `scratch(length, x)`, one of two buffers (benches): until the step after the next. A step reads its input
+ *   from one bench and writes its output to the other.
  * - `desk(k, length)`: until the next step with branches at the same nesting depth.
- * - `differences(length)`: within one product of a matrix and points.
+ * - `differences(length)`: during one product of a matrix and points.
  *
- * No stage keeps one of them: engine.mjs copies longer-lived results into arrays of their own.
+ * Results that must stay valid longer are copied into arrays of their own (engine.mjs).
  */
 
 /** The two buffers between which the steps of a cloud alternate. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/** A scratch array of `length` numbers, on the bench where x is not. @param {number} length
+/** A scratch array of `length` numbers, on the bench that does not hold x. @param {number} length
  * @param {Float64Array} [x] */
 export function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;
@@ -33,8 +34,8 @@ export function desk(k, length) {
   return desks[k].subarray(0, length);
 }
 
-/** x in memory that no step overwrites: moved from a bench to a desk. @param {Float64Array} x
- * @param {number} k */
+/** The numbers of x in an array that the next steps do not overwrite: x itself, or its copy in desk k if x is
+ * on a bench. @param {Float64Array} x @param {number} k */
 export function onDesk(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);
@@ -44,7 +45,8 @@ export function onDesk(x, k) {
 
 let differencesArray = new Float64Array(0);
 
-/** The scratch array of `affine` for points minus their first coordinate. @param {number} length */
+/** A scratch array of at least this length for use within one step: by `affine` for points minus their first
+ * coordinate, and by `attention` for scores. @param {number} length */
 export function differences(length) {
   if (differencesArray.length < length) differencesArray = new Float64Array(length);
   return differencesArray;

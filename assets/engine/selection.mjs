@@ -3,18 +3,23 @@
  * Which keys attention can select, and the largest weight that it can give each. Mirrors
  * geometry/selection.py. Pure.
  *
+ * A key is selectable if some query gives it a higher score than every other key; by making that query
+ * longer, its weight can then come as near to 1 as one likes.
+ *
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one
- *   key. Selectable: its distance to the hull of the others (margin), and the query that leads by it. Else
- *   the most even weights with which the others average to it, the query at which its own weight is largest,
- *   and that weight
- * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that scores
- *   it higher than every other, or null; and at most d + 1 other keys, whose hull contains the point nearest
- *   to it, or which average to it
- * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection which keys
- *   can be selected (wins), with proofs
+ *   key. If it is selectable: its distance from the hull of the other keys (margin), the query of length 1 by
+ *   which its score exceeds all others by so much, and largest = 1. If not: margin = 0, the query at which
+ *   its attention weight is largest, this weight (largest), and the most even weights with which the other
+ *   keys average to it
+ * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that gives
+ *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among): if
+ *   it is not selectable, it is an average of these; if it is, the next search starts from them
+ * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection for each key
+ *   whether it is selectable (wins), and the proof
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
- *   Weights the largest weight of each key, 1 for selectable ones; for the others a query near that of the
- *   largest weight, and its change since the previous moment
+ *   Weights for each key the largest attention weight that a query can give it, 1 if it is selectable. For
+ *   the other keys also a query near the one that gives this weight, and the change of this query since the
+ *   previous moment (steps)
  */
 
 import { image } from "./image.mjs";
@@ -24,16 +29,17 @@ import { dot, grown, scores } from "./vectors.mjs";
 
 /** @typedef {import("./largest_weight.mjs").Seen} Seen */
 
-const EXACT_GAIN = 1e-20; // gain below which a Newton step of `certificate` is the last
-// smaller weights are remains of 0: on the edge of a hull the most even weights are a limit
+const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
+// of all weights: smaller ones stand for 0, because on the edge of a hull the most even weights are only a
+// limit
 const MIN_WEIGHT = 1e-10;
 
 const SCORES_SCRATCH = { buffer: new Float64Array(0) };
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 
-/** Decide for each of n keys whether a query selects it; reuses proofs of the previous moment that still
- * hold. @param {import("./image.mjs").Points} keys @param {number} n @param {number} d
- * @param {Selection} [before] @returns {Selection} */
+/** Decide for each of n keys whether some query selects it. Proofs of the previous moment that still hold are
+ * reused. @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection}
+ * [before] the result for the same keys at the previous moment @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
   if (before && moved)
@@ -48,10 +54,9 @@ export function selection(keys, n, d, before) {
 }
 
 /**
- * Decide whether key k can be selected: by the earlier proof, by two obvious queries, or by Wolfe's
- * algorithm.
- * @param {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns
- * {Proof}
+ * Decide whether key k is selectable. Tries, in this order: the proof of the previous moment; two obvious
+ * queries, the key itself and its offset from the mean of all keys; and Wolfe's algorithm. @param
+ * {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns {Proof}
  */
 function fate(keys, all, k, before) {
   const { n, d } = all;
@@ -64,7 +69,8 @@ function fate(keys, all, k, before) {
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
 
-/** Whether a query certainly scores key k higher than every other. @param {Seen} all @param {number} k
+/** Whether a query gives key k a higher score than every other key, by more than rounding. @param {Seen} all
+ * @param {number} k
  * @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
   const p = grown(SCORES_SCRATCH, n);
@@ -74,7 +80,7 @@ function leads({ rows, size, n, d }, k, query) {
   return true;
 }
 
-/** Whether key k is an average of these keys with positive weights, up to rounding.
+/** Whether key k is an average of the keys `among` with weights that are not negative, up to rounding.
  * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
 function surround(keys, d, k, among) {
   if (!among.length) return false;
@@ -95,9 +101,9 @@ function surround(keys, d, k, among) {
   return dot(rest, rest) <= LEAD_TOLERANCE * LEAD_TOLERANCE * farthest;
 }
 
-/** The largest weight that attention can give each key. The search starts from the query of the previous
- * moment, extrapolated. @param {Selection} selection @param {number} n @param {number} d
- * @param {Weights} [before] @returns {Weights} */
+/** The largest attention weight that a query can give each key. The search for a key's best query starts from
+ * the one of the previous moment, moved on by its last change. @param {Selection} selection @param {number} n
+ * @param {number} d @param {Weights} [before] the result at the previous moment @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
   const moved = before && image(before.selection.keys, keys, n, d);
@@ -125,7 +131,7 @@ export function weights(selection, n, d, before) {
 }
 
 /**
- * The proof of how much attention key k can get.
+ * The certificate of key k: the largest attention weight that a query can give it, with a proof.
  * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns
  * {Certificate}
  */

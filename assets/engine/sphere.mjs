@@ -1,9 +1,11 @@
 // @ts-check
-/** The map of points to a sphere, with its conventions for ε. It mirrors geometry/sphere.py. */
+/** The map of points to a sphere, with the conventions by which norms add ε. Mirrors geometry/sphere.py. */
 
 /**
- * The factor that takes n coordinates to the sphere of radius R, as a function of the sum s of their squares,
- * and its slope: R/r, with r = √(s + inside) + outside. For the zero vector without ε it is R.
+ * Two functions of the sum s of the squares of n coordinates. `factor`: the number R/r by which the
+ * coordinates are multiplied to come to the sphere of radius R, where r = √(s + inside) + outside, and the
+ * convention says where ε comes in; R for the zero vector if ε = 0. `slope`: the derivative of the factor
+ * with respect to s, given s and the factor.
  *
  * @param {number} n @param {number} radius @param {number} eps @param {string} convention
  */

@@ -1,29 +1,31 @@
 // @ts-check
 /**
- * Time slices: a computation that is too long for one frame is continued in the next ones, and until it is
- * done its last result is shown.
+ * Time slices: a computation that takes too long for one frame is continued in the following frames, and
+ * until it is complete its previous result is shown.
  *
- * Such a computation (`latest`) asks for time before each part of its work (`takeTime`), and keeps its parts.
- * Outside `sliced` there is always time, so everything is computed at once.
+ * Such a computation is run by `latest`. It consists of parts: it calls `takeTime` before each, and keeps the
+ * results of complete parts. A frame runs inside `sliced`, which says how much time there is; outside
+ * `sliced` there is always time, and everything is computed at once.
  */
 
 /** Thrown in a computation for which this frame has no more time. */
 class OutOfTime extends Error {}
 
 /**
- * @typedef {(n: number) => boolean} More whether there is time for another part of a computation; n: the
- *   number of points that it moves
+ * @typedef {(n: number) => boolean} More whether there is time for another part of a computation in this
+ *   frame; n: the number of points that this part moves
  */
 
 /** @type {More} */ const always = () => true;
 let hasTime = always;
 let unfinished = false;
-let begun = false; // whether a part has begun, in this frame or in an urgent computation
+let begun = false; // whether a part has begun since the frame, or the last urgent computation, began
 
 /**
- * Run a function, in which computations may begin a part of their work while there is time; the first part
- * may always begin, and so may the first part of each urgent computation. Also returns whether a computation
- * is unfinished: then the function should be run again in the next frame.
+ * Run a function, such as the work of a frame, with limited time. The long computations in it begin a new
+ * part of their work only while `more` says that there is time; but the first part, and the first part of
+ * each urgent computation, may always begin, so that every frame makes progress. Returns the function's
+ * result, and whether a computation is unfinished: if so, run the function again in the next frame.
  *
  * @template T @param {More | undefined} more undefined: there is always time @param {() => T} run
  */
@@ -44,7 +46,8 @@ export function sliced(more, run) {
   }
 }
 
-/** Called before each part of a long computation. @param {number} n as in `More` */
+/** To be called before each part of a long computation; throws if this frame has no time for it, which ends
+ * the computation until the next frame. @param {number} n the number of points that the part moves */
 export function takeTime(n) {
   if (!hasTime(n)) throw new OutOfTime();
 }
@@ -63,13 +66,14 @@ export function same(a, b) {
 }
 
 /**
- * The result of `compute` if there is time for it; otherwise the last result. A computation that has begun is
- * completed before one with other inputs begins, so that something new is shown now and then while a slider
- * moves. The very first result is computed at once.
+ * The result of `compute` for these inputs if it is known or there is time to compute it; otherwise the
+ * previous result. A computation that has begun is completed before one with other inputs begins, so that new
+ * results appear now and then while a slider moves. The very first result is computed at once, whatever time
+ * it takes.
  *
  * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute may be called several
- *   times; it then continues its work
- * @param {boolean} urgent whether the computation may begin a part in every frame @returns {T}
+ *   times; it then continues its work @param {boolean} urgent whether the computation may begin a part in
+ *   every frame @returns {T}
  */
 export function latest(slot, inputs, compute, urgent) {
   if (!slot.done) {

@@ -1,11 +1,12 @@
 // @ts-check
-/** Dot products, of two vectors or of many, and scratch arrays that grow. Pure. */
+/** Dot products, of two vectors or of a vector with many, and scratch arrays that grow as needed. Pure. */
 
-/** The smallest normal number. */
+/** The smallest normal double: added to numbers, it avoids a division by 0. */
 export const TINY = 2 ** -1022;
 
-/** A scratch array of at least `length` numbers, reused so that a frame allocates no memory.
- * @param {{buffer: Float64Array}} kept @param {number} length */
+/** The scratch array of its holder `kept`, replaced by a longer one if it has fewer than `length` numbers; it
+ * is reused so that a frame allocates no memory. @param {{buffer: Float64Array}} kept @param {number} length
+ */
 export function grown(kept, length) {
   if (kept.buffer.length < length) kept.buffer = new Float64Array(length);
   return kept.buffer;
@@ -18,9 +19,9 @@ export function dot(x, y) {
   return sum;
 }
 
-/** ⟨q, x⟩ for points stored coordinate by coordinate, into `out`; returns the highest.
- * @param {Float64Array} x @param {number} n @param {number} d @param {number[]} q @param {Float64Array} out
- */
+/** Write the scores ⟨q, x⟩ of n points, which are stored coordinate by coordinate, into `out`, and return the
+ * highest. @param {Float64Array} x @param {number} n @param {number} d @param {number[]} q @param
+ * {Float64Array} out */
 export function scores(x, n, d, q, out) {
   let highest = -Infinity;
   for (let i = 0; i < n; i++) out[i] = q[0] * x[i];
