@@ -61,7 +61,7 @@ export function scrubber(part, recipe, player) {
       "button",
       {
         type: "button",
-        className: "stop",
+        className: `stop ${/\d/.test(name) ? "numbered" : ""}`, // the name has a number of its own
         onclick: () => player.goTo(k),
         style: `--at: ${last ? k / last : 0}`,
       },

@@ -366,7 +366,7 @@ CLAIMS = {
     "with post-LN it stays 1. With nGPT it is also 1.": unit_lengths,
     "With peri-LN each block adds two vectors of length 1. If they were orthogonal to all before, the length after $k$ blocks would be $\\sqrt{1 + 2k}$; the median stays within 4 % of that.": two_vectors,
     "With pre-LN the angle falls from 35° in the first block to 12° in the last, with peri-LN from 53° to 11°. With post-LN, where the length stays 1, it rises from 37° to 53°. nGPT turns a token by about 4° in every block.": angles,
-    "Two steps of α at right angles to the token and to each other turn it by 4.3°.": two_steps,
+    "Two steps of length α, of attention and of the MLP, turn it by 4.3° if they are at right angles to the token and to each other.": two_steps,
     "The angle to the start after 24 blocks, and the mean cosine between two tokens there (median and range of 20 draws)": forgotten,
     "| norm | angle to the start | mean cosine of two tokens | | --- | --- | --- | | pre-LN | 77° (69 to 89) | 0.74 (0.62 to 0.84) | | post-LN | 93° (79 to 104) | 1.000 (0.990 to 1.000) | | peri-LN | 80° (70 to 93) | 0.75 (0.58 to 0.84) | | nGPT | 20° (16 to 23) | 0.04 (0.01 to 0.07) |": table_of_ends,
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,

@@ -123,7 +123,7 @@ def cut() -> Recipe:
             "meeting",
             SHOW,
             both[AROUND:],
-            "the end of the cone",
+            "where the decision changes",
             place=cone(),
             steps=NORM.steps,
             size=5,

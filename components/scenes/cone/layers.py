@@ -1,4 +1,4 @@
-"""Recipe of layers, each an affine map and a norm, that fold a circle; and the sheets over a direction.
+"""Recipe of layers, each an affine map and a norm, that fold a circle; and the strands over a direction.
 
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
 origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT the ellipse is always on the right of
@@ -130,10 +130,10 @@ def layers(found: Found) -> Recipe:
         clouds=(*shown, *level, *trained, Cloud("layers", np.eye(1, 2), all_layers())),
         views=(
             square("circle", "On the circle", marks, reaching=True),
-            graph("sheets", "Sheet by sheet", over, START, HEIGHT),
+            graph("sheets", "Strand by strand", over, START, HEIGHT),
             networks,
         ),
         formula=r"\frac{(t_k/10 + y/20,\; x - s_k/10)}{\lVert (t_k/10 + y/20,\; x - s_k/10) \rVert}",
-        readouts=(Sheets("Sheets", "layers"),),
+        readouts=(Sheets("Strands", "layers"),),
         progress=2 * NORMS,
     )

@@ -1,4 +1,4 @@
-"""View of the number of sheets in trained networks, a dot for each, with the upper bound."""
+"""View of the number of strands in trained networks, a dot for each, with the upper bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
         draw("networks", Points, "trail", PLANE, dots, "networks", size=4),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
-    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the sheets", -0.4, 5.9)
+    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the strands", -0.4, 5.9)
     return parts, graph("networks", "32 trained networks each", marks, *axes)
 
 

@@ -29,7 +29,7 @@ PLACEMENTS = {
     "post": "after the sum (post-LN)",
     "pre": "before attention (pre-LN)",
     "peri": "before and after (peri-LN)",
-    "ngpt": "on all (nGPT)",
+    "ngpt": "on branch output and sum (nGPT)",
 }
 LENGTHENING = ("pre", "peri")  # the placements that do not normalise y itself
 FIRST, LAST = -1.0, 2.0  # log₁₀ of the time

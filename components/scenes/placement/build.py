@@ -44,7 +44,7 @@ LABELS = {
     "pre": "before the branch (pre-LN)",
     "post": "after the sum (post-LN)",
     "peri": "before and after (peri-LN)",
-    "ngpt": "on the step and the sum (nGPT)",
+    "ngpt": "on branch output and sum (nGPT)",
 }
 SHORT = {"pre": "pre-LN", "post": "post-LN", "peri": "peri-LN", "ngpt": "nGPT"}
 BELOW = {
@@ -53,7 +53,7 @@ BELOW = {
     "gradient": "gradient: token, all tokens",
     "weight": "scores, attention weights",
 }
-SIZES = {"1": "as drawn", "3": "three times as large"}
+SIZES = {"1": "unchanged", "3": "three times as large"}
 DRAWS = {str(k + 1): str(k + 1) for k in range(5)}
 LOOKS = {  # the role and dash of the curves
     "pre": ("series-1", "solid"),
