@@ -193,6 +193,43 @@ def test_a_request_that_two_servers_could_read_in_two_ways_is_refused(tmp_path, 
         assert not upstream.asked
 
 
+FORMS = [("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/plain")]  # Accept, type of the answer
+
+
+def failure(base, accept, body_bytes=0):
+    """nginx's own answer to a request of so many bytes: status, error message, headers."""
+    line = http.client.HTTPConnection(urlsplit(base).netloc)
+    line.putrequest("POST", "/x")
+    line.putheader("Accept", accept)
+    line.putheader("Content-Length", str(body_bytes))
+    line.endheaders()
+    answer = line.getresponse()
+    told = answer.read().decode()
+    line.close()
+    assert answer.headers["Cache-Control"] == "no-store"
+    is_json = answer.headers.get_content_type() == "application/json"
+    return answer.status, json.loads(told)["error"] if is_json else told, answer.headers
+
+
+@pytest.mark.parametrize(("accept", "kind"), FORMS)
+def test_a_body_that_is_too_long_is_refused_like_by_the_application(tmp_path, accept, kind):
+    with proxied(tmp_path) as (base, upstream, _):
+        status, told, headers = failure(base, accept, 38 * 2**20 + 1)
+        assert (status, told) == (413, "The request is too long: its body may have 38 MB.")
+        assert headers.get_content_type() == kind and "Retry-After" not in headers
+        assert not upstream.asked
+
+
+@pytest.mark.parametrize(("accept", "kind"), FORMS)
+def test_without_a_web_server_the_client_is_told_to_retry(tmp_path, accept, kind):
+    with proxied(tmp_path) as (base, upstream, _):
+        upstream.shutdown()
+        upstream.server_close()
+        status, told, headers = failure(base, accept)
+        assert (status, told) == (502, "The web server does not answer. Try again in 1 s.")
+        assert (headers.get_content_type(), headers["Retry-After"]) == (kind, "1")
+
+
 def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
     """Unfinished bodies count as requests. The address is told to retry, and others are served."""
     with proxied(tmp_path) as (base, _, _), contextlib.ExitStack() as stack:
@@ -200,18 +237,10 @@ def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
         for _ in range(500):
             stack.enter_context(slow_client(base, begun))
         until(lambda: fetch(f"{base}/x")[0] == 429)
-        words = "This address has made too many requests. Try again in 1 s."
-        for accept, kind, body in (
-            ("*/*", "application/json", json.dumps({"error": words}, separators=(",", ":"))),
-            ("text/html,*/*;q=0.8", "text/plain", words),
-        ):
-            line = http.client.HTTPConnection(urlsplit(base).netloc)
-            line.request("GET", "/x", headers={"Accept": accept})
-            answer = line.getresponse()
-            assert (answer.status, answer.read().decode()) == (429, body)
-            assert answer.headers.get_content_type() == kind
-            assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("1", "no-store")
-            line.close()
+        for accept, kind in FORMS:
+            status, told, headers = failure(base, accept)
+            assert (status, told) == (429, "This address has made too many requests. Try again in 1 s.")
+            assert (headers.get_content_type(), headers["Retry-After"]) == (kind, "1")
         line = http.client.HTTPConnection(urlsplit(base).netloc, source_address=("127.0.0.9", 0))
         line.request("GET", "/x")
         assert line.getresponse().status == 200

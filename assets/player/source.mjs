@@ -65,7 +65,7 @@ async function get(url, choices, signal) {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
   let reply = await once();
-  while (reply && BUSY_STATUSES.includes(reply.status)) {
+  while (reply && (BUSY_STATUSES.includes(reply.status) || (!reply.ok && reply.headers.has("Retry-After")))) {
     await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
     reply = await once();
   }
