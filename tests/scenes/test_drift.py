@@ -358,7 +358,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "The table uses the letters of six passages, which lie farther apart than those of the picture": farther_apart,
+    "The table uses the letters of six passages. They lie farther apart than the letters of the picture": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -366,12 +366,12 @@ CLAIMS = {
     "which has three dimensions": the_setup,
     "There are three kinds of models, five models of each": the_setup,
     "The table has the medians of the five.": the_setup,
-    "In a window of 64 the stream into layer 1 has gone 11.1 spreads": along_one,
-    "Without its height it has gone 0.8.": along_one,
-    "there it is 1.3 with the height (all medians of 5 models)": along_one,
+    "In a window of 64, a letter's path in the stream into layer 1 is 11.1 spreads long": along_one,
+    "Without the height the path is 0.8 spreads long.": along_one,
+    "there the path is 1.3 spreads long with the height (all medians of 5 models)": along_one,
     "in layers 2 to 4, 1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads, after the division, the gain and the shift (medians of 5 models)": the_division,
     "On a sphere no step is longer than the diameter.": bounds,
-    "In a window of 256 the stream into layer 4 has gone 170 in its own units, and what attention reads of it 7.3 (medians of 5 models).": bounds,
+    "In a window of 256 a letter's path in the stream into layer 4 is 170 long, in the stream's own units, and 7.3 long in what attention reads of it (medians of 5 models).": bounds,
     "After ten windows the loss and the size of the stream are about what they were: with LayerNorm 2.55 and 2.53 nats, without any norm 2.48 and 2.47 (losses, medians of 5 models": after_ten_windows,
     "the loss of a single model varies more from window to window (standard deviations of 0.11 to 0.19, where it was "
     "0.06 to 0.09)": from_window_to_window,
@@ -386,7 +386,7 @@ CLAIMS = {
     "about half": fall,
     "Of 11.1 spreads 0.8 are left: these are the medians": fall,
     "In layer 2 letters have read one another.": sphere,
-    "Without their height they have gone 1.0 spreads.": sphere,
+    "Without their height their paths are 1.0 spreads long.": sphere,
     "a tenth of that": sphere,
     "ten times as far": sphere,
     "It is 1.3, in the table. The sphere also scales": sphere,
@@ -400,5 +400,5 @@ CLAIMS = {
     "the position of the window explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
     "With a window of 32 it is up to 0.6 %, and in a single model and layer up to 1.5 %. Without norms it is 0.1 to 1.0 % "
     "with a window of 64, up to 1.4 % with one of 32, and in a single model and layer up to 3.5 %.": shares,
-    "correlate with 0.97 (first model). Across $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
+    "correlate with 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
 }

@@ -81,7 +81,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
         parameters=(
             Parameter(
                 "slide",
-                "letters read since",
+                "letters read after the phrase",
                 float(len(stops) // 2),
                 0,
                 stops[-1],
@@ -94,7 +94,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
         formula=formula(shape),
         table=Table("true", columns=("components", "mean", "norm")),
         readouts=(
-            Letters("after centring, farthest from its start", "ways", Highest(pick(DISTANCE + 1))),
+            Letters("farthest from its start now, after centring", "ways", Highest(pick(DISTANCE + 1))),
             *(
                 Number(label, "ways", pick(PATH_LENGTH + k), Followed(), digits=2)
                 for k, label in enumerate(LABELS)
@@ -245,7 +245,11 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
     top = 1.08 * max(float(slid.numbers()[..., DISTANCE:PATH_LENGTH].max()), 0.5)
     y = ("spreads", 0.0, top)
     return graph(
-        "below", "Distance from where it started", layers, ("letters read since", 0.0, float(stops[-1])), y
+        "below",
+        "Distance from where it started",
+        layers,
+        ("letters read after the phrase", 0.0, float(stops[-1])),
+        y,
     ), ()
 
 

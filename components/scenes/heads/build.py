@@ -12,7 +12,7 @@ from components.scenes.heads.shuffle import shuffle_test
 from learning.film import json_table
 
 PICTURES = {"cut": "the cut", "test": "the shuffle test"}
-HEADS = {"2": "2 of two axes", "4": "4 of one axis"}
+HEADS = {"2": "2, with two axes each", "4": "4, with one axis each"}
 WINDOWS = {"box": "box", "triangle": "triangle", "sine": "sine"}
 LAYERS = {"1": "layer 1", "2": "layer 2"}
 MEASURES = {"loss": "the loss", "guesses": "the predictions"}
