@@ -138,7 +138,7 @@ const clicked = ({ views }, name) =>
 /** @typedef {import("../engine/engine.mjs").Choice} Choice */
 /** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */
 
-/** @type {WeakMap<Element, {definition: string, show: Control["show"]}>} */
+/** @type {WeakMap<Element, {definition: string, name: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
 /** For each container of controls, the function that receives changed choices. A container outlives its
@@ -163,7 +163,7 @@ export function choices(part, recipe, choose) {
     const { element, show } = known
       ? { element: known, .../** @type {Omit<Control, "element">} */ (controls.get(known)) }
       : control(bounded, (value) => choosers.get(part)?.(choice.name, value));
-    controls.set(element, { definition, show });
+    controls.set(element, { definition, name: choice.name, show });
     show(String(recipe.chosen[choice.name]));
     return element;
   });
@@ -176,8 +176,10 @@ export function choices(part, recipe, choose) {
 /** Show the present choices in lists and check boxes; text that was typed elsewhere stays, to be corrected.
  * @param {HTMLElement} root @param {Record<string, string>} chosen */
 export function showLists(root, chosen) {
-  for (const list of root.querySelectorAll(".controls select"))
-    if (list instanceof HTMLSelectElement) list.value = chosen[list.id.replace("choice-", "")];
+  for (const element of root.querySelectorAll(".controls :is(.one, .several)")) {
+    const { name = "", show } = controls.get(element) ?? {};
+    show?.(String(chosen[name]));
+  }
 }
 
 /** A choice's control with its label. @param {Choice} choice @param {(value: string) => void} choose

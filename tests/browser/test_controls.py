@@ -282,3 +282,17 @@ def test_who_asks_for_calm_sees_steps_without_motion(page):
     page.click(".head .on")
     until(page, "p.camera")
     assert player(page, "p.flight") is None
+
+
+@pytest.mark.allow_errors("400")
+def test_check_boxes_of_a_refused_choice_show_the_present_one_again(page):
+    visit(page, "/activation")
+    boxes = page.locator(".choice.several input")
+    before = [box.is_checked() for box in boxes.all()]
+    page.route("**/recipe/**", lambda route: route.fulfill(status=400, json={"error": "too much"}), times=1)
+    boxes.first.click()
+    page.get_by_text("too much. The picture is as it was.").wait_for()
+    assert [box.is_checked() for box in boxes.all()] == before
+    boxes.first.click()
+    until(page, "p.choices.others !== 'tanh'")
+    assert [box.is_checked() for box in boxes.all()] == [not before[0], *before[1:]]
