@@ -6,8 +6,9 @@ by tensor and shard by shard.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from math import prod
 from typing import Any, Literal
@@ -83,32 +84,44 @@ class Plan:
 
         load: returns a tensor of the original by its first name.
         """
-        found = load(self.first.get(name, name))
+        found = load(self._original(name))
         edits = [edit for edit in self.edits if edit.parameter == name]
         if all(edit.kind == "copy" for edit in edits):
             return found
         found = found.detach().double()
         for edit in edits:
-            found = _edited(found, edit, [load(self.first[each]).detach().double() for each in edit.sources])
+            sources = [load(self._original(each)).detach().double() for each in edit.sources]
+            found = _edited(found, edit, sources)
         return found
 
+    def _original(self, name: str) -> str:
+        return self.first.get(name, name)
+
     def apply(self, model: Any) -> None:
-        """Rewrite the parameters of a model in place; each is rewritten before those that its edits read."""
+        """Rewrite the parameters of a model in place; each is rewritten before those that its edits read.
+
+        Raises ValueError if names of one tensor have different edits, or if parameters read each other.
+        """
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
-        order: TopologicalSorter[str] = TopologicalSorter()
+        untied, edits = set(self.untied), defaultdict(list)
         for edit in self.edits:
-            order.add(edit.parameter)
-            for source in {*edit.sources} - {edit.parameter}:
-                order.add(source, edit.parameter)
-        changed = {edit.parameter for edit in self.edits}
+            edits[edit.parameter].append(replace(edit, parameter=""))
+        order: TopologicalSorter[str] = TopologicalSorter()
+        for name, changes in edits.items():
+            tensor = name if name in untied else self._original(name)
+            if changes != edits.get(tensor):
+                raise ValueError(f"{name} and {tensor} are one tensor, but their edits differ")
+            order.add(tensor)
+            for source in {self._original(each) for edit in changes for each in edit.sources} - {tensor}:
+                order.add(source, tensor)
         with torch.no_grad():
             for name in order.static_order():
-                if name in self.untied:
+                if name in untied:
                     path, _, attribute = name.rpartition(".")
                     new = self.tensor(name, own.__getitem__).to(own[name].dtype, copy=True)
                     parameter = torch.nn.Parameter(new, own[name].requires_grad)
                     setattr(model.get_submodule(path), attribute, parameter)
-                elif name in changed and name == self.first[name]:  # other names refer to the same tensor
+                elif name in edits:
                     own[name].copy_(self.tensor(name, own.__getitem__))
 
 

@@ -6,6 +6,7 @@ from torch import nn
 
 from learning.convert import plan
 from learning.convert.confirm import confirmed, difference, outputs
+from learning.convert.plan import Edit, Plan
 from learning.convert.planning import draft
 from learning.convert.trace import trace
 from tests.learning.convert.folds import folds_without_means
@@ -273,6 +274,32 @@ def test_a_tensor_converts_alone_from_originals():
     assert found.untied == ("lm_head.weight",)
     assert torch.equal(found.tensor("lm_head.weight", load), weights["lm_head.weight"])
     assert model.lm_head.weight is not model.transformer.wte.weight
+
+
+def tied_pair():
+    """Two Linears that share a weight, and the names of their parameters."""
+    pair = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    pair[1].weight = pair[0].weight
+    return pair, {"0.weight": "0.weight", "1.weight": "0.weight", "0.bias": "0.bias", "1.bias": "1.bias"}
+
+
+def test_an_edit_reads_the_original_also_by_another_name_of_a_shared_tensor():
+    pair, first = tied_pair()
+    weight, bias = pair[0].weight.detach().clone(), pair[1].bias.detach().clone()
+    tensor = [Edit(name, "ones") for name in ("0.weight", "1.weight")]
+    Plan((), (*tensor, Edit("1.bias", "add_bias", ("1.weight", "0.bias"), axis=1)), first).apply(pair)
+    assert torch.allclose(pair[1].bias, bias + weight @ pair[0].bias)
+    assert pair[1].weight is pair[0].weight and bool((pair[0].weight == 1).all())
+
+
+def test_edits_of_one_name_only_of_a_shared_tensor():
+    """The edits of the first name are those of the tensor; of another name alone they contradict it."""
+    pair, first = tied_pair()
+    with pytest.raises(ValueError, match=r"^1\.weight and 0\.weight are one tensor, but their edits differ$"):
+        Plan((), (Edit("1.weight", "zeros"),), first).apply(pair)
+    assert pair[1].weight.all()
+    Plan((), (Edit("0.weight", "zeros"),), first).apply(pair)
+    assert not pair[1].weight.any()
 
 
 def test_without_memory_to_confirm_it_a_fold_is_unknown(monkeypatch):
