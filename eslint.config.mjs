@@ -2,8 +2,8 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-// The parts of assets/, lowest first: a part imports only from itself and from parts before it. The engine is
-// pure: it uses neither `document` nor `window`.
+// The parts of assets/, lowest first. A part imports only from itself and from parts listed before it. The
+// engine is pure: it uses neither `document` nor `window`.
 const PARTS = [
   { name: "engine", files: ["assets/engine/**"], modules: ["**/engine/*"] },
   { name: "dom and globals", files: ["assets/*.mjs"], modules: ["**/dom.mjs", "**/globals.mjs"] },

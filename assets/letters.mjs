@@ -1,14 +1,14 @@
 // @ts-check
-/** Place elements at the letters of a formula: a bubble below one, a control over one. */
+/** Place elements at the letters of a formula: a bubble with text below a letter, or a control over it. */
 
-const WINDOW_MARGIN_PX = 4; // least distance in pixels between a bubble and the edge of the window
+const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or right edge of the window
 
-/** The rectangle relative to which an element is placed: the formula's, or on small screens its container's.
- * @param {HTMLElement} element */
+/** The rectangle, in the window, relative to which an element's `left` and `top` are counted: that of its
+ * offset parent, or else of the page's body. @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
-/** Place a bubble below a letter, completely inside the window. @param {HTMLElement} bubble
- * @param {Element} letter */
+/** Place a bubble below a letter, but between the left and right edges of the window. The bubble's style must
+ * centre it at its `left`. @param {HTMLElement} bubble @param {Element} letter */
 export function below(bubble, letter) {
   const at = letter.getBoundingClientRect();
   const half = bubble.offsetWidth / 2 + WINDOW_MARGIN_PX;
@@ -17,7 +17,8 @@ export function below(bubble, letter) {
   bubble.style.top = `${at.bottom - from.top}px`;
 }
 
-/** Place an element over a letter. @param {HTMLElement} element @param {Element} letter */
+/** Place an element over a letter, in the letter's size. @param {HTMLElement} element @param {Element} letter
+ */
 export function lie(element, letter) {
   const at = letter.getBoundingClientRect();
   const from = around(element);

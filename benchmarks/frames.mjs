@@ -1,18 +1,20 @@
 // @ts-check
 /**
- * Draw the same frames by our painter, by Plotly.restyle and by Plotly.animate, in a page of the explorer.
+ * Measure, in a scene's page, three ways of drawing the same frames: by our painter, by Plotly.restyle and by
+ * Plotly.animate.
  */
 
 import { now, stages } from "/assets/engine/engine.mjs";
 import { pointsOf } from "/assets/engine/shown.mjs";
 import { shared } from "/assets/globals.mjs";
 
-/** @typedef {(progress: number) => unknown} Update draws the frame of a progress */
+/** @typedef {(progress: number) => unknown} Update draws the frame for a progress (position between stages,
+ *   in stages) */
 
 const player = shared.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
 
-/** The drawn points of every layer of the first view at a progress. @param {number} progress */
+/** The display coordinates that each layer of the first view draws at a progress. @param {number} progress */
 function figures(progress) {
   const { recipe, params } = player;
   const all = stages(recipe, params);
@@ -23,8 +25,8 @@ function figures(progress) {
 }
 
 /**
- * The coordinates of some layers in the format of Plotly's `update`. @param {number} progress @param
- * {number[]} indices
+ * The coordinates of the layers with these indices, as Plotly's `update` wants them: for x, y and z one array
+ * per layer. @param {number} progress @param {number[]} indices
  */
 function update(progress, indices) {
   const points = figures(progress);
@@ -39,7 +41,8 @@ function update(progress, indices) {
   return columns;
 }
 
-/** The traces whose positions change between two moments of the run. */
+/** The indices of the layers that must be updated: their points at progress 0.5 differ from those at 2.5 or
+ * 3.5. */
 function moving() {
   const a = figures(0.5);
   const b = figures(2.5);
@@ -58,7 +61,7 @@ export const ways = {
         player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
     const p = parameters.find((each) => each.name === clock) ?? parameters[0];
     return (progress) => {
-      // in a training, the step moves together with the progress
+      // in a figure with stages and a clock, as of a training, both move
       if (player.last) player.seek(progress);
       if (clock || !player.last)
         player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
@@ -84,8 +87,9 @@ export const ways = {
   },
 };
 
-/** One update a frame, inside the frame's callback, from the first stage to the last; the caller reads the
- * browser's own clock of script time. @param {string} way @param {number} count @param {string} [slider] */
+/** Draw `count` frames from the first stage to the last, one in each animation frame's callback. The caller
+ * reads how long scripts ran from the browser's own metrics. @param {string} way @param {number} count
+ * @param {string} [slider] */
 export async function run(way, count, slider = "") {
   const go = ways[way](slider);
   for (let i = 0; i < count; i++) {
@@ -99,8 +103,9 @@ export async function run(way, count, slider = "") {
   await frame();
 }
 
-/** Milliseconds from a slider's event to the frame after the drawing: by then it is on the screen. One value
- * a try. @param {string} way @param {number} count */
+/** The latencies, in milliseconds, of `count` moves of a slider: from its `input` event to the animation
+ * frame after WebGL has drawn, by when the picture is on the screen. @param {string} way
+ * @param {number} count */
 export async function latency(way, count) {
   const plot = player.panels[0].scene.glplot;
   const slider = /** @type {HTMLInputElement} */ (document.querySelector(".parameters input[type=range]"));

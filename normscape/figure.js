@@ -1,21 +1,22 @@
 // @ts-check
 /**
- * The widget of a figure in a notebook, run by anywidget. The code that all figures share comes once, in a
- * separate widget of the kernel; if a page cannot find that widget, it asks the kernel. The code is modules,
- * which become blob URLs in the order of their imports.
+ * The front end of a figure in a notebook; anywidget calls `render`. Modules, styles and Plotly, which all
+ * figures share, are sent to a page only once, as the state of a separate widget; if the page cannot find
+ * that widget, it requests them from the kernel. Each module becomes a blob: URL, after those that it
+ * imports.
  *
  * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) =>
  *   Promise<any>}}} Model
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
  */
 
-const WIDGET_TIMEOUT_MS = 3000; // for a widget that may not exist
+const WIDGET_TIMEOUT_MS = 3000; // milliseconds to wait for the shared widget, which may not exist
 const FAILED_TEXT = "Normscape: this figure could not be brought to life. Run its cell again.";
-// the output cells of JupyterLab, Notebook, their HTML exports, and Quarto
+// the elements around one output in JupyterLab, Notebook, their HTML exports, and Quarto
 const OUTPUT_CELL = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);
 
-/** Unpack what Python sends: compressed JSON. @param {DataView} packed */
+/** Decode data from Python: JSON, compressed by gzip. @param {DataView} packed */
 const unpack = (packed) =>
   new Response(
     new Blob([/** @type {BlobPart} */ (packed)]).stream().pipeThrough(new DecompressionStream("gzip")),
@@ -24,7 +25,8 @@ const unpack = (packed) =>
 /** @param {string} text */
 const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
-/** The shared modules and styles, loaded once per page. @param {Model} model */
+/** The modules and styles that all figures share, loaded once per page and version; after a failure the next
+ * figure tries again. @param {Model} model */
 async function code(model) {
   const known = (page.normscapeCode ??= new Map());
   const version = model.get("_version");
@@ -66,8 +68,9 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/** Hide the still picture below a figure, with its cell; it reappears when the figure is removed.
- * @param {string} picture its class @returns {() => void} */
+/** Hide the still picture that the notebook also stores as an output below the figure, and the empty output
+ * around it. Returns a function that shows it again. @param {string} picture the picture's CSS class
+ * @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
   style.textContent = `${OUTPUT_CELL}:has(.${picture}), .${picture} { display: none !important }`;

@@ -1,5 +1,5 @@
-// @ts-check The React half of the Dash component: an element whose figure gets the properties, and reports
-//   the reader's changes.
+// @ts-check The React half of the Dash component `Scene`: an element with a figure. The figure gets all
+//   properties whenever Dash renders, and reports changes by the reader through `setProps`.
 (() => {
   const page = /** @type {any} */ (window);
   const React = page.React;
@@ -30,7 +30,8 @@
         figure.current?.close();
       };
     }, []);
-    // before the next news, so that an old value does not come back
+    // a layout effect, because the figure must have these properties before its next report, or the report
+    // would set an old value again
     React.useLayoutEffect(() => figure.current?.show(props));
     const id = typeof props.id === "object" ? page.dash_component_api.stringifyId(props.id) : props.id;
     return React.createElement("div", { id, className: props.className, style: props.style, ref: host });

@@ -1,5 +1,5 @@
-// Make the fonts of pages and previews: reduce those of npm packages to the characters that we use, and write
-// them with their licences to node_modules/.fonts.
+// Make the fonts for pages and link previews: reduce fonts from npm packages to the characters that we use,
+// and write them, with their licences, to node_modules/.fonts.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subset from "subset-font";
 
@@ -55,6 +55,8 @@ const OF_FORMULAS = [
 const INVISIBLE = [[0x2061, 0x2064]]; // invisible operators: multiplication, function application
 const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // italic letters of formulas
 const BOLD = [[0x1d7ce, 0x1d7d7]];
+// Characters that Source Sans lacks, for text. They get a file of their own ("signs"): if this font face and
+// "mathematics" shared a file, Chromium would use the characters of only one of them.
 const LACKING = [
   [0x2034],
   [0x203e],
@@ -64,7 +66,6 @@ const LACKING = [
   [0x2223, 0x2228],
   [0x2295, 0x2299],
   [0x22a4, 0x22a5],
-  // a separate file for text: if two font faces share a file, Chromium uses the characters of only one
   [0x22c5],
   [0x22ef],
   [0x27c2],
@@ -81,7 +82,7 @@ const FACES = {
     keepFeatures: [],
   },
 };
-// for link previews, which Python draws: one weight, not WOFF2
+// the fonts for link previews, which Python draws: of a single weight, and as TrueType instead of WOFF2
 const PREVIEW = { text: { ...FACES.text, variationAxes: { wght: 600 } }, signs: FACES.signs };
 const KEPT = {
   targetFormat: "woff2",

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Synchronise a figure's state with properties that code sets (Dash, notebooks), without echoes: what came
- * from one side is not sent back to it. Pure.
+ * Synchronise a figure's state with properties that the user's code sets (in Dash or a notebook), in both
+ * directions and without echoes: a value that came from one side is not sent back to it. Pure.
  *
  * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?:
  *   number, camera?: number[]}} State
@@ -10,8 +10,9 @@
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether the figure's state fulfils a property; a dict only requires the names that it has.
- * @param {any} asked @param {any} has @returns {boolean} */
+/** Whether a value of the figure's state is the one that a property asks for. A property that is a dict may
+ * name only some entries; the others may have any value. False if the property is not set. @param {any} asked
+ * @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -19,8 +20,8 @@ export function fulfils(asked, has) {
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
 }
 
-/** The state as a query for the server, texts by name. @param {State} state @returns {Record<string, string>}
- */
+/** The state as names and values of a query string for the server; entries without a value are left out.
+ * @param {State} state @returns {Record<string, string>} */
 export function query({ choices, params, progress, follow, camera }) {
   const all = { ...choices, ...params, progress, follow, camera };
   return Object.fromEntries(
@@ -30,18 +31,18 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that both sides agree on: as they were last received or reported (`known`, of which a dict
- * may name only a part), and the state that the figure then has (`expected`). */
+/** Decides which changes to pass on, from what both sides know: the properties as they were last received
+ * from code or reported to it (`known`; a dict in it may name only some entries), and the state that the
+ * figure should have as a result (`expected`). */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
     /** @type {Record<string, any>} */ this.expected = {};
-    this.fresh = true; // whether the figure has not reported yet
+    this.fresh = true; // whether the figure has not yet reported its state
   }
 
-  /** Receive new properties; returns the part of the figure's state that must change. @param {State} props
-   * @returns {State}
-   */
+  /** Receive all properties from code; returns those that have changed, which the figure must now adopt.
+   * @param {State} props @returns {State} */
   asked(props) {
     const news = NAMES.filter(
       (name) => props[name] !== null && props[name] !== undefined && !same(props[name], this.known[name]),
@@ -53,8 +54,9 @@ export class Binding {
     return asked;
   }
 
-  /** Receive the figure's new state; returns the properties to report, or null. A new figure reports all,
-   * since properties may name only a part; values that it lacks, such as a camera, are left out.
+  /** Receive the figure's state after a change; returns the properties to report to code, or null if it knows
+   * them all. A new figure also reports what code asked for only in part, such as a dict with all its
+   * entries. A value that the figure does not have, such as the camera of a 2D figure, is left out.
    * @param {State} state @returns {State | null} */
   told(state) {
     const isKnown = (/** @type {Name} */ name) =>
@@ -74,9 +76,10 @@ const isDict = (value) => typeof value === "object" && value !== null && !Array.
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Throttle: `call` runs at once, but at most once in `every` milliseconds; the last request is never
- * dropped. @param {() => void} call @param {number} every milliseconds
- * @returns {{ask: () => void, stop: () => void}} */
+/** Throttle `call`. After `ask` it runs in the next task, but at least `every` milliseconds after its last
+ * run; requests in between are answered by one run. `stop` cancels a run that is due.
+ * @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () => void}}
+ */
 export function paced(call, every) {
   let last = -Infinity;
   let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);

@@ -1,6 +1,6 @@
 // @ts-check
-/** The `Giver` of a guest figure in a Dash application (normscape/scene.js): fetches it from the routes of
- * components/publish/component.py. */
+/** A figure in a Dash application, for the component in normscape/scene.js. Its `Giver` fetches what the
+ * figure needs from the server's routes (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
@@ -11,9 +11,10 @@ const NO_ROUTES_TEXT =
   "or call normscape.register(app).";
 
 /**
- * A figure in an element of a Dash application, whose data comes from the server.
- * @param {HTMLElement} host @param {URL} base the address of the routes @param {(news:
- * import("./binding.mjs").State) => void} tell
+ * Create a figure in an element of a Dash application; its data comes from the server.
+ * @param {HTMLElement} host the element @param {URL} base the address of the server's routes
+ * @param {(news: import("./binding.mjs").State) => void} tell called with the properties that the reader has
+ * changed
  */
 export function figure(host, base, tell) {
   return new Figure(
@@ -28,7 +29,8 @@ export function figure(host, base, tell) {
   );
 }
 
-/** The style sheet for the shadow tree, loaded from the server. @param {URL} base */
+/** The style sheet for the figure's shadow tree, as a `<link>` to the server, and a promise for the end of
+ * its loading, successful or not. @param {URL} base */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
   return {
@@ -40,7 +42,7 @@ function styles(base) {
 }
 
 /**
- * Request the HTML of a figure from the server, or its error message.
+ * Request the HTML of a figure from the server; the answer is the HTML, or an error message (`refused`).
  * @param {URL} base @param {string} slug @param {URLSearchParams} search @param {AbortSignal} signal
  */
 async function ask(base, slug, search, signal) {
@@ -50,19 +52,20 @@ async function ask(base, slug, search, signal) {
   const text = await reply?.text().catch(() => "");
   if (!reply || !text) return { refused: NO_ANSWER_TEXT };
   if (!reply.ok) return { refused: reason(text) };
-  // not ours: Dash answers every path with a page
+  // an answer without a figure is Dash's own page, with which it answers every unknown path
   return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
 
-/** Make the element's relative addresses absolute; returns that of the drawing library.
- * @param {HTMLElement} root @param {URL} base */
+/** Make the relative addresses in the element's data attributes absolute; returns the address of Plotly's
+ * script. @param {HTMLElement} root @param {URL} base */
 function dress(root, base) {
   for (const name of ["recipe", "still", "plotly"])
     root.dataset[name] = new URL(root.dataset[name] ?? "", base).href;
   return String(root.dataset.plotly);
 }
 
-/** The server's error message. @param {string} text the body of a response: JSON, if it is our server's */
+/** The error message in a response of the server. @param {string} text the body of the response: JSON if it
+ * comes from our routes, otherwise a page of Dash, which means that the routes are missing */
 function reason(text) {
   try {
     return JSON.parse(text).error ?? NO_ANSWER_TEXT;
@@ -71,7 +74,8 @@ function reason(text) {
   }
 }
 
-/** The theme of the page: its colour scheme. @param {HTMLElement} host */
+/** The theme of the surrounding page, from the `color-scheme` of the element around the figure.
+ * @param {HTMLElement} host */
 function scheme({ parentElement }) {
   const page = getComputedStyle(/** @type {HTMLElement} */ (parentElement)).colorScheme.split(" ");
   return page.includes("dark") &&

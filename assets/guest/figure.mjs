@@ -1,7 +1,8 @@
 // @ts-check
-/** A scene as a guest in another page's element, in a shadow tree that isolates styles and names. Properties
- * go in; changes by the reader come out. A `Giver` supplies what the figure needs: a Dash application
- * (dash_figure.mjs), or the kernel of a notebook (kernel.mjs). */
+/** A scene's figure inside a page that is not ours, in a shadow tree, which separates styles and ids from
+ * those of the page. Code sets the figure's properties (`show`), and is told what the reader changes
+ * (`tell`). A `Giver` supplies HTML, styles and recipes: from the server of a Dash application
+ * (dash_figure.mjs), or from the kernel of a notebook (kernel.mjs). */
 
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
@@ -16,12 +17,13 @@ import { Binding, paced, query } from "./binding.mjs";
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
  * @typedef {object} Giver
- * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree
+ * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree,
+ * and a promise that it has been loaded (there)
  * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string,
- *   refused?: string}>} figure a scene's element, with its picture, for the query of an embed; or an error
- *   message
- * @property {(root: HTMLElement) => string} dress prepares the element for its player; returns the address of
- *   the drawing library
+ * refused?: string}>} figure the HTML of a scene's element, with a still picture, for the same query as in an
+ * embedded figure's address; or an error message (refused)
+ * @property {(root: HTMLElement) => string} dress sets the element's data attributes for its player; returns
+ * the address of Plotly's script
  * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the surrounding page
  */
 
@@ -36,7 +38,9 @@ export class Figure {
     this.page = h("div", { className: "page embed" });
     this.binding = new Binding();
     /** @type {Props} */ this.props = {};
-    /** @type {State} */ this.owed = {}; // refused properties, tried again with the next ones
+    // properties that the figure has not adopted yet; if they were refused, they are tried again together
+    // with the next ones
+    /** @type {State} */ this.owed = {};
     /** @type {Player | null} */ this.player = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
     /** @type {Promise<void>} */ this.line = Promise.resolve();
@@ -44,7 +48,8 @@ export class Figure {
     this.#dress();
   }
 
-  /** Set the properties. @param {Props} props */
+  /** Set all properties. Another slug or other controls need a new figure; other changes are applied to the
+   * present one. @param {Props} props */
   show(props) {
     const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
     const another = props.slug !== this.props.slug;
@@ -61,14 +66,14 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a change after those that are under way. @param {() => Promise<void>} change */
+  /** Queue a change: it begins when all earlier changes are done. @param {() => Promise<void>} change */
   #next(change) {
     this.line = this.line
       .then(() => (this.closed.signal.aborted ? undefined : change()))
       .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
   }
 
-  /** Open a new figure. @param {State} asked */
+  /** Open a new figure for the present slug and controls, in place of the old one. @param {State} asked */
   async #open(asked) {
     const { slug, controls } = this.props;
     const { signal } = this.closed;
@@ -100,7 +105,8 @@ export class Figure {
     this.owed = {};
   }
 
-  /** Apply properties that code has set. @param {State} news */
+  /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
+   * figure, and the properties stay `owed`. @param {State} news */
   async #apply(news) {
     const { player } = this;
     const asked = { ...this.owed, ...news };
@@ -123,8 +129,9 @@ export class Figure {
     this.#allow();
   }
 
-  /** Change choices; without a recipe for them, show the error message in place of the figure.
-   * @param {Player} player @param {Record<string, string>} choices */
+  /** Change choices, for which the figure needs another recipe. If there is none, show the error message in
+   * place of the figure. Returns whether the choices could be changed. @param {Player} player
+   * @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(
       player.root,
@@ -148,7 +155,8 @@ export class Figure {
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
   }
 
-  /** The state that the figure shows. @returns {State | null} */
+  /** The state that the figure shows, as properties; null until its first recipe is loaded.
+   * @returns {State | null} */
   get #state() {
     if (!this.player?.recipe) return null;
     const { recipe, params, progress, followed, camera } = this.player;
@@ -169,7 +177,7 @@ export class Figure {
     if (news) this.tell(news);
   }
 
-  /** Install styles, theme and key bindings. */
+  /** Set up the shadow tree: styles, keyboard shortcuts, and observers of the surrounding page's theme. */
   #dress() {
     const { signal } = this.closed;
     const shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
@@ -190,7 +198,7 @@ export class Figure {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#color(), { signal });
   }
 
-  /** Set the theme: the one requested, or the page's. */
+  /** Set the theme: the one that the properties name, or that of the surrounding page. */
   #color() {
     const asked = this.props.theme ?? "auto";
     const theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
@@ -200,10 +208,12 @@ export class Figure {
   }
 }
 
-// shadow trees cannot declare typefaces; the document can, as ours have unique names
+// `@font-face` rules have no effect in a shadow tree, so the document gets them; our typefaces have unique
+// names
 const faces = new CSSStyleSheet();
 
-/** Declare the typefaces of our stylesheet for the document, once. @param {CSSStyleSheet | null} sheet */
+/** Add the `@font-face` rules of our stylesheet to the document, once for all figures.
+ * @param {CSSStyleSheet | null} sheet */
 function typefaces(sheet) {
   if (!sheet || document.adoptedStyleSheets.includes(faces)) return;
   const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);
@@ -221,8 +231,9 @@ function typefaces(sheet) {
 const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts into the document
 /** @type {Promise<void> | undefined} */ let drawing;
 
-/** Load our drawing library for us only: the page may have another version, or load one later.
- * @param {string} source */
+/** Load our version of Plotly without changing the page's `window.Plotly`: the page may have another version,
+ * or load one later. Resolves when ours is available as `normscape.plotly`; then copies the CSS rules that
+ * Plotly has added to the document, for the shadow trees. @param {string} source */
 async function library(source) {
   const page = /** @type {any} */ (window);
   const script = h("script", { src: source });

@@ -1,11 +1,13 @@
 // @ts-check
 /**
- * A figure in a notebook: `normscape.Figure`, synchronised with a widget's state. There is no server: the
- * widget has the figure's element and a recipe, and its kernel makes other recipes.
+ * The browser's half of `normscape.Figure`, a figure in a notebook whose properties are those of an anywidget
+ * model. There is no server: the widget's state contains the figure's HTML and a recipe, and the notebook's
+ * kernel makes other recipes on request.
  *
  * @typedef {import("./made.mjs").Model} Model
- * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what comes
- *   with this module: styles, the address of the drawing library, and a function that unpacks recipes
+ * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what
+ *   normscape/figure.js has loaded together with this module: CSS text, the address of Plotly's script, and a
+ *   function that unpacks compressed JSON
  */
 
 import { shared } from "../globals.mjs";
@@ -15,15 +17,15 @@ import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";
 import { recipe } from "./made.mjs";
 
-const MIN_LIGHT_TEXT = 0.5; // brightness of text, from 0 to 1, above which the page is dark
+const MIN_LIGHT_TEXT = 0.5; // if the text is brighter than this (0 black, 1 white), the page counts as dark
 
-/** Show a widget's figure in an element; returns a function that removes it. @param {Model} model
+/** Show a widget's figure in an element; returns a function that closes the figure. @param {Model} model
  * @param {HTMLElement} place @param {Code} code @returns {() => void} */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});
   const deaf = (/** @type {Event} */ event) => event.stopPropagation();
-  host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's
+  host.dataset.lmSuppressShortcuts = "true"; // JupyterLab then leaves keys to the figure
   for (const kind of ["keydown", "keyup", "keypress"]) host.addEventListener(kind, deaf);
   place.replaceChildren(host);
   const figure = new Figure(host, kernel(model, code), (news) => {
@@ -42,7 +44,7 @@ export function show(model, place, code) {
 }
 
 /**
- * The `Giver` of a figure in a notebook: its data comes from the widget and its kernel.
+ * The `Giver` of a figure in a notebook: HTML and recipes come from the widget's state and from the kernel.
  * @param {Model} model @param {Code} code @returns {import("./figure.mjs").Giver}
  */
 function kernel(model, code) {
@@ -65,7 +67,8 @@ function kernel(model, code) {
   };
 }
 
-/** The theme of the page, by the brightness of its text. @param {HTMLElement} host */
+/** The theme of the surrounding page, judged by the brightness of its text: bright text means a dark page.
+ * @param {HTMLElement} host */
 function scheme({ parentElement }) {
   const [red, green, blue] = (
     getComputedStyle(/** @type {HTMLElement} */ (parentElement)).color.match(/[\d.]+/g) ?? ["0", "0", "0"]

@@ -1,21 +1,22 @@
 // @ts-check
 /**
- * The recipes of a widget in a notebook: the one that it has, and those that its kernel makes on request.
- * Pure.
+ * Get recipes for a figure in a notebook: the one in the widget's state, or another that the kernel makes on
+ * request. Pure.
  *
  * @typedef {import("../player/source.mjs").Answer} Answer
- * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe; its key is the query of the choices that
- *   are not defaults
+ * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe, and the query string for which it was
+ *   made (key): the choices that differ from the defaults
  * @typedef {{get: (name: string) => any, set: (name: string, value: unknown) => void, save_changes: () =>
  *   void, send: (content: object) => void, on: (event: string, hear: (...news: any[]) => void) => void, off:
  *   (event: string, hear: (...news: any[]) => void) => void}} Model of anywidget
  */
 
-const KERNEL_TIMEOUT_MS = 120_000; // milliseconds; a busy kernel answers after its cells have run
+const KERNEL_TIMEOUT_MS = 120_000; // long, because a kernel answers only after the cells that it is running
 const NO_ANSWER_TEXT = "the kernel does not answer";
 
-/** The recipe for a query: the widget's, or one that its kernel makes. It may arrive while another is being
- * unpacked. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack @param {string} query
+/** The recipe for a query: the one in the widget's state if it is for this query; if not, one requested from
+ * the kernel, or the kernel's error message (`refused`). Answers to other queries are ignored.
+ * @param {Model} model @param {(packed: DataView) => Promise<any>} unpack @param {string} query
  * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {

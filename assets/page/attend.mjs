@@ -1,6 +1,7 @@
 // @ts-check
-/** The entry point of a page: gives every `[data-slug]` element a player as long as it exists, and sends keys
- * to the player with the focus, or else to the page's own scene. */
+/** The entry point of a page with figures. Every element with a `data-slug` attribute (the name of a scene)
+ * gets a `Player`, which is closed when the element is removed or its attribute changes. A key goes to the
+ * player that has the focus; if none has, to that of the page's own scene, if there is one. */
 
 import { shared } from "../globals.mjs";
 import { commands } from "./commands.mjs";

@@ -1,22 +1,23 @@
 // @ts-check
-/** Load Dash on a page that was served as static HTML: its scripts come when the figure is alive and the
- * training panel is open, and Dash's tree replaces the static one. Python lists them
- * (components/pages/explorer.py). */
+/** Load Dash on a page that was served as static HTML. Dash is needed only for the training panel: its
+ * scripts are loaded once the figure is interactive and the panel is open; then Dash's element tree replaces
+ * the static one. Python lists the scripts (components/pages/explorer.py). */
 
 import { h } from "../dom.mjs";
 
 const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
-/** Load a script. Several run in the order in which they were requested. @param {string} src
- * @returns {Promise<void>} */
+/** Load and run a script. Several run in the order in which they were requested. The promise is rejected if
+ * loading fails. @param {string} src @returns {Promise<void>} */
 const load = (src) =>
   new Promise((done, fail) =>
     document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),
   );
 
 /**
- * Wait until Dash has rendered something in an element.
- * @param {HTMLElement} place @returns {Promise<void>} resolves when Dash has rendered something there
+ * Wait until Dash has rendered its tree in an element.
+ * @param {HTMLElement} place @returns {Promise<void>} resolves when the element contains one with an id, and
+ * Dash's loading text is gone
  */
 const filled = (place) =>
   new Promise((done) => {
@@ -31,7 +32,7 @@ async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
   const until = /** @type {HTMLElement} */ (document.querySelector(".until"));
   const sources = document.getElementById("dash-scripts")?.textContent;
-  // from now on Dash manages these
+  // Dash's tree will have elements with these ids
   for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id");
   const shown = filled(place);
   try {

@@ -1,5 +1,6 @@
 // @ts-check
-/** The page's commands, passed to each `Player`, so that player/ does not import page/. */
+/** The commands of a page (help, share, present …), passed to each `Player`, so that modules in player/ need
+ * not import those in page/. */
 
 import { help } from "./keys.mjs";
 import { goOn, present } from "./present.mjs";

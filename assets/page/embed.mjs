@@ -1,12 +1,13 @@
 // @ts-check
-/** A figure outside of the explorer: in an iframe, or in a file. It starts as a still picture; the player
- * loads when the figure is visible or touched. Tells the host page its height, {type: "normscape:height",
- * slug, height}, and accepts a theme, {type: "normscape:theme", theme}. */
+/** The entry point of a figure outside the explorer: in another page's iframe, or in a file of its own. It
+ * starts as a still picture; the player is loaded when the figure becomes visible, or at the first press or
+ * key. In an iframe it sends the surrounding page (the host) its height, {type: "normscape:height", slug,
+ * height}, in pixels, and accepts a theme from it, {type: "normscape:theme", theme}. */
 
 import { shared } from "../globals.mjs";
 
 const SLOW_LOAD_MS = 4000; // milliseconds
-shared.normscape ??= { players: [] }; // tells watch.js that scripts run; players are added later
+shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs fills in the players
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const hosted = parent !== window;
@@ -63,8 +64,9 @@ root.addEventListener("normscape:state", (event) => {
   if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
 });
 
-/** Tell the host the height at which the figure fits; in a lower frame its views shrink. A frame of our own
- * origin is resized directly. */
+/** Tell the host page the height in pixels that the figure needs. It is measured without the limit `--room`,
+ * by which the views shrink to fit a lower iframe. If the host page has our own origin, its iframe is resized
+ * directly, too. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

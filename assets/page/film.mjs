@@ -1,10 +1,11 @@
 // @ts-check
-/** Record a film of the progress in the browser: the panels are drawn onto one canvas, which is recorded. */
+/** Record a video of the figure in the browser while it plays from the first to the last stage: in each frame
+ * all its panels are copied to one canvas, which a `MediaRecorder` records. */
 
 import { h, pen } from "../dom.mjs";
 
-/** Video formats in order of preference. Most programs open H.264 (avc1); an MP4 without a named codec may
- * contain another, so it is last. */
+/** Video formats in order of preference. Most programs open H.264 (avc1). An MP4 file for which no codec is
+ * named may contain another codec, so this format comes last. */
 const FORMATS = [
   { type: "video/mp4;codecs=avc1.42E01E", name: "MP4", ending: "mp4" },
   { type: "video/mp4;codecs=avc1", name: "MP4", ending: "mp4" },
@@ -13,20 +14,21 @@ const FORMATS = [
 ];
 const BITS_PER_SECOND = 8e6; // bits per second
 const CHUNK_MS = 100;
-const CHUNK_TIMEOUT_MS = 5000; // milliseconds of film in a chunk, and timeout for a chunk
-const MIN_FILM_BYTES = 100; // bytes; a smaller file has only a header
+const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
+const MIN_FILM_BYTES = 100; // a smaller file has only a header
 const URL_LIFETIME_MS = 60_000; // milliseconds until the downloaded file's URL is revoked
 
 /** @typedef {typeof FORMATS[number]} Format */
 
-/** The first video format that this browser can record, if any. */
+/** The first of FORMATS that this browser can record; undefined if it can record none. */
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
-/** The format for a film of the figure; undefined if it cannot be filmed.
- * @param {import("../player/player.mjs").Player} player */
+/** The format in which the figure can be recorded; undefined if it has no panels or only one stage, or if the
+ * browser cannot record. @param {import("../player/player.mjs").Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/** Run the progress once from the beginning, and save the recording.
+/** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
+ * starts a loop meanwhile, what was recorded until then is saved; if the player is closed, nothing is.
  * @param {import("../player/player.mjs").Player} player @param {Format} format */
 export async function film(player, { type, ending }) {
   const { panels } = player;
@@ -42,12 +44,13 @@ export async function film(player, { type, ending }) {
   });
   /** @type {Blob[]} */ const parts = [];
   let seen = () => {};
-  // Chromium sends single bytes first
+  // Chromium first sends chunks of a single byte, which have no pictures
   recorder.ondataavailable = ({ data }) => {
     parts.push(data);
     if (data.size > 1) seen();
   };
-  /** Wait for the next chunk: a recorder takes longer to start and to stop than a short run. */
+  /** Wait for the next chunk with pictures, before and after the run: a recorder may take longer to start and
+   * to stop than a short run lasts, and would miss it. */
   const filmed = () =>
     new Promise((resolve) => {
       seen = () => resolve(null);

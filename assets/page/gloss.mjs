@@ -1,12 +1,12 @@
 // @ts-check
-/** Explain the symbols of a formula, on hover, tap, or keyboard focus. */
+/** Show what a symbol of a formula means, in a bubble below it, on hover, tap or keyboard focus. */
 
 import { h } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
 
 /**
- * Let the symbols of a formula show their meanings.
- * @param {HTMLElement} formula @param {Record<string, string>} meanings by symbol
+ * Give each symbol of a formula that has a meaning a bubble with it.
+ * @param {HTMLElement} formula @param {Record<string, string>} meanings the text of the bubble, by symbol
  */
 export function gloss(formula, meanings) {
   const note = h("p", { className: "dragged gloss", role: "status", hidden: true });
@@ -26,12 +26,13 @@ export function gloss(formula, meanings) {
     else hide();
   };
   formula.addEventListener("pointerover", point);
-  document.addEventListener("click", point); // a tap elsewhere closes it
+  document.addEventListener("click", point); // a tap elsewhere closes the bubble
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") hide();
   });
   formula.addEventListener("pointerleave", hide);
-  // a formula is one element to keyboards and screen readers: they get a button over each symbol
+  // to keyboards and screen readers a formula is a single element, so each symbol gets an invisible button
+  // over it
   const buttons = Object.entries(meanings).map(([symbol, meaning]) => {
     const button = h("button", { type: "button", className: "letter", "aria-label": meaning });
     button.addEventListener("focus", () => {
@@ -49,5 +50,6 @@ export function gloss(formula, meanings) {
   formula.after(...buttons, note);
   const explain = () => letters().forEach((letter) => letter.classList.add("symbol"));
   explain();
-  new MutationObserver(explain).observe(formula, { childList: true }); // the player rewrites the formula
+  // the player rewrites the formula whenever its numbers change
+  new MutationObserver(explain).observe(formula, { childList: true });
 }

@@ -1,8 +1,8 @@
 // @ts-check
-/** The home page. Its figure becomes live once the page has been painted, and plays in a loop while it is
- * visible, until the reader moves its slider. The picture of a card moves while the pointer is over it. For
- * readers who save data or prefer reduced motion, both are still pictures. Hovering over a symbol of the
- * formula shows its meaning. */
+/** The home page. Its figure becomes interactive once the page has been painted, and plays in a loop while it
+ * is visible, unless the reader has stopped it. The picture of a card is animated while the pointer is over
+ * the card or the card has the focus. For readers who save data or prefer reduced motion, figure and cards
+ * stay still pictures. Hovering over a symbol of the formula shows what the symbol means. */
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
@@ -10,7 +10,7 @@ import { calmly, painted, sparing } from "./reading.mjs";
 
 const still = () => calmly() || sparing();
 
-/** Start the live figure of the home page. @param {HTMLElement} root */
+/** Make the figure of the home page interactive, and play it in a loop. @param {HTMLElement} root */
 async function live(root) {
   await painted();
   if (still()) return;
@@ -21,7 +21,7 @@ async function live(root) {
     () => {
       const player = shared.normscape.players.find((each) => each.root === root);
       if (!player) return;
-      let playing = true; // when it was last visible
+      let playing = true; // whether the figure was playing when it left the window
       player.loop = true;
       player.play();
       new IntersectionObserver(
@@ -38,7 +38,7 @@ async function live(root) {
   );
 }
 
-/** Show the moving or the still picture of a card. @param {HTMLElement} card @param {boolean} on */
+/** Show the animated picture of a card, or the still one. @param {HTMLElement} card @param {boolean} on */
 function move(card, on) {
   for (const picture of card.querySelectorAll("img")) {
     picture.dataset.rest ??= picture.src;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Keyboard shortcuts, and the dialog that lists them. */
+/** The keyboard shortcuts of a figure, and the dialog that lists them. */
 
 import { h } from "../dom.mjs";
 import { follows } from "../engine/hands.mjs";
@@ -8,7 +8,7 @@ import { nudge } from "../player/dragging.mjs";
 import { pointCount } from "../player/link.mjs";
 
 const TURN_DEGREES = 10; // degrees of camera rotation per key press
-// limit of the camera's elevation in degrees: from straight above, left and right are undefined
+// limit of the camera's elevation: seen from straight above, the view would have no defined left and right
 const MAX_ELEVATION_DEGREES = 85;
 
 const KEYS = [
@@ -33,7 +33,8 @@ const KEYS = [
   ["click a point", "follow it"],
 ];
 
-/** Whether single-character shortcuts are turned off, as users of speech input need. */
+/** Whether the reader has turned single-character shortcuts off. Users of speech input need this, because
+ * dictated words would trigger them. */
 const quiet = () => {
   try {
     return localStorage.getItem("keys") === "off";
@@ -41,7 +42,7 @@ const quiet = () => {
     return false;
   }
 };
-/** Store whether single-character shortcuts are used. @param {boolean} on */
+/** Store, in this browser, whether single-character shortcuts are on. @param {boolean} on */
 const keep = (on) => {
   try {
     localStorage.setItem("keys", on ? "on" : "off");
@@ -50,8 +51,9 @@ const keep = (on) => {
   }
 };
 
-/** Whether a key press is not for the player: it belongs to the focused element or to the browser, or is a
- * letter while those are turned off. @param {KeyboardEvent} event */
+/** Whether the player must ignore a key press: because it belongs to the browser (Ctrl, Alt, ⌘) or to the
+ * focused input, or because it is a single character and such shortcuts are turned off.
+ * @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   const sign = event.key.length === 1 && event.key !== " ";
@@ -64,13 +66,14 @@ export function elsewhere(event) {
   );
 }
 
-/** Handle a key press for a player. @param {KeyboardEvent} event
+/** Do for a player what a key stands for. A key without an action, or one that the focused element uses
+ * itself, keeps the browser's default action. @param {KeyboardEvent} event
  * @param {import("../player/player.mjs").Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (elsewhere(event)) return;
-  const pressed = target.closest("button, a, summary"); // they use space and Enter themselves
+  const pressed = target.closest("button, a, summary"); // these elements use space and Enter themselves
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
   if (event.key === " ") {
     if (event.repeat || pressed) return;

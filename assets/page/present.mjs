@@ -1,16 +1,17 @@
 // @ts-check
-/** Presenter mode: the figure fills the screen, with the tour's stop as a caption, controlled by a clicker.
- */
+/** Presenter mode: the figure fills the screen, with the text of the present tour stop as a caption. Keyboard
+ * and clicker (the remote control for slides) go through the tour. */
 
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
 
-const HOLD_MS = 400; // milliseconds after which the laser's key counts as held
+const HOLD_MS = 400; // milliseconds: if the laser's key is held for longer, its release turns the laser off
 
-const CONTINUE_KEY = "presenting"; // key in sessionStorage that continues the presentation on the next page
+// key in sessionStorage: if it is set, the next page starts in presenter mode
+const CONTINUE_KEY = "presenting";
 
-/** Continue a presentation that led here from another page.
+/** Start presenting if the reader came to this page by the tour's link during a presentation on another page.
  * @param {import("../player/player.mjs").Player} player */
 export function goOn(player) {
   try {
@@ -22,9 +23,10 @@ export function goOn(player) {
   }
 }
 
-/** Start presenting, until Escape, P, or the end of full screen.
- * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] continued from another
- * page: full screen starts at the next key press, as browsers require */
+/** Start presenting. It ends with Escape, P, F, the × button, or when full screen ends.
+ * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] whether the presentation is
+ * continued from another page: then full screen starts only at the next key press, because browsers require
+ * one */
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");
@@ -41,7 +43,8 @@ export function present(player, handed = false) {
   );
   const leave = () => {
     if (signal.aborted) return;
-    // this event calls here again; in between there would be no room for figures
+    // leaving full screen fires `fullscreenchange`, which calls this function again to do the rest; before
+    // full screen has ended, the figures would have no room outside of the presentation
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     on.abort();
     root.classList.remove("presenting", "pointing");
@@ -63,10 +66,10 @@ export function present(player, handed = false) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
-  // the element with the focus is hidden, or has moved
+  // the element that had the focus is now hidden, or has been moved, so that it has lost it
   const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure");
   /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
-  // without full screen, the window is used
+  // if the browser refuses full screen, the figure fills the window
   const fill = () => {
     if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {});
   };
@@ -95,8 +98,9 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** The actions of keys. Clickers send Page Up and Page Down, and "." or "b" for a black screen, which plays
- * here. @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
+/** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and for its
+ * black-screen button "." or "b"; these two play and pause here.
+ * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
  * @param {() => void} leave @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
@@ -129,8 +133,9 @@ function acts(player, dot, leave) {
   };
 }
 
-/** A laser pointer: a soft dot in place of the pointer, while its key is held, or between two presses.
- * @param {HTMLElement} root @param {AbortSignal} signal */
+/** A laser pointer: a soft dot in place of the mouse pointer. It is on while its key L is held, or from one
+ * short press to the next. Returns the dot's element, and the action of the key. @param {HTMLElement} root
+ * @param {AbortSignal} signal */
 function laser(root, signal) {
   const element = h("div", { className: "laser", ariaHidden: "true" });
   let since = Infinity;

@@ -1,9 +1,11 @@
 // @ts-check
-/** The reader's visited scenes, kept only in this browser; and loading of the search when it is opened. */
+/** Mark links to scenes that the reader has visited (the list is stored only in this browser), and load the
+ * search when its button is pressed. */
 
 const VISITED_KEY = "visited"; // slugs, joined by commas
 
-/** The stored list; storage may be unavailable in private windows and sandboxes. */
+/** The stored list of visited scenes; "" if there is none, or if storage is unavailable, as in sandboxes and
+ * some private windows. */
 const kept = () => {
   try {
     return localStorage.getItem(VISITED_KEY) ?? "";
@@ -13,7 +15,7 @@ const kept = () => {
 };
 /** @returns {Set<string>} */
 const visited = () => new Set(kept().split(",").filter(Boolean));
-/** Store a text in this browser, if it allows that. @param {string} text */
+/** Store the list of visited scenes, if the browser allows it. @param {string} text */
 const keep = (text) => {
   try {
     localStorage.setItem(VISITED_KEY, text);
@@ -34,11 +36,13 @@ function show() {
 const scene = /** @type {HTMLElement | null} */ (document.querySelector("main[data-slug]"));
 const here = scene?.dataset.slug;
 if (scene && here) {
-  if (!visited().has(here)) scene.dataset.first = ""; // its figure plays once by itself (opening.mjs)
+  // at the first visit the scene's figure plays once by itself (opening.mjs)
+  if (!visited().has(here)) scene.dataset.first = "";
   keep([...visited().add(here)].join(","));
 }
 show();
-addEventListener("pageshow", show); // also after going back to a page in the browser's cache
+// this event comes also after the reader has gone back to a page from the browser's cache
+addEventListener("pageshow", show);
 document.querySelector(".forget button")?.addEventListener("click", () => {
   keep("");
   show();

@@ -1,6 +1,6 @@
 // @ts-check
-/** The reader's settings that apply to all pages: reduced motion, saved data. And when a page has been
- * painted. */
+/** The reader's settings in the browser or system, reduced motion and reduced data, and a promise for the
+ * moment when a page has been painted. */
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const few = matchMedia("(prefers-reduced-data: reduce)");

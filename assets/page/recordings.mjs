@@ -1,6 +1,6 @@
 // @ts-check
-/** The panel of a recorded model's scene: open a recording, open another to compare, save tables, delete what
- * was opened. */
+/** The panel for recordings in a scene of a recorded model: open a recording file of one's own, open a second
+ * one to compare, save all numbers as CSV or JSON, delete the opened recording from the server. */
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
@@ -10,22 +10,24 @@ const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
 /**
- * Fill the panel with its buttons, links and messages.
- * @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the player
+ * Fill the panel with its buttons, links and message line, for the present choices of recordings.
+ * @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the scene's player
  */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;
   const words = h("p", { role: "alert" }, "");
-  /** Show a message while a request runs, then its error, if any. @param {string} meanwhile
-   * @param {Promise<import("../player/upload.mjs").Asked>} request */
+  /** Show a message while a request runs, then its error message, or nothing. Returns the server's answer, if
+   * there is one. @param {string} meanwhile @param {Promise<import("../player/upload.mjs").Asked>} request */
   const answered = async (meanwhile, request) => {
     words.textContent = meanwhile;
     const found = await request;
     words.textContent = found.words;
     return found.answer;
   };
-  /** A button that opens a file for a choice. @param {string} title @param {string} choice */
+  /** A button that asks for a file, uploads it, and shows it as the first recording (`choice` "own") or as
+   * the second ("other"); and the hidden input that the button presses. @param {string} title
+   * @param {string} choice */
   const opens = (title, choice) => {
     const input = h("input", {
       type: "file",
@@ -53,7 +55,7 @@ function offer(part, shown) {
       shown.choose({ own: "", norm: "1" });
   };
   const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
-  if (tour && ownRecording) tour.hidden = true; // the tour is of the shipped recordings
+  if (tour && ownRecording) tour.hidden = true; // the tour's texts describe the shipped recordings
   part.replaceChildren(
     ...opens("Open a recording …", "own"),
     ...opens("Open a second recording …", "other"),
@@ -74,8 +76,8 @@ function offer(part, shown) {
   );
 }
 
-/** Show an opened recording in the lists of recordings, which contain only the shipped ones.
- * @param {import("../player/player.mjs").Player} shown */
+/** Show the name of an opened recording in the two drop-down lists of recordings, which otherwise list only
+ * the shipped ones. @param {import("../player/player.mjs").Player} shown */
 function named(shown) {
   for (const [choice, list] of [
     ["own", "recording"],
@@ -101,5 +103,5 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 addEventListener("normscape:living", attend);
-// the lists are filled anew for each recipe
+// the drop-down lists are filled anew for each recipe
 document.addEventListener("normscape:ready", () => named(shared.normscape.players[0]), { capture: true });

@@ -1,11 +1,13 @@
 // @ts-check
 /**
- * Full-text search in the browser, over one JSON file of all texts (components/pages/search.py). The first
- * half is pure: a query in, entries out.
+ * Full-text search in the browser. The index is one JSON file with all texts, made by
+ * components/pages/search.py. The first half of this module is pure: it finds the entries for a query; the
+ * second half is the search dialog.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
- * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found the best hit of a
- *   page, and more hits of the same page
+ * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found one page in the
+ *   results: the best entry on it, the share of the query's words that this entry has, weighted by rarity
+ *   (has), its score, its snippet (said), and more entries on the same page
  */
 
 import { h } from "../dom.mjs";
@@ -23,25 +25,29 @@ const MAX_SNIPPET_CHARACTERS = 200; // of the sentence shown for a hit
   table: "table",
   guide: "guide",
 };
-/** Parameters of BM25: the weight of a word in a name over one in the text, term saturation (k₁), and length
- * normalisation (b). */
+/** Parameters of BM25: how much more a word in an entry's names counts than one in its text, term saturation
+ * (k₁), and length normalisation (b). */
 const NAME_WEIGHT = 4;
 const TERM_SATURATION = 1.2;
 const LENGTH_NORMALIZATION = 0.7;
-// weights of a longer word that begins with the word asked for, and of a synonym
+// how much these count, where the query's word itself counts 1: a longer word that begins with it, and a
+// synonym
 const PREFIX_WEIGHT = 0.5;
 const SYNONYM_WEIGHT = 0.8;
-const GUIDE_WEIGHT = 0.6; // weight of a guide beside a scene: most questions are about what scenes show
-const MIN_NAME_SIMILARITY = 2 / 3; // from this similarity on, a page is asked for by its name
-// shares of the query's words, weighted by rarity: below the first, hits are only called the closest; below
-// the second, they are dropped
+// factor of the score of a guide (a page of documentation): most questions are about what scenes show
+const GUIDE_WEIGHT = 0.6;
+// if a name of a page is at least this similar to the query, the reader asks for the page by its name
+const MIN_NAME_SIMILARITY = 2 / 3;
+// the share of the query's words, weighted by rarity, that an entry has. If no hit has the first, the results
+// are announced only as the closest; hits that have less than the second, or less than half of the best hit's
+// share, are dropped
 const FULL_MATCH_SHARE = 0.55;
 const MIN_MATCH_SHARE = 0.2;
 
-/** Words that look like forms of Dash, the library, or of "fold", and are not. */
+/** Words that would get the same stem as "Dash" (the library) or "fold", but have nothing to do with them. */
 const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
 
-/** Words that mean the same in our texts. */
+/** Groups of words that mean the same in our texts, as stems. */
 const SYNONYMS = (
   "another other | average mean | axis axes coordinate component | big large real" +
   " | delete drop remove rid | dent dip divot" +
@@ -52,7 +58,7 @@ const SYNONYMS = (
   .split(" | ")
   .map((some) => some.split(" ").map(root));
 
-/** Symbols by their spelled-out names. */
+/** Greek letters and the root sign, by their names in a query. */
 const SPELLED_SYMBOLS = new Map(
   Object.entries({
     alpha: "α",
@@ -68,14 +74,15 @@ const SPELLED_SYMBOLS = new Map(
   }),
 );
 
-/** The query as we typeset symbols: sqrt(d_k) becomes √dk, u_epsilon uε. @param {string} asked folded */
+/** A query with its symbols as our texts typeset them: sqrt(d_k) becomes √dk, and u_epsilon becomes uε.
+ * @param {string} asked folded */
 const written = (asked) =>
   asked.replace(/_(\w+)/g, (_, name) => SPELLED_SYMBOLS.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
-/** "mean" as a verb, in a question, not as the average. */
+/** "mean" as a verb at the end of a question ("What does … mean?"), where it does not ask for the average. */
 const VERB_MEAN = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
 
-/** Stop words: question words that say nothing about the subject. */
+/** Stop words: frequent words that say nothing about the subject of a query. They are not searched for. */
 const STOP_WORDS = new Set(
   (
     "a about an and any are as at be between by can come could do does explain for from get happen " +
@@ -94,7 +101,8 @@ const folded = (text) =>
     .replace(/(?<=\p{L}{3})iz(?=[ei]|at)/gu, "is")
     .replaceAll("center", "centre");
 
-/** A word's stem: differ, different, differently and difference have the same. @param {string} word */
+/** The stem of a word: differ, different, differently and difference have the same stem. @param {string} word
+ */
 function root(word) {
   if (NOT_FORMS.test(word)) return word;
   const ending =
@@ -111,12 +119,13 @@ const roots = (text) =>
     .map((word) => root(SPELLED_SYMBOLS.get(word) ?? word));
 
 /** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
- * an entry with its names and word counts */
-/** Entries with their index, which is built once.
- * @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
+ *   an entry with its names (title and synonyms), and for each stem its weighted count: occurrences in names
+ *   count NAME_WEIGHT times those in the text, and all count less in a long field */
+/** The index of a list of entries: the entries with their word counts, and each stem's rarity (inverse
+ * document frequency). @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
-/** Build the index of all entries once. @param {Entry[]} entries */
+/** The index of a list of entries, built at the first call. @param {Entry[]} entries */
 function prepared(entries) {
   const known = ready.get(entries);
   if (known) return known;
@@ -151,11 +160,12 @@ function prepared(entries) {
   return found;
 }
 
-/** The inverse document frequency of a word that `some` of `all` entries have. @param {number} some
+/** The inverse document frequency of a word that occurs in `some` of `all` entries. @param {number} some
  * @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
-/** The stems in the vocabulary that match a word, with weights. @param {string} word
+/** The stems in the vocabulary that count as a match for a query's stem, each with its weight: the stem
+ * itself 1, longer ones PREFIX_WEIGHT, synonyms SYNONYM_WEIGHT. @param {string} word
  * @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
 function alike(word, vocabulary) {
   const begins = (/** @type {string} */ other) => other.startsWith(word) && !NOT_FORMS.test(other);
@@ -170,8 +180,8 @@ function alike(word, vocabulary) {
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The entries that match all or most of a query, the best first; those of one page as one.
- * @param {Entry[]} entries @param {string} query @returns {Found[]} */
+/** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
+ * entry has a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = folded(query).trim();
@@ -186,10 +196,11 @@ export function find(entries, query) {
   });
   const usual = sum(known) / known.filter(Boolean).length;
   if (!usual) return [];
-  // a word that no entry has gets the average weight
+  // a word that occurs in no entry gets the average weight of the others
   const worth = known.map((each) => each || usual);
   const most = sum(worth);
-  /** The similarity to a name: twice the weight of the common words over the weight of both; 2 if equal. */
+  /** The similarity of the query to a name, 0 to 1: twice the weight of the words that they share, divided by
+   * the sum of the weights of both (Dice coefficient); 2 if they are equal as texts. */
   const named = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
       likes.map((like, k) => worth[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),
@@ -209,7 +220,8 @@ export function find(entries, query) {
     entry.kind === "word" ? entry.url : entry.url.split(/[#?]/)[0];
   return [...new Set(best.map(page))].slice(0, MAX_PAGES).map((place) => {
     const own = best.filter((each) => page(each) === place);
-    // unless the scene was asked for by name, a part of it comes first
+    // if the scene's own entry is the best, but the query is not the scene's name, the best of its parts
+    // comes first
     const [first, ...more] =
       own[0].called < MIN_NAME_SIMILARITY && own[0].entry.kind === "scene" && own[1]
         ? [own[1], own[0], ...own.slice(2)]
@@ -223,9 +235,10 @@ export function find(entries, query) {
   });
 }
 
-/** The snippet of a hit: an answer from its beginning; from other texts the sentence or table row that
- * matches most of the query, and what follows as far as it fits. @param {Entry[]} entries the entry that was
- * found, followed, for a scene, by its parts @param {ReturnType<typeof alike>[]} likes */
+/** The snippet of a hit, at most MAX_SNIPPET_CHARACTERS long. An answer to a question is shown from its
+ * beginning; other texts from the sentence or table row that contains most of the query's words.
+ * @param {Entry[]} entries the entry that was found, followed, for a scene, by its parts
+ * @param {ReturnType<typeof alike>[]} likes */
 function said(entries, likes) {
   const [{ kind, text }] = entries;
   if (kind === "question") return shortened(text);
@@ -245,13 +258,15 @@ function said(entries, likes) {
   return shortened(line.slice(line.indexOf(sentence)));
 }
 
-/** Cut a text at a word, if it is too long for a hit. @param {string} text */
+/** A text, cut after a word and with an ellipsis if it is longer than MAX_SNIPPET_CHARACTERS.
+ * @param {string} text */
 const shortened = (text) =>
   text.length > MAX_SNIPPET_CHARACTERS
     ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`
     : text;
 
-/** The announced result for screen readers. @param {Found[]} found */
+/** The line above the results, which screen readers announce: how many pages were found, or that none has all
+ * words. @param {Found[]} found */
 const heard = (found) =>
   found.some(({ has }) => has >= FULL_MATCH_SHARE) || !found.length
     ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
@@ -279,7 +294,7 @@ export function search(source) {
   const show = async () => {
     const asked = field.value;
     const entries = await (known ?? get()).catch(() => null);
-    if (asked !== field.value) return; // the query has changed meanwhile
+    if (asked !== field.value) return; // the query has changed while the index was loading
     known = entries ? known : undefined;
     const found = entries ? find(entries, asked) : [];
     words.textContent = entries
@@ -320,7 +335,7 @@ export function search(source) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" && event.target === field) all[1]?.click();
     else if (event.key === "Escape")
-      dialog.close(); // a search field would only clear itself
+      dialog.close(); // in a search field Escape would otherwise only clear the text
     else if (step) {
       event.preventDefault();
       all[all.indexOf(/** @type {HTMLElement} */ (event.target)) + step]?.focus();

@@ -1,18 +1,19 @@
 // @ts-check
-/** The share dialog: a link, an iframe for other pages, and files of the figure as it is. */
+/** The share dialog: a link to the figure in its present state, an iframe with it for other pages, and files
+ * to save (PNG, SVG, video). */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
 
-const INITIAL_HEIGHT_PX = 720; // of an embed, until it tells its own height
+const INITIAL_HEIGHT_PX = 720; // of an iframe, until the figure in it sends its own height
 const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
 
 /** Escape a text for an HTML attribute. @param {string} text */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** The script that another site's page needs once, so that its frames follow the height of their figures;
+/** The script that a page of another site needs once, so that its iframes get the heights of their figures;
  * docs/embedding.md has the same text. */
 const HEIGHT_SCRIPT = `<script>
 addEventListener("message", ({ data, source }) => {
@@ -22,8 +23,8 @@ addEventListener("message", ({ data, source }) => {
 });
 </script>`;
 
-/** The HTML for other pages: an iframe, and the script that follows its height.
- * @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
+/** The HTML for other pages: an iframe with the figure in its present state, and the script that sets its
+ * height. @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
   const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
@@ -33,8 +34,8 @@ function snippet(player, theme) {
   );
 }
 
-/** The HTML snippet with a choice of its theme. @param {import("../player/player.mjs").Player} player
- * @param {HTMLElement} said */
+/** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme.
+ * @param {import("../player/player.mjs").Player} player @param {HTMLElement} said */
 function embedded(player, said) {
   const theme = h(
     "select",

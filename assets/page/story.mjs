@@ -1,29 +1,33 @@
 // @ts-check
-/** The story page: figures become live near the reader's position, and show the state of the paragraph in
- * view. Browsers have few WebGL contexts, so at most MAX_CONTEXTS figures, those nearest to the middle of the
- * window, are live; the others are pictures. */
+/** The story page: a text with figures that follow the reader. Figures near the middle of the window become
+ * interactive (live), and show the state that belongs to the paragraph being read; the others are still
+ * pictures. Browsers allow only few WebGL contexts, so the live figures, the nearest first, may need
+ * MAX_CONTEXTS of them together. */
 
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "./reading.mjs";
 
-// in window heights: how far a live figure may be from the middle; where the reader reads
+// the WebGL contexts of all live figures together; then, in window heights, how far a live figure may be from
+// the middle of the window, and the line, from the top, above which the paragraph being read begins
 const MAX_CONTEXTS = 4;
 const MAX_DISTANCE = 1.2;
 const READING_LINE = 0.55;
-const SCROLL_REST_MS = 150; // milliseconds without scrolling, after which figures change
+const SCROLL_REST_MS = 150; // milliseconds without scrolling, after which other figures become live
 
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-figure]")]);
 const pictures = new Map(figures.map((figure) => [figure, figure.querySelector(".stage")?.innerHTML ?? ""]));
-/** @type {WeakMap<HTMLElement, string>} what each was told last */ const lastStates = new WeakMap();
+/** @type {WeakMap<HTMLElement, string>} the state that each figure was last told to show */
+const lastStates = new WeakMap();
 
-/** The distance of an element from the middle of the window, in window heights. @param {Element} element */
+/** The distance of an element from the middle of the window, in window heights; 0 if the element covers the
+ * middle. @param {Element} element */
 function distance(element) {
   const { top, bottom } = element.getBoundingClientRect();
   const middle = innerHeight / 2;
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may be live: the nearest, as many as there are contexts. */
+/** The figures that may be live: the nearest ones, as many as MAX_CONTEXTS contexts are enough for. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = MAX_CONTEXTS;
@@ -46,7 +50,7 @@ async function choose() {
   for (const figure of figures) {
     if (now.has(figure) || !figure.dataset.slug) continue;
     delete figure.dataset.slug;
-    await 0; // its player closes
+    await 0; // let attend.mjs close the figure's player
     const stage = figure.querySelector(".stage");
     if (stage) stage.innerHTML = pictures.get(figure) ?? "";
   }
@@ -57,7 +61,8 @@ async function choose() {
   }
 }
 
-/** Make each live figure show the state of its last paragraph above the reading line. */
+/** Make each live figure show the state of the paragraph being read: of those beside the figure, the last one
+ * that begins above the reading line, or the first one. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
     const blocks = /** @type {HTMLElement[]} */ ([

@@ -1,10 +1,12 @@
 // @ts-check
-/** A teacher's link: the present state with only the chosen controls, opened at a stop of the tour. */
+/** A teacher's link: it opens the figure in its present state or at a stop of the tour, and with only the
+ * controls that the teacher has selected. */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 
-/** The controls of each check box, under its label. The controls that compute results share a box.
+/** The check boxes for a recipe's controls: each has a label and the names of the controls that it switches.
+ * All controls of computed results (training) share one box.
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
@@ -18,9 +20,10 @@ function boxes(recipe) {
   ];
 }
 
-/** The part of the share dialog that makes a teacher's link.
- * @param {import("../player/player.mjs").Player} player @param {HTMLElement} taken an element that shows the
- * link with a button that copies it @returns {HTMLElement} */
+/** The part of the share dialog that makes a teacher's link: check boxes for the controls, a list of tour
+ * stops, and the link, updated at each change. @param {import("../player/player.mjs").Player} player
+ * @param {HTMLElement} taken an element that shows the link with a button that copies it
+ * @returns {HTMLElement} */
 export function teaching(player, taken) {
   const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));
   const all = boxes(player.recipe).map(({ label, names }) => ({

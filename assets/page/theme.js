@@ -1,9 +1,10 @@
-// The theme, light or dark: from the link, else the reader's last choice, else the system's setting.
+// Set the page's theme, light or dark: the one in the link; without one, the reader's last choice, from a
+// cookie; without that, the system's setting.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  // pages of the explorer
+  // the path of the site, for the cookie; "" in a standalone figure, where this script is inline
   const source = document.currentScript.src;
   const path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, "");
   const cookie = () => {
@@ -14,7 +15,7 @@
     }
   }; // storage is not available in a sandbox
   const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
-  // a standalone figure has its own
+  // a standalone figure has its theme in `data-theme`
   let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme");
   if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
   const show = () => {
@@ -24,7 +25,7 @@
   };
   system.addEventListener("change", show);
   addEventListener("DOMContentLoaded", show);
-  // chosen by the switch (stored), or by a link (for this visit only)
+  // the theme switch (below) and links send this event; only the switch stores the theme
   addEventListener("normscape:theme", (event) => {
     asked = event.detail;
     show();
@@ -34,7 +35,7 @@
     const all = Object.keys(names);
     const theme = all[(all.indexOf(asked) + 1) % all.length];
     dispatchEvent(new CustomEvent("normscape:theme", { detail: theme }));
-    // the server reads it too
+    // a cookie, because the server reads the theme, too
     try {
       document.cookie = `theme=${theme}; path=${path}; max-age=31536000; samesite=lax`;
     } catch {

@@ -1,8 +1,9 @@
-// Report if a part of the page is missing: a module that was blocked, as browsers do for pages opened from
-// the disk, or a player that does not start. Not a module itself, since it must not wait for one.
+// Tell the reader if the page cannot work: if a module was blocked, as browsers do when a page is opened from
+// the disk, or if the modules have not run after LOAD_TIMEOUT_MS. A plain script, because a module would be
+// blocked, too.
 (() => {
   const LOAD_TIMEOUT_MS = 5000;
-  const CHECK_INTERVAL_MS = 500; // milliseconds between two checks, until the report
+  const CHECK_INTERVAL_MS = 500; // milliseconds between two checks; they end once the modules run
   const fromDisk = location.protocol === "file:";
   const words = document.createElement("p");
   Object.assign(words, {

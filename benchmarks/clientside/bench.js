@@ -1,5 +1,6 @@
 // @ts-check
-// The callback a Dash user would write: a figure with new positions for each value of the slider.
+// The clientside callback that a Dash user would write for the same animation: for each value of the slider
+// it returns a figure with new positions.
 (() => {
   /** @typedef {{figure: {data: object[], layout: object}, frames: object[][]}} Bench */
   const page = /** @type {{dash_clientside: import("../../assets/globals.mjs").Dash, bench?: Bench}} */ (

@@ -1,6 +1,7 @@
 /**
- * Run the pure modules of assets/ for the tests: reads a question per line in JSON, and writes an answer per
- * line.
+ * Run the pure modules of assets/ for the Python tests. Reads JSON from standard input, one line {call,
+ * …arguments} per question; prints one line per question, {answer} or {error}. `call` names an entry of
+ * `answers`.
  */
 
 import { recorded } from "../../assets/page/film.mjs";
@@ -32,11 +33,12 @@ import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
-/** Encode numbers as base64, because JSON has no NaN and no infinities. */
+/** Encode numbers as base64 of float32, because JSON has no NaN and no infinities. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
 const each = (object, f) => Object.fromEntries(Object.entries(object).map(([name, x]) => [name, f(x)]));
 
-/** Run a function and all timers that it starts on a virtual clock. */
+/** Call a function, and run all timers that it has started, on a virtual clock: without waiting, in the order
+ * of their times. The function gets `performance.now` of this clock. */
 function virtually(act) {
   const { setTimeout } = globalThis;
   const { now } = performance;
@@ -56,8 +58,8 @@ function virtually(act) {
 }
 
 /**
- * Replace `fetch` by a server that sends these replies in order: "error" fails, "hang" never answers. Returns
- * a list to which the requests are added.
+ * Replace `fetch` by one that gives these replies in order: "error" rejects, and "hang" waits until the
+ * request is aborted. Returns a list, to which each request is added when it is made.
  */
 function script(replies) {
   const asked = [];
@@ -77,8 +79,9 @@ function script(replies) {
 
 const answers = {
   /**
-   * The stages, the positions and the drawn points of marks for each case (params, progress, followed).
-   * Stages are null if `params` are those of the case before.
+   * For each case (params, progress, followed): the stages and the present positions of all clouds, and for
+   * each mark its drawn points, opacity and colour values. The stages are null if `params` equal those of the
+   * case before.
    */
   run({ recipe, cases, marks: shown }) {
     const memory = new WeakMap();
@@ -101,7 +104,8 @@ const answers = {
       };
     });
   },
-  /** The loose clouds, and the progress and positions of all points on a leg during which they lag. */
+  /** The names of the loose clouds (whose points may move at different times), and the progress and positions
+   * of their points during a leg of the animation in which later points start later, by `lag`. */
   scattered({ recipe, leg, lag }) {
     const params = link.defaults(recipe);
     const own = motion.apart(leg, lag);
@@ -115,7 +119,8 @@ const answers = {
   edgeOn: ({ values, eye }) => edgeOn(values, eye),
   marks: () => Object.keys(MARKS),
   hull: ({ points, n, d }) => answers.hulls({ sets: [points], n, d })[0],
-  /** The convex hull of each set of points; each computation may reuse the hull before it. */
+  /** The convex hull of each set of points. Each computation gets the hull of the previous set, which it may
+   * reuse. */
   hulls({ sets, n, d }) {
     let before;
     return sets.map((points) => {
@@ -123,7 +128,8 @@ const answers = {
       return { rank, corners: corners.flatMap((is, i) => (is ? [i] : [])), order, triangles };
     });
   },
-  /** The CPU time of a hull in milliseconds. */
+  /** The CPU time of computing a hull from scratch, in milliseconds: the mean of 20 runs, after 20 to warm
+   * up. */
   hullTime({ points, n, d }) {
     for (let k = 0; k < 20; k++) hull(points, n, d);
     const start = process.cpuUsage();
@@ -132,8 +138,9 @@ const answers = {
     return (user + system) / 1000 / 20;
   },
   /**
-   * For each set of keys: the largest weights, which keys can be selected, and certificates. Each computation
-   * starts from the results before it.
+   * For each set of keys: the largest attention weight of each key, whether it can be selected, and its
+   * certificate. The weights of each set are computed from the results for the previous set; certificates are
+   * not.
    */
   selections({ sets, n, d }) {
     let before;
@@ -152,8 +159,8 @@ const answers = {
     });
   },
   /**
-   * For each set of keys: which of them can be selected, and the largest weights, computed from the results
-   * before, and from scratch.
+   * For each set of keys: which of them can be selected, and their largest attention weights, first computed
+   * from the results for the previous set, then from scratch.
    */
   warm({ sets, n, d }) {
     let before;
@@ -199,20 +206,21 @@ const answers = {
   spread: ({ places }) => spread(places),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
-  /** For each leg: the progress of points at the places `parts` of their cloud. */
+  /** For each leg of the animation: the progress of the points whose relative indices in their cloud (0 the
+   * first, 1 the last) are `parts`. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
   plain: ({ labels }) => labels.map(plain),
   /**
-   * The page's message about a file of `size` bytes on a server with the limit `most`; and the number of
-   * requests.
+   * The result of uploading a file of `size` bytes, if the page's limit is `most` bytes and the server gives
+   * `reply`; and the number of requests (asked).
    */
   async upload({ size, most, reply }) {
     const asked = script([reply]);
     const found = await upload("/recording", { size }, most);
     return { ...found, asked: asked.length };
   },
-  /** The text of every readout of a recipe. */
+  /** What each readout of a recipe shows. */
   readouts({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);
@@ -227,13 +235,13 @@ const answers = {
     };
     return recipe.readouts.map((r) => readout(r, recipe, player));
   },
-  /** The counts that each view of a recipe shows. */
+  /** The crowds of each view of a recipe: the places where several points coincide, with their numbers. */
   counts({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);
     return recipe.views.map((view) => crowdsOf(view, { recipe, stages, at, params, progress, followed }));
   },
-  /** The points that each text of a recipe marks. */
+  /** For each readout of a recipe: what `marked` says it marks in the text. */
   letters({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);
@@ -242,7 +250,8 @@ const answers = {
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
-  /** The binding's answer to each step: new properties (`props`), or a new state of the figure (`state`). */
+  /** What a `Binding` passes on at each step. A step is either properties set by code (`props`) or the
+   * figure's state after a change (`state`); `fresh` means that a new figure has been opened before. */
   bind({ steps }) {
     const binding = new Binding();
     return steps.map(({ props, state, fresh }) => {
@@ -252,9 +261,10 @@ const answers = {
   },
   asked: ({ state }) => query(state),
   /**
-   * The recipe that a figure gets from a notebook widget, and its messages to the kernel. meanwhile: news
-   * from the kernel while the widget's own recipe is being unpacked. answer: the kernel's answer; "gone": the
-   * figure is removed before it comes.
+   * The recipe that a figure in a notebook gets for a query (found), its messages to the kernel (sent), and
+   * the number of listeners that it leaves behind (ears). `has` is the recipe in the widget's state;
+   * `meanwhile` arrives from the kernel while that recipe is being unpacked; `answer` is the kernel's answer
+   * to a message, or "gone" if the figure is removed before an answer comes.
    */
   async made({ has, query, meanwhile, answer }) {
     const ears = {};
@@ -300,8 +310,8 @@ const answers = {
     return calls;
   },
   /**
-   * Poll a server that sends `replies`, until the step `end`; the step `wrong` cannot be drawn. Returns the
-   * requests, the answers, and the pauses.
+   * Poll a server that sends `replies`, until an answer has the step `end`; at the step `wrong` the receiver
+   * throws an error. Returns the requests, the received answers, and the pauses in milliseconds.
    */
   async poll({ replies, end, wrong }) {
     const asked = script(replies);
@@ -340,8 +350,9 @@ const answers = {
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
   /**
-   * The state after each command [name, arguments …]. "write" tries to write a field from outside; "moves"
-   * sets several parameters before a frame is drawn.
+   * What the player's `State` holds and draws after each command [name, arguments …]. The names are those of
+   * its methods, and four others: "write" tries to assign a field from outside, "take" loads the recipe,
+   * "fast" sets speed and loop, and "moves" sets several parameters before a frame is drawn.
    */
   state({ recipe, usual, acts }) {
     const state = new State(usual);
@@ -377,10 +388,11 @@ const answers = {
     return told;
   },
   /**
-   * Frames in each of which parameters are set, then frames until nothing is unfinished. Each frame may begin
-   * `budget` parts of long computations. Says of each how many exponentials it computed, whether each mark is
-   * drawn exactly as without slices, and whether it has changed; `whole`: the exponentials of an unsliced
-   * frame.
+   * Draw frames with time slices: first one for each entry of `acts`, which lists the parameters to set
+   * before it, then more until no computation is unfinished. Each frame may begin `budget` parts of long
+   * computations. Reports for each frame the number of exponentials computed (work), and for each mark
+   * whether it is drawn exactly as without slices (exact) and whether it has changed since the frame before
+   * (changed). `whole` is the largest number of exponentials in a frame without slices.
    */
   sliced({ recipe, acts, budget }) {
     const { exp } = Math;
@@ -421,9 +433,12 @@ const answers = {
     return { frames: told, whole };
   },
   /**
-   * For each moment at which the reader acts (`hand`): the state just after that, and at the end. Commands
-   * are [milliseconds, name, arguments …]; "take" has the index of a recipe, and a link, or null to keep the
-   * state. There is a frame every 50 ms. As on the page, any action of the reader stops a first run.
+   * Run the player's `State` for `end` milliseconds once for each of the `moments` (in milliseconds) at which
+   * the reader acts (`hand`: commands [name, arguments …]). Returns for each run the state just after these
+   * actions, and at the end. `acts` are commands [milliseconds, name, arguments …] that the page gives
+   * meanwhile; "take" loads the recipe with an index, and the state of a link, or null to keep the present
+   * state. There is a frame every 50 ms. As on the page, any action of the reader stops the first run, with
+   * which a scene opens.
    */
   courses({ recipes, usual, acts, hand, moments, end }) {
     const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({
@@ -460,7 +475,8 @@ const answers = {
       return [...told, tell(state)];
     });
   },
-  // the calls to WebGL for the uniforms that a shader is given, turn by turn; null: other code sets a uniform
+  // the calls to WebGL at each turn, in which a shader's uniforms are set to the given values; at a turn
+  // null, code outside the cache sets a uniform instead
   uniforms: ({ types, turns }) => {
     /** @type {unknown[]} */ let told = [];
     const set = Object.fromEntries(
@@ -498,8 +514,8 @@ const answers = {
   },
   deep: ({ sources, depth }) => sources.map((source) => deep(source, depth).text),
   /**
-   * Which figure has patched each WebGL context, for two figures that are built at the same time, and for a
-   * canvas that is created after them.
+   * For three WebGL contexts, the names of the figures that have patched each. Two figures are built at the
+   * same time, and each gets one context; the third context is created after them.
    */
   async within() {
     const Canvas = (globalThis.HTMLCanvasElement = class {
@@ -522,11 +538,12 @@ const answers = {
     canvases[2].getContext("webgl");
     return canvases.map(({ context }) => context.by);
   },
-  /** Set the search index for later questions. */
+  /** Set the search index for the following questions, and return its length. */
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),
   "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
-  /** The format of a film in a browser that can record `types`; null: a browser without a recorder. */
+  /** The video format chosen in a browser that can record the MIME types `types`; if `types` is null, the
+   * browser has no recorder. Null if there is no format. */
   recorded({ types }) {
     globalThis.MediaRecorder = types && {
       isTypeSupported: (/** @type {string} */ type) => types.includes(type),

@@ -1,9 +1,10 @@
-// Read pairs of scripts, [[name, text, text], ...], and write the names of those with different syntax trees.
+// Check that minifying has not changed scripts: read [[name, text, minified text], ...] as JSON from standard
+// input, and print, as JSON, the names of the scripts whose two texts have different syntax trees.
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "espree";
 
-/** The syntax tree of a script, without positions. @param {string} text */
+/** The syntax tree of a script, without the positions of its nodes in the text. @param {string} text */
 const tree = (text) =>
   JSON.parse(
     JSON.stringify(parse(text, { ecmaVersion: "latest", sourceType: "module" }), (key, value) =>

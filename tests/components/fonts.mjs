@@ -1,4 +1,5 @@
-// The tables and characters of each font file, as JSON: name → {tables, signs}.
+// Print, as JSON, for each font file in node_modules/.fonts by its name: whether it has a table for
+// mathematical typesetting (mathematics), and all its characters (signs).
 import { readFileSync, readdirSync } from "node:fs";
 import fontverter from "fontverter";
 import { Blob, Face } from "harfbuzzjs";
