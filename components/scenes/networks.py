@@ -120,10 +120,13 @@ def projection(film: Film, seed: int) -> np.ndarray:
     """Rows that project the last hidden layer to three dimensions.
 
     With more than three neurons: the direction of the last Linear, and the two of largest variance across it.
+    Raises ValueError if another hidden layer is wider than the last one and than three neurons.
     """
-    width = max(film.network.hidden_widths, default=3)
-    if width <= 3:
-        return np.eye(3, width)
+    widths = film.network.hidden_widths or (3,)
+    if max(widths) <= 3:
+        return np.eye(3, max(widths))
+    if widths[-1] < max(widths):
+        raise ValueError(f"the last hidden layer must be the widest to be projected: got widths {widths}")
     last = film.network.unflatten(film.weights[seed, -1].astype(float))[-1][0][0]
     points = Pipeline(network(film, seed).steps[:-1]).stages(
         film.data.points.astype(float), {"step": film.steps[-1]}

@@ -11,9 +11,9 @@ from components.language.marks import Carry, Relocate, hand_of
 from components.scenes.particles import SCENE, compare
 from components.scenes.particles.build import COUNT, ENERGY, MAX_CARRIED, TIME
 from components.scenes.particles.compare import LOOKS
-from components.scenes.particles.motion import SHARP, STOPS, times
+from components.scenes.particles.motion import SHARP, STOPS, hue, times
 from components.training.recipes import recipe_of
-from geometry import clouds
+from geometry import Pipeline, clouds
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-9
@@ -31,6 +31,12 @@ def tokens(recipe, params, **moved):
 def at(title):
     state = stop("particles", title)
     return state, *tokens(state.recipe, state.params)
+
+
+def test_the_hue_of_a_token_is_its_angle_also_opposite_the_start():
+    angles = np.radians([-179.9, -90, 0, 45, 179.9, 180])
+    points = np.round([np.cos(angles), np.sin(angles)], 15).T  # the last one is (−1, 0)
+    np.testing.assert_allclose(Pipeline(hue(2)).stages(points, {})[-1][:, 0], angles, atol=1e-5)
 
 
 def average(x, beta):

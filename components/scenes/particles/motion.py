@@ -37,6 +37,7 @@ STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
 LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
 PUTS = 4  # tokens that can be put elsewhere
 SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
+TINY = 1e-6  # of the hue at (−1, 0); visible nowhere else
 DEGREES = np.arange(-180.0, 181.0, 3.0)
 
 
@@ -165,8 +166,13 @@ def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
 
 
 def hue(d: int) -> tuple[Step, ...]:
-    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁)."""
+    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁).
+
+    Tiny constants make that π at (−1, 0), where the quotient is 0/0.
+    """
     length = Pipeline((Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
-    below = Pipeline((Branches((Pipeline((Affine([[1.0, 0.0]]),)), length)), Pointwise("reciprocal")))
-    both = Branches((Pipeline((Affine([[0.0, 1.0]]),)), below), "concat")
+    below = Pipeline(
+        (Branches((Pipeline((Affine([[1.0, 0.0]], [TINY**2]),)), length)), Pointwise("reciprocal"))
+    )
+    both = Branches((Pipeline((Affine([[0.0, 1.0]], [TINY]),)), below), "concat")
     return Affine(np.eye(2, d)), both, Product([(0, 1)]), Pointwise("arctan"), Affine([[2.0]])

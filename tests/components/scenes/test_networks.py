@@ -226,6 +226,13 @@ def test_wide_layers_are_seen_from_the_last_linear():
     assert not [layer for layer in view.layers if isinstance(layer, Disc | Rim)] and not view.edge
 
 
+def test_a_projection_of_a_narrow_last_layer_is_refused():
+    net, data = Network(2, 5, 2, 1, widths=(5, 1)), spiral(40, turns=1, noise=0, seed=0)
+    film = at_rest(net, data, initial(net, range(1)))
+    with pytest.raises(ValueError, match=r"must be the widest to be projected: got widths \(5, 1\)$"):
+        projection(film, 0)
+
+
 def test_facts_are_those_of_the_run(film):
     told = dict(facts(film, 0).rows)
     assert told["seeds that solve it (accuracy ≥ 0.99)"] == f"{film.solved().sum()} of {film.seeds}"
