@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The canvases of a 2D view: one below Plotly's axes for its fields and cells, and one above for its other
- * layers, used only while it moves. Also converts points to pixels and back.
+ * The canvases of a 2D view. One lies below Plotly's axes and always shows the view's fields and cells. The
+ * other lies above them and shows all other layers, but only while something moves: at rest Plotly draws
+ * these. Also converts points to pixels and back.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
@@ -19,17 +20,17 @@ import { widened } from "../engine/perspective.mjs";
 import { palette, resolve, shade } from "./colors.mjs";
 import { axesBox, size } from "./traces.mjs";
 
-/** Whether a mark is drawn under the axes. @param {Mark} mark @returns {mark is Ground} */
+/** Whether a mark is drawn on the canvas below the axes. @param {Mark} mark @returns {mark is Ground} */
 const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
 
-/** Create a canvas for a figure. @param {string} className */
+/** Create a canvas element with a class. @param {string} className */
 const canvas = (className) => Object.assign(document.createElement("canvas"), { className });
 
 export class Canvas {
   #gd;
   #color;
-  /** @type {unknown[]} what the ground canvas shows */ #grounded = [];
-  /** @type {OffscreenCanvasRenderingContext2D | null} with one pixel for each grid point */ #grid = null;
+  /** @type {unknown[]} all that the drawing on the ground canvas depends on */ #grounded = [];
+  /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
   /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ #paths = new WeakMap();
 
   /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color */
@@ -42,22 +43,22 @@ export class Canvas {
     if (this.ground) gd.prepend(this.ground);
   }
 
-  /** The pixel of a point, in the element. @param {number[][]} ranges of the axes @param {number} x
-   * @param {number} y */
+  /** The position of a point in pixels from the figure's top left. @param {number[][]} ranges of the axes
+   * @param {number} x @param {number} y */
   pixel([[west, east], [south, north]], x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
     return [left + ((x - west) / (east - west)) * wide, top + ((north - y) / (north - south)) * high];
   }
 
-  /** The point at a pixel of the element. @param {number[][]} ranges of the axes @param {number} left
-   * @param {number} top */
+  /** The point at a pixel, counted from the figure's top left. @param {number[][]} ranges of the axes
+   * @param {number} left @param {number} top */
   point([x, y], left, top) {
     const [west, north, wide, high] = axesBox(this.#gd);
     return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
   }
 
-  /** Draw the layers over the axes. @param {Frame} frame @param {boolean} cross whether the lines through 0
-   * move, too */
+  /** Draw a frame while things move: all layers, on both canvases. @param {Frame} frame @param {boolean}
+   * cross whether also the lines through 0 are drawn, because the axes move */
   paint(frame, cross) {
     this.paintGround(frame);
     const ranges = widened(this.view.ranges, frame.zoom);
@@ -74,8 +75,8 @@ export class Canvas {
     this.over.hidden = false;
   }
 
-  /** The lines through 0 of axes that move, for which Plotly would redraw everything.
-   * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y */
+  /** Draw the lines through 0 while the axes move; Plotly would have to redraw everything for them. @param
+   * {CanvasRenderingContext2D} context @param {number} x the position of 0, in pixels @param {number} y */
   #cross(context, x, y) {
     const [left, top, wide, high] = axesBox(this.#gd);
     context.fillStyle = this.#color("rule");
@@ -83,8 +84,8 @@ export class Canvas {
     context.fillRect(left, Math.round(y - 0.5), wide, 1);
   }
 
-  /** Clear a canvas of the figure's size, and clip it to the axes; the caller restores the context.
-   * @param {HTMLCanvasElement} canvas */
+  /** Give a canvas the figure's size, clear it, and clip its context to the rectangle of the axes. The caller
+   * must call `restore` on the returned context. @param {HTMLCanvasElement} canvas */
   #cleared(canvas) {
     const { width = 0, height = 0 } = size(this.#gd);
     const [left, top, wide, high] = axesBox(this.#gd);
@@ -103,7 +104,8 @@ export class Canvas {
     return context;
   }
 
-  /** Draw fields and cells under the axes. @param {Frame} frame */
+  /** Draw the fields and cells of a frame on the canvas below the axes, unless it shows them already.
+   * @param {Frame} frame */
   paintGround(frame) {
     if (!this.ground) return;
     const ranges = widened(this.view.ranges, frame.zoom);
@@ -127,9 +129,10 @@ export class Canvas {
     context.restore();
   }
 
-  /** Draw a grid with one pixel per point, enlarged: fields smoothly over the whole view; cells sharply, up
-   * to where their points are. @param {CanvasRenderingContext2D} context @param {number} l
-   * @param {Drawn} drawn @param {number[][]} ranges */
+  /** Draw a field or cells: an image with one pixel per grid point, enlarged. A field is interpolated and
+   * fills the whole view; cells have sharp edges, and each lies around its point. @param
+   * {CanvasRenderingContext2D} context @param {number} l the index of the layer @param {Drawn} drawn @param
+   * {number[][]} ranges */
   #drawGrid(context, l, { points, values, opacity }, ranges) {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
@@ -161,9 +164,9 @@ export class Canvas {
   }
 
   /**
-   * Draw a layer: a line, or points.
-   * @param {CanvasRenderingContext2D} context @param {Mark} layer @param {Trace} trace @param {Drawn} drawn
-   * @param {(x: number) => number} px @param {(y: number) => number} py
+   * Draw a layer of labels, points or a line. @param {CanvasRenderingContext2D} context @param {Mark} layer
+   * @param {Trace} trace its trace in the view's figure @param {Drawn} drawn @param {(x: number) => number}
+   * px from a coordinate to pixels @param {(y: number) => number} py
    */
   #drawLayer(context, layer, trace, drawn, px, py) {
     if (!(drawn.opacity > 0) || grounds(layer)) return;
@@ -192,9 +195,9 @@ export class Canvas {
     }
   }
 
-  /** The polyline of a layer, cached until it or the axes move. @param {Mark} layer
-   * @param {Float32Array} points @param {(x: number) => number} px @param {(y: number) => number} py
-   * @returns {Path2D} */
+  /** The line of a layer in pixels, interrupted at NaN; cached until its points or the axes move. @param
+   * {Mark} layer @param {Float32Array} points @param {(x: number) => number} px @param {(y: number) =>
+   * number} py @returns {Path2D} */
   #path(layer, points, px, py) {
     const place = [px, py].map((at) => [at(0), at(1)]).join();
     const known = this.#paths.get(layer);
@@ -216,7 +219,7 @@ export class Canvas {
 }
 
 /**
- * Draw the points of a layer as glyphs.
+ * Draw the points of a layer as circles, rings or squares, colour by colour.
  * @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param {Drawn}
  * drawn @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py @param {(name:
  * string) => string} color

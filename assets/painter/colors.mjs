@@ -3,8 +3,9 @@
 
 /** @typedef {import("../engine/recipe.d.ts").Color} Color */
 
-/** Replace every `var(--role)` by its colour. @template T @param {T} data
- * @param {(name: string) => string} color @returns {T} */
+/** A copy of data, such as a Plotly figure, in which every string `var(--role)` is replaced by the role's
+ * colour. Arrays of numbers are not copied. @template T @param {T} data @param {(name: string) => string}
+ * color the colour of a role @returns {T} */
 export function resolve(data, color) {
   const found = /** @param {unknown} part @returns {unknown} */ (part) => {
     if (typeof part === "string") return part.startsWith("var(--") ? color(part.slice(6, -1)) : part;
@@ -16,10 +17,12 @@ export function resolve(data, color) {
   return /** @type {T} */ (found(data));
 }
 
-/** The components of a colour. @param {string} hex @returns {number[]} red, green, blue from 0 to 1 */
+/** The components of a colour. @param {string} hex such as "#a0b1c2" @returns {number[]} red, green, blue, 0
+ * to 1 */
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
-/** A colour scale as 64 colours (red, green, blue). @param {[number, string][]} scale */
+/** A colour scale as 64 colours, each red, green and blue from 0 to 1. @param {[number, string][]} scale
+ * equally spaced stops with their colours */
 export function palette(scale) {
   const stops = scale.map(([, hex]) => rgb(hex));
   return Array.from({ length: 64 }, (_, i) => {
@@ -31,9 +34,9 @@ export function palette(scale) {
 }
 
 /**
- * The position of a value on a colour scale of 64 steps.
- * @param {number} value @param {{low: number, high: number}} color the ends of the scale @returns {number}
- * the index of one of the 64 colours
+ * The step of a colour scale (`palette`) to which a value belongs; values beyond its ends get the step at the
+ * end. @param {number} value @param {{low: number, high: number}} color the ends of the scale @returns
+ * {number} the index of one of the 64 colours
  */
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;

@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Place the labels of marks beside the marks, where there is room; the others stay in the legend. Only at
- * rest, for what is visible then. `placed` and `spots` are pure; `name` changes a panel and its legend.
+ * Name marks in the picture: move the titles of marks from the legend to places beside the marks, where there
+ * is room; titles without room stay in the legend. This is done only at rest, for the marks that are visible
+ * then. `placed` and `spots` are pure; `name` changes a panel and its legend.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
- * @typedef {[number, number, number, number]} Spot a point of a mark, and the direction from there in which
- *   its label can be
+ * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
+ *   (x, y) from there in which its label can be
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
@@ -13,22 +14,23 @@
 import { flat } from "../engine/perspective.mjs";
 
 const LABEL_GAP_PX = 6; // between a mark and its label
-const SMALL_POINT_PX = 6; // points up to this size count as their centre
-// largest diameter of a point over its size, by dimensions: in 3D Plotly draws it 1.9 times as large, and
-// near points grow
+const SMALL_POINT_PX = 6; // points up to this size block only the pixel of their centre
+// the largest drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in 3D Plotly
+// draws points 1.9 times as large as their size, and near points larger
 const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4];
-const MAX_BLOCKING_POINTS = 60; // large points block labels only in marks with at most this many
+const MAX_BLOCKING_POINTS = 60; // large points block labels only if their mark has at most this many
 const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below
 const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
   Math.cos((k * Math.PI) / 8),
   Math.sin((k * Math.PI) / 8),
 ]);
 const LINE_DIRECTIONS = [[1, 0], [-1, 0], [0.7, -0.7], [-0.7, 0.7], [0, -1], [0, 1]]; // prettier-ignore
-// in directions more than 22° off an axis, a corner of the label is at the mark, else the middle of a side
+// In directions more than 22° off the horizontal and the vertical, the label's nearest corner is put to the
+// mark; in others, the middle of its nearest side.
 const CORNER_STEEPNESS = 2.7;
 const SPOTS_ALONG_LINE = 9;
-const MAX_SAMPLED_POINTS = 600; // of each mark
-const LINE_SAMPLE_PX = 10; // from point to point
+const MAX_SAMPLED_POINTS = 600; // points of each mark that labels must not cover
+const LINE_SAMPLE_PX = 10; // distance of sampled points on a line
 const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
 const MIN_LINE_PX = 2; // a shorter line counts as invisible
 const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
@@ -36,8 +38,9 @@ const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of its view's height
 const LETTER_WIDTH_EM = 0.62;
 
-/** The spots where a label can be: beside a mark's extreme points in each direction, and along a line.
- * @param {Float32Array} at pixels, gaps NaN @param {boolean} line @returns {Spot[]} */
+/** The spots where the label of a mark can be, best first: beside its outermost point in each of 16
+ * directions, and, for a line, at several points along it. @param {Float32Array} at x and y of its points in
+ * pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]} */
 export function spots(at, line) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
@@ -53,8 +56,8 @@ export function spots(at, line) {
   return [...ends, ...along.flat()];
 }
 
-/** Whether a reader can see a line: it is long enough, and its bounding box meets the panel's.
- * @param {Float32Array} at pixels, gaps NaN @param {Box} room */
+/** Whether a reader can see a line: its bounding box is not tiny, and overlaps the panel.
+ * @param {Float32Array} at x and y of its points in pixels, NaN for gaps @param {Box} room the panel */
 export function lineVisible(at, room) {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let i = 0; i < at.length; i += 2) {
@@ -63,7 +66,7 @@ export function lineVisible(at, room) {
     [top, bottom] = [Math.min(top, at[i + 1]), Math.max(bottom, at[i + 1])];
   }
   const [wide, tall] = [right - left, bottom - top];
-  // a horizontal or vertical line has a box without height or width; overlap() asks for a part of a pixel
+  // 0.1 because the box of a horizontal or vertical line is empty, and would overlap nothing
   return Math.max(wide, tall) >= MIN_LINE_PX && overlap([left, top, wide + 0.1, tall + 0.1], room);
 }
 
@@ -71,9 +74,11 @@ export function lineVisible(at, room) {
 const overlap = (a, b) =>
   a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 
-/** Place each label in a box inside `room`, without overlapping points and other boxes; null if there is no
- * place. @param {{wide: number, tall: number, spots: Spot[], gap?: number}[]} labels each at a gap from its
- * mark @param {Box} room @param {Box[]} taken @param {Float32Array} points @returns {(Box | null)[]} */
+/** Find a box for each label, at the first of its spots where it lies inside `room` and covers neither points
+ * nor other boxes; null for a label that fits at none of its spots. All lengths are in pixels. @param {{wide:
+ * number, tall: number, spots: Spot[], gap?: number}[]} labels gap: the distance from the mark @param {Box}
+ * room @param {Box[]} taken boxes that labels must not overlap @param {Float32Array} points x and y of points
+ * that labels must not cover @returns {(Box | null)[]} */
 export function placed(labels, room, taken, points) {
   const occupied = [...taken];
   const free = (/** @type {Box} */ [left, top, wide, tall]) => {
@@ -84,7 +89,7 @@ export function placed(labels, room, taken, points) {
   };
   return labels.map(({ wide, tall, spots, gap = LABEL_GAP_PX }) => {
     for (const [x, y, dx, dy] of spots) {
-      // the nearest corner or side of the box is at the mark
+      // the corner or side of the box that is nearest to the mark comes to the spot
       const [right, down] = [dx, dy].map((d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d)));
       const left = x + right * (wide / 2 + gap) - wide / 2;
       const top = y + down * (tall / 2 + gap) - tall / 2;
@@ -107,7 +112,8 @@ export function placed(labels, room, taken, points) {
   });
 }
 
-/** The points of a line, with more points in between where they are far apart. @param {Float32Array} at */
+/** The points of a line, with additional points every LINE_SAMPLE_PX pixels between points that are farther
+ * apart. @param {Float32Array} at x and y of each point, in pixels */
 function dense(at) {
   const out = [];
   for (let i = 0; i < at.length; i += 2) {
@@ -120,8 +126,9 @@ function dense(at) {
   return Float32Array.from(out);
 }
 
-/** Reserve room for the whole legend, however much of it is visible later: so the figure keeps its size.
- * @param {HTMLElement} legend */
+/** Reserve room below a view for its whole legend, up to a limit, so that the figure keeps its size however
+ * many entries become visible later. Returns the entries of the legend, and the largest height in pixels that
+ * it may have. @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,
@@ -144,7 +151,8 @@ export function reserveLegend(legend) {
   return { rows, most };
 }
 
-/** Place the labels of a panel, and leave the others in its legend. @param {Panel} panel */
+/** Show the titles of a panel's visible marks: beside the marks where there is room, and else in the legend,
+ * as far as its height allows. @param {Panel} panel */
 export function name(panel) {
   const { gd, view, frame } = panel;
   const legend = gd.parentElement.querySelector(".legend");
@@ -189,10 +197,12 @@ export function name(panel) {
   });
 }
 
-/** The radius of a mark's points in pixels; 0 for other marks. @param {Mark} mark @param {number} dims */
+/** The largest radius in pixels with which a mark's points are drawn; 0 for marks that draw no points. @param
+ * {Mark} mark @param {number} dims of the view */
 const radius = (mark, dims) => (mark.draws === "points" ? (DIAMETER_OVER_SIZE[dims] * mark.size) / 2 : 0);
 
-/** Whether the legend of an earlier view has the same entry. @param {HTMLElement} item
+/** Whether the legend of an earlier view of the same figure has a visible entry with this text and colour.
+ * @param {HTMLElement} item
  * @param {Element} legend */
 function isRepeated(item, legend) {
   const legends = [...(legend.closest(".views")?.querySelectorAll(".legend") ?? [])];
@@ -208,8 +218,9 @@ function isRepeated(item, legend) {
     );
 }
 
-/** The boxes that labels must not cover: large points, texts in the figure, and elements over it.
- * @param {Panel} panel @param {Float32Array[]} at @param {(l: number) => boolean} seen @returns {Box[]} */
+/** The boxes that labels must not overlap: large points, texts in the figure, and elements that lie over it.
+ * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels
+ * @param {(l: number) => boolean} seen whether a layer is visible @returns {Box[]} */
 function blocked({ gd, view }, at, seen) {
   const boxes = /** @type {Box[]} */ ([]);
   view.layers.forEach((mark, l) => {
@@ -238,7 +249,8 @@ function blocked({ gd, view }, at, seen) {
   return boxes;
 }
 
-/** Some of many points, evenly. @param {Float32Array} at */
+/** Every k-th of many points, so that at most MAX_SAMPLED_POINTS are left, without gaps. @param
+ * {Float32Array} at */
 function sample(at) {
   const step = 2 * Math.max(1, Math.ceil(at.length / 2 / MAX_SAMPLED_POINTS));
   const out = [];
@@ -247,7 +259,7 @@ function sample(at) {
 }
 
 /**
- * The points of a layer in pixels of the panel.
+ * The points of a layer in pixels from the panel's top left.
  * @param {Panel} panel @param {import("./painter.mjs").Drawn} drawn @param {import("./painter.mjs").Camera |
  * null} camera @param {[number, number]} size
  */

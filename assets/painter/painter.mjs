@@ -1,15 +1,18 @@
 // @ts-check
 /**
- * The painter draws a view's frame (positions, opacities, colour values) as a Plotly figure.
+ * The painter draws a frame of a view (positions, opacities and colour values of its layers) as a Plotly
+ * figure.
  *
- * While things move, the fast path writes into the vertex buffers that Plotly has built (3D), or draws on a
- * canvas over its axes (2D); it never touches the camera. The public path, `Plotly.react`, is the fallback,
- * and updates the figure when motion stops, so that hover and saved images are right. Everything private to
- * plotly.js is in plotly/.
+ * There are two ways to draw. While things move, the fast path writes into the vertex buffers that Plotly has
+ * built (3D), or draws on a canvas over Plotly's axes (2D); it never touches the camera. The public path
+ * calls `Plotly.react`. It is used when motion stops (the figure “settles”), so that hover texts and saved
+ * images are right, and whenever the fast path fails. Everything private to plotly.js is in plotly/.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one
- *   layer of a frame
+ *   layer of a frame: the display coordinates of its points, its opacity, its colour values, and its hover
+ *   texts
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
+ * (perspective.mjs)
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -49,7 +52,7 @@ export class Panel {
     };
     this.hand = hand;
     this.#fast = fast;
-    // called with the mark and the index of the point under the pointer; −1 if there is none
+    // called with the mark and the index of the point under the pointer; with null and −1 if there is none
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} called when the axes or the camera may have moved */ this.plotted = () => {};
     /** @type {() => void} called when a frame has settled */ this.rested = () => {};
@@ -62,14 +65,14 @@ export class Panel {
     this.sizes = new ResizeObserver(() => this.#fit());
     this.watching = new AbortController(); // aborts watchers of the screen and of a 3D figure's events
     this.turning = 0; // cameras that we have set by the public path and Plotly has not yet confirmed
-    /** @type {import("../engine/crowds.mjs").Crowd[]} as last shown by the public path */ this.crowds = [];
-    /** @type {{frame: Frame, camera: Camera | null} | null} last shown by the public path */ this.settled =
+    /** @type {import("../engine/crowds.mjs").Crowd[]} last drawn by the public path */ this.crowds = [];
+    /** @type {{frame: Frame, camera: Camera | null} | null} last drawn by the public path */ this.settled =
       null;
     this.opened = false;
     this.closed = false;
   }
 
-  /** Show another view of the same kind from the next frame on. @param {View} view */
+  /** Show another view with the same kinds of layers, from the next frame on. @param {View} view */
   show(view) {
     this.view = view;
     this.space?.show(view);
@@ -77,13 +80,14 @@ export class Panel {
     this.settled = null;
   }
 
-  /** Report a camera that the reader has turned. @param {Camera} camera */
+  /** Turn the camera on behalf of the reader, and report it like a turn with the pointer. @param {Camera}
+   * camera */
   turn(camera) {
     this.setCamera(camera);
     this.hand.turned(camera);
   }
 
-  /** The present ranges of the axes. */
+  /** The ranges of the axes in the last frame, after its zoom. */
   get ranges() {
     return widened(this.view.ranges, this.frame.zoom);
   }
@@ -163,22 +167,25 @@ export class Panel {
     return axesBox(this.gd);
   }
 
-  /** The pixel of a point, in the element. @param {number} x @param {number} y @param {number} [z] in 3D */
+  /** The position of a point in pixels from the figure's top left. @param {number} x @param {number} y
+   * @param {number} [z] in 3D */
   pixel(x, y, z = 0) {
     if (this.flat) return this.flat.pixel(this.ranges, x, y);
     const { clientWidth, clientHeight } = this.gd;
     return [...flat(Float32Array.of(x, y, z), this.ranges, this.camera(), clientWidth, clientHeight)];
   }
 
-  /** The point at a pixel of the element; in 3D, that in the plane through `at` that faces the camera.
-   * @param {number} left @param {number} top @param {ArrayLike<number>} [at] @returns {number[]} */
+  /** The point at a pixel, counted from the figure's top left; in 3D, the point in the plane through `at`
+   * that faces the camera. @param {number} left @param {number} top @param {ArrayLike<number>} [at] @returns
+   * {number[]} */
   point(left, top, at = [0, 0, 0]) {
     if (this.flat) return this.flat.point(this.ranges, left, top);
     const { clientWidth, clientHeight } = this.gd;
     return lifted([left, top], at, this.ranges, this.camera(), clientWidth, clientHeight);
   }
 
-  /** Fit the figure to its element, keeping the camera; Plotly only follows the window's size. */
+  /** Fit the figure to the size of its element, with the camera as it is. Plotly itself would only follow the
+   * size of the window. */
   async #fit() {
     const { width, height } = size(this.gd);
     const { clientWidth, clientHeight } = this.gd;
@@ -223,7 +230,7 @@ export class Panel {
     this.space?.forget();
   }
 
-  /** 2D: draw what moves on its canvas. @param {Frame} frame */
+  /** 2D: draw a frame on the canvases, and hide what Plotly has drawn. @param {Frame} frame */
   #paintCanvas(frame) {
     this.flat?.paint(frame, this.axesMove);
     this.gd.classList.add("moving");
@@ -241,7 +248,7 @@ export class Panel {
     });
   }
 
-  /** Show a frame while things move; does nothing if it equals the last one. @param {Frame} frame */
+  /** Draw a frame by the fast path; does nothing if the figure shows it already. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.painted)) return;
     this.frame = this.painted = frame;
@@ -250,8 +257,10 @@ export class Panel {
     if (!this.space.paint(frame, this.ranges)) this.settle(frame);
   }
 
-  /** Settle: show a frame by the public path, keeping the camera. @param {Frame} frame
-   * @param {import("../engine/crowds.mjs").Crowd[]} [crowds] places where many points coincide */
+  /** Settle: draw a frame by the public path, with the camera as it is. Does nothing if it is drawn already
+   * and the theme's colours are the same. @param {Frame} frame @param
+   * {import("../engine/crowds.mjs").Crowd[]} [crowds] places where many points coincide, to be labelled with
+   * their number */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const camera = this.is3d ? this.camera() : null;
@@ -284,8 +293,8 @@ export class Panel {
     this.rested();
   }
 
-  /** 2D: set the ranges again if Plotly has not taken them: of axes with equal scales it keeps the first
-   * range if a later one is narrower, unless `relayout` sets it. */
+  /** 2D: set the ranges of the axes again if `Plotly.react` has not adopted them: for axes with equal scales
+   * it ignores a range that is narrower than the first one; `relayout` does not. */
   async #keepRanges() {
     const [x, y] = this.ranges;
     const { xaxis, yaxis } = this.gd.layout;
@@ -293,7 +302,7 @@ export class Panel {
     await this.Plotly.relayout(this.gd, { "xaxis.range": x, "yaxis.range": y });
   }
 
-  /** Whether the theme has not changed since the last drawing. */
+  /** Whether all colours that the last drawing used are the same now; not after the theme has changed. */
   #keepsColors() {
     const known = new Map(this.colors);
     this.colors.clear();
@@ -305,7 +314,7 @@ export class Panel {
     return /** @type {Space} */ (this.space).camera();
   }
 
-  /** Turn the camera. @param {Camera} camera */
+  /** 3D: turn the camera at once; by the public path if the fast path fails. @param {Camera} camera */
   setCamera(camera) {
     if (!this.space || !this.opened) return;
     this.gd.classList.add("turning");
@@ -325,8 +334,8 @@ export class Panel {
     this.hand.turned(this.camera());
   };
 
-  /** An image of a 2D view's axes, for `copy`: without the zero lines if the axes move, since these move too.
-   * @returns {Promise<HTMLImageElement | null>} */
+  /** 2D: an image of the axes alone, for `copy`; without the lines through 0 if the axes move, because `copy`
+   * then gets these from the canvas. Null in 3D. @returns {Promise<HTMLImageElement | null>} */
   async axes() {
     if (this.is3d) return null;
     const { width, height } = size(this.gd);
@@ -344,7 +353,8 @@ export class Panel {
   }
 
   /** Copy the current frame onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x
-   * @param {number} y @param {HTMLImageElement | null} axes */
+   * where its top left corner comes to @param {number} y @param {HTMLImageElement | null} axes in 2D, the
+   * image of `axes` */
   copy(context, x, y, axes) {
     const { width = 0, height = 0 } = size(this.gd);
     this.space?.redraw(); // a drawing buffer is valid only during its frame
@@ -352,7 +362,8 @@ export class Panel {
       if (shown) context.drawImage(shown, x, y, width, height);
   }
 
-  /** Cover a WebGL canvas with a copy, since printers find it empty. @param {boolean} on */
+  /** 3D: before printing (on), cover the WebGL canvas with a copy, because printers find it empty;
+   * afterwards, remove the copy. @param {boolean} on */
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on || !this.is3d) return;
@@ -363,15 +374,16 @@ export class Panel {
     this.gd.append(copy);
   }
 
-  /** A picture of the panel at a pixel ratio. 3D is copied from the canvas, because Plotly's own image has no
-   * depth effects. @param {number} ratio @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
+  /** A picture of the panel with `ratio` times as many pixels along each side as on the page. In 3D it is
+   * copied from the canvas, because the image that Plotly makes has no depth effects. @param {number} ratio
+   * @returns {Promise<HTMLCanvasElement | HTMLImageElement>} */
   async picture(ratio) {
     if (this.is3d) return this.#copied(ratio);
     const { clientWidth: width, clientHeight: height } = this.gd;
     return loaded(this.Plotly.toImage(this.gd, { format: "png", scale: ratio, width, height }));
   }
 
-  /** @param {number} ratio */
+  /** 3D: a copy of the WebGL canvas, as `picture` returns it. @param {number} ratio */
   #copied(ratio) {
     const { width = 0, height = 0 } = size(this.gd);
     const canvas = document.createElement("canvas");
@@ -393,7 +405,7 @@ export class Panel {
   }
 }
 
-/** Load an image whose address is a promise. @param {Promise<string>} address */
+/** Load the image at an address. @param {Promise<string>} address */
 async function loaded(address) {
   const image = new Image();
   image.src = await address;
@@ -401,7 +413,8 @@ async function loaded(address) {
   return image;
 }
 
-/** Whether two frames hold identical arrays. @param {Frame} a @param {Frame | null | undefined} b
+/** Whether two frames show the same: they have the same zoom, and their layers the same array objects.
+ * @param {Frame} a @param {Frame | null | undefined} b
  * @param {(keyof Drawn)[]} more further fields to compare */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Clicks on points of a 2D view, by the pointer's position: Plotly's own are lost where it has just drawn
- * under a resting pointer.
+ * Clicks on points of a 2D view, found by the pointer's position. Plotly's own click events are not used
+ * here, because they are lost if Plotly has just redrawn the figure under a pointer that does not move.
  *
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
@@ -13,7 +13,8 @@ const PICK_RADIUS_PX = 20; // as Plotly's for hover
 const SAME_PLACE_PX = 4; // points this near count as in the same place
 const STILL_PX = 4; // a pointer that moves farther does not click
 
-/** Call the panel's `hand.picked` when a point is clicked. @param {Panel} panel
+/** Call the panel's `hand.picked` with the mark and the index of the point when a clickable point is clicked.
+ * @param {Panel} panel
  * @param {AbortSignal} signal aborts when the panel is closed */
 export function watchClicks(panel, signal) {
   const { gd } = panel;
@@ -39,8 +40,8 @@ export function watchClicks(panel, signal) {
   );
 }
 
-/** The clickable point nearest to a pixel, or null; the topmost of several in the same place.
- * @param {Panel} panel @param {number} x @param {number} y */
+/** The clickable point nearest to a pixel, within PICK_RADIUS_PX; the topmost if there are several in the
+ * same place; null if there is none. @param {Panel} panel @param {number} x @param {number} y */
 function clickableAt(panel, x, y) {
   /** @type {{layer: Mark, index: number, far: number} | null} */ let found = null;
   for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {

@@ -1,15 +1,15 @@
 // @ts-check
-/** The picture that a point stands for, such as a handwritten digit: of the point under the pointer, or else
- * of the followed point. */
+/** The picture that a point stands for, such as a handwritten digit, shown in a corner of the figure. */
 
 import { unpack } from "../engine/engine.mjs";
 import { h, pen } from "../dom.mjs";
 import { rgb } from "./colors.mjs";
 
 /**
- * A canvas that shows the picture of a point.
- * @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {() => string} ink the colour
- * of the value 255 @returns {{element: HTMLElement, show: (point: number) => void}}
+ * An element with a canvas for the picture of a point and the point's label below it, and a function that
+ * shows those of one point. @param {import("../engine/engine.mjs").Cloud} cloud one with pictures @param {()
+ * => string} ink the colour in which the value 255 is drawn @returns {{element: HTMLElement, show: (point:
+ * number) => void}}
  */
 export function picture(cloud, ink) {
   const pictures = /** @type {import("../engine/engine.mjs").Packed} */ (cloud.pictures);

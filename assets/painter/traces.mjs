@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Convert a view's frame to Plotly's traces and layout, for the public path.
+ * Convert a frame of a view to Plotly's traces and layout, from which the public path (`Plotly.react`) draws
+ * it.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Frame} Frame
@@ -18,18 +19,19 @@ import { resolve } from "./colors.mjs";
 
 const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
 
-/** @type {WeakMap<View, number[]>} the position outside of each view */
+/** @type {WeakMap<View, number[]>} results of `outside` */
 const exits = new WeakMap();
 
-/** A position just outside of the picture, where gaps are put: WebGL needs a position for every marker, and
- * Plotly scales its scene to the farthest one. @param {View} view */
+/** A position just outside of a 3D view, where points that are not shown are put: WebGL needs a position for
+ * every marker, and it must not be far away, because Plotly scales its scene to the farthest one. @param
+ * {View} view */
 export function outside(view) {
   const known = exits.get(view) ?? outsidePoint(view);
   exits.set(view, known);
   return known;
 }
 
-/** A position just outside of the picture when its axes are widest. @param {View} view */
+/** Compute this position: beyond the upper ends of the axes when they are widest. @param {View} view */
 function outsidePoint({ ranges, zooms, wider }) {
   const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
   const usual = most(
@@ -41,8 +43,8 @@ function outsidePoint({ ranges, zooms, wider }) {
   return widened(ranges, all).map(([low, high]) => 2 * high - low);
 }
 
-/** One coordinate of interleaved points. @param {Float32Array} points @param {number} k @param {number} r
- * @param {number} [gap] the value that replaces a gap */
+/** The coordinate r of all points, as a plain array. @param {Float32Array} points k coordinates for each
+ * @param {number} k @param {number} r @param {number} [gap] the value that replaces NaN */
 function column(points, k, r, gap = NaN) {
   const out = new Array(points.length / k);
   for (let i = 0; i < out.length; i++) {
@@ -55,9 +57,9 @@ function column(points, k, r, gap = NaN) {
 /** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
 export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
 
-/** Left, top, width and height of a 2D figure's axes in pixels: the figure without its margins, or the
- * largest centred box in it if both axes have the same scale. @param {Plotly} gd
- * @returns {[number, number, number, number]} */
+/** Left, top, width and height of the rectangle of a 2D figure's axes, in pixels: the figure without its
+ * margins; or, if both axes have the same scale, the largest rectangle of the right shape in it, centred.
+ * @param {Plotly} gd @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;
   const tall = height - margin.t - margin.b;
@@ -96,9 +98,9 @@ export function figure(view, frame, camera, crowds, color, size) {
   return { data: traces, layout: { ...layout, ...size } };
 }
 
-/** The trace of counts beside places with several points, where they are legible. @param {View} view
- * @param {[number, number][]} ranges @param {Camera | null} camera @param {Crowd[]} all
- * @param {Record<string, any>} font @param {Size} size @returns {Trace} */
+/** The text trace that labels crowds (places where several points coincide) with their counts, such as “×12”;
+ * without labels that would overlap. @param {View} view @param {[number, number][]} ranges @param {Camera |
+ * null} camera @param {Crowd[]} all @param {Record<string, any>} font @param {Size} size @returns {Trace} */
 function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
   const space = dims === 3;
   const places = all.map(({ place }) => place);
@@ -128,7 +130,7 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
 }
 
 /**
- * A trace filled with the positions and values of a frame.
+ * Put the positions, opacity, colour values and hover texts of a layer into its trace.
  * @param {View} view @param {Trace} trace @param {Drawn} drawn
  */
 function filled(view, trace, drawn) {
@@ -149,7 +151,7 @@ function filled(view, trace, drawn) {
   return trace;
 }
 
-/** The position of a count in 2D: towards the vertical axis and away from the horizontal one, so that no line
- * from the origin to the place, nor its tip, covers it. @param {number} x @param {number} y
- * @param {number} high of the picture; a hundredth of it counts as 0 */
+/** On which side of a place in 2D its count is written, in Plotly's words: towards the vertical axis and away
+ * from the horizontal one, so that an arrow from the origin to the place does not cover it. @param {number} x
+ * @param {number} y @param {number} high the height of the view, of which a hundredth counts as 0 */
 const labelPosition = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

@@ -1,11 +1,11 @@
 // @ts-check
-/** Load Plotly; a view's legend and initial camera; and one picture of all views. */
+/** Helpers around panels: load Plotly; a view's legend and initial camera; and one picture of all views. */
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 
-/** @param {string} source @returns {Promise<import("../globals.mjs").Plotly>} Plotly, loaded once, when a
- * figure first needs it */
+/** Plotly, loaded when a figure first needs it, and only once for the page. @param {string} source the
+ * script's address @returns {Promise<import("../globals.mjs").Plotly>} */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
     ? Promise.resolve(shared.Plotly)
@@ -25,9 +25,9 @@ export function plotly(source) {
 }
 
 /**
- * Note in a legend entry which layer it names.
- * @param {HTMLElement} item @param {number} layer the index of the layer @param {boolean} movable whether it
- * may be placed beside its mark, in the mark's colour
+ * Note in a legend entry which layer it names, for names.mjs. @param {HTMLElement} item @param {number} layer
+ * the index of the layer @param {boolean} movable whether the entry may be moved into the picture, beside its
+ * mark
  */
 function legendItem(item, layer, movable) {
   item.dataset.layer = String(layer);
@@ -35,7 +35,7 @@ function legendItem(item, layer, movable) {
   return item;
 }
 
-/** A view's legend: its titled layers, and its colour scale.
+/** A view's legend: an entry for each layer that has a title, and one for each titled colour scale.
  * @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
@@ -86,12 +86,12 @@ export const home = ({ camera }) => ({
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
-/** A short piece of a layer's line, with its dashes.
+/** The SVG of a short piece of a layer's line, with its dashes, for the legend.
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** One picture of all views as they are, side by side. @param {import("./painter.mjs").Panel[]} all
+/** One picture of all views as they look now, side by side. @param {import("./painter.mjs").Panel[]} all
  * @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);

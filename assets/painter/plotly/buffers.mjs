@@ -1,17 +1,19 @@
 // @ts-check
 /**
- * Write positions of markers, lines and meshes into the vertex buffers that Plotly has built. A mesh is
- * converted to an indexed one, with each vertex once instead of once per triangle corner.
+ * Write positions of markers, lines and meshes into the vertex buffers that Plotly has built. All positions
+ * are multiplied by Plotly's `dataScale` (scale), which turns coordinates of the axes into buffer units. A
+ * mesh is drawn indexed: each vertex is stored once, instead of once per corner of a triangle.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
- * @typedef {Record<string, any>} Kept the cached buffers of a layer, different for each kind
+ * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its arrays and last values
  */
 
-/** Write markers: each point's position for every vertex of its glyph, first of all faces, then of all edges.
- * Points that have not moved since the previous frame are skipped. @param {Plotly} cloud
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away the position
- * at which gaps are drawn */
+/** Write the positions of markers. Plotly's buffer has a point's position once for every vertex of its glyph:
+ * first those of the glyphs' faces, for all points, then those of their edges. Only the part of the buffer
+ * from the first to the last point that has moved is updated. @param {Plotly} cloud Plotly's object for the
+ * markers @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away the
+ * position at which points that are not shown (NaN) are put */
 export function writePoints(cloud, points, scale, kept, away) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
@@ -52,17 +54,18 @@ export function writePoints(cloud, points, scale, kept, away) {
   }
 }
 
-/** Whether a point has not moved, or is still a gap. @param {Float32Array} before @param {Float32Array} after
- * @param {number} o the index of the point's first number */
+/** Whether a point has not moved, or is NaN as before. @param {Float32Array} before @param {Float32Array}
+ * after @param {number} o the index of the point's first number */
 const stays = (before, after, o) =>
   (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
   (after[o] !== after[o] && before[o] !== before[o]);
 
-/** Write lines: a strip of four vertices per segment, each (from, to, arc length, ±width, colour). A gap is
- * bridged by repeating the vertices around it, which draw nothing. Arc lengths are in scene units (a cube):
- * Plotly's own, in buffer units, would change with the scale, and with them the dashes. @param {Plotly} line
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number} size
- * @param {View} view */
+/** Write a line as a triangle strip: four vertices per segment, each with 12 numbers (its end of the segment,
+ * the other end, arc length, ± width, colour). At a gap (NaN) the vertices around it are repeated, so that
+ * the strip goes on with triangles that draw nothing. Arc lengths, which place the dashes, are in sides of
+ * the cube that the axes form: Plotly's own, in buffer units, would change when the axes do. @param {Plotly}
+ * line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number} size the
+ * line's width @param {View} view */
 export function writeLine(line, points, scale, kept, size, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
@@ -107,19 +110,20 @@ export function writeLine(line, points, scale, kept, size, { ranges }) {
   line.arcLength = [0, arc || 1];
 }
 
-/** An empty vertex buffer for n points. @param {number} n @param {number[]} color */
+/** The vertex array of a line with n points, with the colour in each vertex and without positions. @param
+ * {number} n @param {number[]} color red, green, blue, 0 to 1 */
 function lineTemplate(n, color) {
   const out = new Float32Array(48 * (n - 1));
   for (let v = 0; v < 4 * (n - 1); v++) out.set([...color, 1], 12 * v + 8);
   return out;
 }
 
-/** Meshes that are drawn indexed, each with its index buffer: Plotly stores a vertex for each corner of each
- * triangle, six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+/** The meshes that are drawn indexed, each with its index buffer. Plotly would store one vertex for each
+ * corner of each triangle, which is six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
 export const sharing = new WeakMap();
 
-/** Convert a mesh to indexed drawing, until Plotly fills its buffers again. @param {Plotly} mesh
- * @returns {Uint32Array} the corners of its triangles */
+/** Convert a mesh to indexed drawing, which lasts until Plotly fills its buffers again. @param {Plotly} mesh
+ * @returns {Uint32Array} for each triangle the indices of its three vertices */
 function shared(mesh) {
   const { gl } = mesh;
   const cells = Uint32Array.from(mesh.cells.flat());
@@ -132,7 +136,7 @@ function shared(mesh) {
     gl.ELEMENT_ARRAY_BUFFER,
     cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]),
     gl.STATIC_DRAW,
-  ); // Plotly's order is last first
+  ); // Plotly stores the corners of each triangle in reverse order
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, null);
   parted(mesh);
   arrange(mesh, { bind });
@@ -140,7 +144,8 @@ function shared(mesh) {
   return cells;
 }
 
-/** Restore a mesh to Plotly's own format. @param {Plotly} mesh */
+/** Undo `shared`: draw a mesh without indices again, as Plotly does. Does nothing for other meshes.
+ * @param {Plotly} mesh */
 export function parted(mesh) {
   const numbers = sharing.get(mesh);
   if (!numbers) return;
@@ -149,8 +154,8 @@ export function parted(mesh) {
   mesh.gl.deleteBuffer(numbers);
 }
 
-/** The vertex attributes of a mesh's shader: buffers, sizes, order. @param {Plotly} mesh
- * @param {{bind: () => void} | null} numbers */
+/** Set the vertex attributes of a mesh (buffers, sizes, order), as Plotly does, with an index buffer or
+ * without (null). @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
 function arrange(
   { gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals },
   numbers,
@@ -172,8 +177,8 @@ function arrange(
   );
 }
 
-/** Run Plotly's drawing of a mesh with indexed draw calls. @param {Plotly} mesh @param {() => void} draw
- * Plotly's drawing function */
+/** Run Plotly's own drawing of a mesh, but with `drawElements` in place of `drawArrays`. @param {Plotly} mesh
+ * @param {() => void} draw Plotly's drawing function */
 export function byNumbers({ gl }, draw) {
   gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) =>
     gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
@@ -181,8 +186,9 @@ export function byNumbers({ gl }, draw) {
   delete gl.drawArrays;
 }
 
-/** Write meshes: each vertex once, with its smooth normal. @param {Plotly} mesh @param {Float32Array} points
- * @param {number[]} scale @param {Kept} kept */
+/** Write the positions of a mesh's vertices, each once, and their normals: the mean of those of the triangles
+ * around the vertex, weighted by area. @param {Plotly} mesh @param {Float32Array} points @param {number[]}
+ * scale @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= shared(mesh));
   const out = (kept.array ??= new Float32Array(points.length));
@@ -227,16 +233,17 @@ export function writeMesh(mesh, points, scale, kept) {
   mesh.triangleNormals.update(sums, 0);
 }
 
-/** Write the position of each vertex of a mesh on its colour scale. @param {Plotly} mesh
- * @param {Float32Array} values @param {Kept} kept @param {{low: number, high: number}} color */
+/** Write the colours of a mesh's vertices: for each its place on the colour scale, from 0 (value low) to 1
+ * (high). @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept @param {{low: number, high:
+ * number}} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
-/** Write the opacity of a mesh, which is in every vertex. @param {Plotly} mesh @param {number} opacity
- * @param {Kept} kept @param {number[]} color */
+/** Write the opacity of a mesh: Plotly stores it with the colour of every vertex. @param {Plotly} mesh
+ * @param {number} opacity @param {Kept} kept @param {number[]} color red, green, blue, 0 to 1 */
 export function fadeMesh(mesh, opacity, kept, color) {
   const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < colors.length; v += 4) {

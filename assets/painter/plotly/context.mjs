@@ -1,12 +1,14 @@
 // @ts-check
-/** Intercept a figure's WebGL context when it is created, to patch it; and draw at once.
+/** Get hold of a figure's WebGL context when Plotly creates it, so that it can be patched; and draw a scene
+ * at once.
  * @typedef {import("../../globals.mjs").Plotly} Plotly */
 
 import { report, wanted } from "./patches.mjs";
 
-/** Let Plotly build a figure, and call `change` with each WebGL context that it creates. It does so before
- * `build` returns, so that figures which are built at the same time do not see one another's contexts.
- * @param {() => Promise<unknown>} build @param {(gl: WebGLRenderingContext) => void} change */
+/** Run `build`, by which Plotly builds a figure, and call `change` with each new WebGL context. `getContext`
+ * is patched only until `build` returns its promise, by which time Plotly has created the context; so figures
+ * that are built at the same time do not get one another's contexts. @param {() => Promise<unknown>} build
+ * @param {(gl: WebGLRenderingContext) => void} change */
 export async function within(build, change) {
   const { prototype } = HTMLCanvasElement;
   const { getContext } = prototype;
@@ -29,10 +31,12 @@ export async function within(build, change) {
   }
 }
 
-/** Draw at once, without Plotly's work for axes and ticks (ours are hidden), hover (hidden while things move)
- * and canvas size (which we set): that would force a page layout every frame. Also without its check that
- * cached buffers are alive, which would wait until all earlier drawing is done. @param {Plotly} glplot
- * @param {boolean} [moving] whether another frame comes soon; until then nobody picks points */
+/** Draw a scene at once, and skip what Plotly would do besides: its axes and ticks, which our figures hide;
+ * hover labels, which are hidden while things move; and the adjustment of the canvas size, which we set
+ * ourselves. All these would force a page layout in every frame. Its check that cached buffers are alive is
+ * skipped too, because it would wait until all earlier drawing is done. @param {Plotly} glplot Plotly's
+ * drawing object of the scene @param {boolean} [moving] whether another frame follows soon, so that nobody
+ * can point at anything before it */
 export function redraw(glplot, moving = false) {
   const { onrender, autoResize, gl, axes, objects } = glplot;
   const known = gl && axes && objects && "autoResize" in glplot;
@@ -48,8 +52,9 @@ export function redraw(glplot, moving = false) {
   Object.assign(glplot, { onrender, autoResize });
 }
 
-/** Draw without the picture of what the pointer can pick. When axes have changed, Plotly draws that again and
- * soon after reads it back, for which the page waits. @param {Plotly[]} objects @param {() => void} draw */
+/** Run `draw` without Plotly's pick buffer, the hidden image by which it finds what is under the pointer.
+ * When the axes have changed, Plotly would draw this image again and read it back a moment later, and the
+ * page would wait for that. @param {Plotly[]} objects of the scene @param {() => void} draw */
 function unpicked(objects, draw) {
   const { setTimeout } = window;
   const own = objects.map(({ drawPick }) => drawPick);

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The patches to Plotly's private parts, by name (docs/plotly.md). A failing patch is reported once, and
- * drawing goes on by the public path. A page's address can turn patches off, to measure what each gains:
- * `#without=uniforms,pulse`.
+ * The names of the patches to Plotly's private parts (docs/plotly.md), and what happens if one fails: it is
+ * reported once on the console, and Plotly works without it. To measure what a patch gains, the page's
+ * address can turn it off: `#without=uniforms,pulse`.
  *
  * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "uniforms"} Name
  */
@@ -10,10 +10,11 @@
 const off = new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",") ?? [];
 const reported = /** @type {Set<Name>} */ (new Set());
 
-/** Whether a patch is to be used. @param {Name} name */
+/** Whether a patch is to be used: the page's address does not turn it off. @param {Name} name */
 export const wanted = (name) => !off.includes(name);
 
-/** Report that Plotly is not as a patch expects, once. @param {Name} name @param {unknown} reason */
+/** Report on the console that Plotly is not as a patch expects; only the first time for each patch. @param
+ * {Name} name @param {unknown} reason */
 export function report(name, reason) {
   if (reported.has(name)) return;
   reported.add(name);
@@ -23,8 +24,8 @@ export function report(name, reason) {
   );
 }
 
-/** Apply a patch; report what it throws. @template T @param {Name} name @param {() => T} act
- * @returns {T | undefined} */
+/** Run a part of a patch and return its result; if it throws, report that, and return undefined. @template T
+ * @param {Name} name @param {() => T} act @returns {T | undefined} */
 export function guarded(name, act) {
   try {
     return act();

@@ -1,26 +1,29 @@
 // @ts-check
 /**
- * Stop the render loop of a 3D figure at rest. Plotly checks at every frame whether there is something new to
- * draw; here it checks only for a while after each event that may change the picture.
+ * Stop the render loop of a 3D figure at rest. Plotly's loop checks in every animation frame whether there is
+ * something new to draw, for as long as the figure exists. Here it runs only for a short time after each
+ * event that may change the picture.
  *
- * @typedef {(time: number) => void} Look
+ * @typedef {(time: number) => void} Look Plotly's callback for an animation frame, which looks for changes
  */
 
-const SETTLE_MS = 100; // milliseconds in which a camera comes to rest
+const SETTLE_MS = 100; // how long the loop runs after an event: the camera comes to rest in this time
 const POINTER_EVENTS =
   "mousedown mousemove mouseup mouseenter mouseleave wheel touchstart touchmove touchend".split(" ");
 const PLOTLY_EVENTS = ["plotly_afterplot", "plotly_relayout", "plotly_relayouting"];
 
-/** Build a figure while catching its render loop's animation frame callback. @template T
- * @param {() => T} build @returns {{built: T, look: Look | null}} */
+/** Run `build`, by which Plotly builds a figure, and catch the animation frame callback of its render loop,
+ * so that the loop does not start. @template T @param {() => T} build @returns {{built: T, look: Look |
+ * null}} the result of `build`, and the callback; null if it was not found */
 export function caught(build) {
   /** @type {Look | null} */ let look = null;
   const built = instead((call) => /\._stopped\b/.test(String(call)) && Boolean((look = call)), build);
   return { built, look };
 }
 
-/** Run the figure's render loop for a while after each event. @param {import("../../globals.mjs").Plotly} gd
- * @param {Look} look @param {AbortSignal} signal aborts when the figure is closed */
+/** From now on, run the figure's render loop for SETTLE_MS after each event that may change the picture.
+ * @param {import("../../globals.mjs").Plotly} gd @param {Look} look the callback that `caught` returned
+ * @param {AbortSignal} signal aborts when the figure is closed */
 export function pulse(gd, look, signal) {
   let until = 0;
   let looking = false;
@@ -45,8 +48,9 @@ export function pulse(gd, look, signal) {
   wake();
 }
 
-/** Run a function while intercepting some of its requestAnimationFrame callbacks. @template T
- * @param {(call: Look) => boolean} keep @param {() => T} act @returns {T} */
+/** Run a function, and drop some of the callbacks that it gives to `requestAnimationFrame`. @template T
+ * @param {(call: Look) => boolean} keep whether a callback is kept from the browser @param {() => T} act
+ * @returns {T} the function's result */
 function instead(keep, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (keep(call) ? 0 : own.call(window, call));

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * A 3D figure's fast path: writes moving things into the buffers that Plotly has built, and draws at once;
- * never touches the camera. A failure is reported, and from then on the painter uses the public path.
+ * The part of a 3D figure that uses Plotly's private objects. Its fast path draws a frame by writing
+ * positions into the buffers that Plotly has built, and never touches the camera. If that fails, the failure
+ * is reported, and from then on the painter draws by Plotly's public functions.
  *
  * @typedef {import("../painter.mjs").Drawn} Drawn
  * @typedef {import("../painter.mjs").Frame} Frame
@@ -10,8 +11,8 @@
  * @typedef {import("../../engine/recipe.d.ts").Color} Color
  * @typedef {import("../../engine/engine.mjs").Trace} Trace
  * @typedef {import("../../engine/engine.mjs").View} View
- * @typedef {import("../../globals.mjs").Plotly} Plotly or what is private to it, such as its scene or a
- * buffer
+ * @typedef {import("../../globals.mjs").Plotly} Plotly the library, or one of its private objects, such as a
+ *   scene or a buffer
  * @typedef {import("./buffers.mjs").Kept} Kept
  */
 
@@ -49,12 +50,12 @@ export class Space {
   /** @type {View} */ #view;
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
   /** @type {WeakMap<object, object>} the depth effects of each of Plotly's objects */ #looks = new WeakMap();
-  /** @type {Map<number, Kept>} buffers of each layer, kept from frame to frame */ #buffers = new Map();
-  /** @type {(shader: Plotly) => void} makes a shader set its uniforms where they change */ #mend = () => {};
-  /** @type {import("./pulse.mjs").Look | null} */ #look = null;
+  /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
+  /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
+  /** @type {import("./pulse.mjs").Look | null} Plotly's render loop, if caught */ #look = null;
 
-  /** @param {Plotly} gd @param {View} view @param {(name: string) => string} color @param {boolean} fast
-   * whether buffers are written */
+  /** @param {Plotly} gd Plotly's graph div @param {View} view @param {(name: string) => string} color the
+   * colour of a role @param {boolean} fast whether to use the fast path */
   constructor(gd, view, color, fast) {
     this.#gd = gd;
     this.#view = view;
@@ -62,7 +63,7 @@ export class Space {
     this.fast = fast && wanted("buffers");
   }
 
-  /** @returns {Plotly} Plotly's own scene */
+  /** Plotly's private scene object; undefined before the figure is built. @returns {Plotly} */
   get scene() {
     return this.#gd._fullLayout?.scene?._scene;
   }
@@ -72,7 +73,7 @@ export class Space {
     return Boolean(this.scene?.glplot);
   }
 
-  /** The canvas with the last drawing. @returns {HTMLCanvasElement | undefined} */
+  /** The WebGL canvas. @returns {HTMLCanvasElement | undefined} */
   get canvas() {
     return this.scene?.glplot?.canvas;
   }
@@ -87,8 +88,9 @@ export class Space {
     this.#depth.paper = rgb(color);
   }
 
-  /** Build the figure, patched with depth effects; on the fast path without drawing it yet.
-   * @param {() => Promise<unknown>} draw */
+  /** Build the figure with all patches to its WebGL context and its render loop. On the fast path nothing is
+   * drawn yet; `open` does that. Throws NoWebGL if there is no WebGL context. @param {() => Promise<unknown>}
+   * draw calls `Plotly.newPlot` */
   async build(draw) {
     const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
     let deepened = () => !wanted("depth");
@@ -113,13 +115,13 @@ export class Space {
     this.#look = look;
   }
 
-  /** Draw for the first time. @param {Frame} frame @param {AbortSignal} signal aborts when the figure is
-   * closed */
+  /** Draw the figure for the first time, after `build`. @param {Frame} frame @param {AbortSignal} signal
+   * aborts when the figure is closed */
   open(frame, signal) {
     this.prepare();
     this.dash(frame);
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
-    // nor was what the pointer can pick
+    // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
     this.redraw();
     if (this.#look) pulse(this.#gd, this.#look, signal);
@@ -129,14 +131,15 @@ export class Space {
     redraw(this.scene.glplot);
   }
 
-  /** Forget cached buffers: Plotly has refilled them. */
+  /** Forget what is in Plotly's buffers, because Plotly refills them. */
   forget() {
     this.#buffers.clear();
   }
 
-  /** Change how Plotly's objects draw: skip objects with opacity 0; let only clickable layers take part in
-   * hover and clicks, so that a sphere never hides the points behind it; and set each object's depth effects.
-   * @returns {boolean} whether the depth effects of an object have changed */
+  /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are
+   * skipped; only clickable layers are drawn into the pick buffer, so that a sphere never hides the points
+   * behind it from the pointer; and each object gets its depth effects. @returns {boolean} whether the depth
+   * effects of an object have changed, so that it must be drawn again */
   prepare() {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
@@ -149,12 +152,12 @@ export class Space {
       look: lookOf(layer),
       picks: clickable(layer),
     }));
-    // far labels must stay legible
+    // counts never fade: far labels must stay legible, too
     const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false };
     for (const { trace, look, picks } of [...own, counts]) {
       for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
         if (!object) continue;
-        // no projections onto the walls
+        // no projections onto the walls: null equals neither true nor false, so Plotly skips drawing them
         if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null;
         if (wanted("layers")) {
           object.isOpaque = () => object.opacity >= 1;
@@ -184,8 +187,9 @@ export class Space {
     return otherwise;
   }
 
-  /** Write dashes as they are in motion; Plotly's own would jump when the figure settles.
-   * @param {Frame} frame @returns {boolean} whether dashes were written */
+  /** Write the dashed lines of a frame as the fast path does. Plotly's own dashes are placed differently, so
+   * that they would jump when the figure settles. @param {Frame} frame @returns {boolean} whether there are
+   * dashed lines, and they were written */
   dash(frame) {
     const dashed = this.#view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
@@ -193,9 +197,9 @@ export class Space {
     return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
   }
 
-  /** Keep the camera responsive. On every update Plotly sets the camera's mode, and after a change of mode a
-   * camera ignores input and drifts for half a second. So at the start its last change is dated back, and
-   * later the mode is not set again. */
+  /** Keep the camera responsive. Plotly sets the camera's mode on every update, and after that the camera
+   * ignores input and drifts for half a second. So the change of mode at the start is dated back, and later
+   * the mode is set only if it is another one. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -210,7 +214,7 @@ export class Space {
     };
   }
 
-  /** Write and draw a frame while things move. @param {Frame} frame @param {number[][]} ranges of the axes
+  /** Draw a frame by the fast path. @param {Frame} frame @param {number[][]} ranges of the axes
    * @returns {boolean} whether this succeeded; false if Plotly is not as expected */
   paint(frame, ranges) {
     return this.#attempt(() => {
@@ -219,14 +223,14 @@ export class Space {
       ranges.forEach(([low, high], r) =>
         glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }),
       );
-      // crowds disperse while points move
+      // while points move, the counts of coinciding points are wrong: hide them
       if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0;
       redraw(this.scene.glplot, true);
     });
   }
 
-  /** Run a part of the fast path; on an exception report it and leave the fast path. @param {() => void} act
-   * @returns {boolean} whether it succeeded */
+  /** Run a part of the fast path; if it throws, report that and never use the fast path again. @param {() =>
+   * void} act @returns {boolean} whether it succeeded; false also if the fast path is not used */
   #attempt(act) {
     if (!this.fast || !this.living) return false;
     this.fast = Boolean(
@@ -239,8 +243,8 @@ export class Space {
   }
 
   /**
-   * Write some layers of a frame into Plotly's buffers.
-   * @param {Frame} frame @param {Iterable<number>} layers
+   * Write some layers of a frame into Plotly's buffers, without drawing them.
+   * @param {Frame} frame @param {Iterable<number>} layers the indices of the layers
    */
   #writeLayers(frame, layers) {
     for (const l of layers)
@@ -248,7 +252,7 @@ export class Space {
   }
 
   /**
-   * Write one layer into Plotly's buffers.
+   * Write the parts of one layer that have changed since the last frame into Plotly's buffers.
    * @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l
    */
   #write(scene, trace, layer, drawn, l) {
@@ -279,7 +283,7 @@ export class Space {
   }
 
   /**
-   * Write the colours of points into Plotly's buffers.
+   * Write the colours of points into Plotly's buffers, if they depend on parameters.
    * @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number}
    * l
    */
@@ -299,13 +303,13 @@ export class Space {
     cloud.colorBuffer.update(kept.colors, 0);
   }
 
-  /** The present camera. @returns {Camera} */
+  /** The camera as Plotly has it now. @returns {Camera} */
   camera() {
     const { eye, center } = this.scene?.getCamera?.() ?? this.#gd.layout.scene.camera;
     return { eye: xyz(eye), center: xyz(center) };
   }
 
-  /** Turn the camera at once. @param {Camera} camera @returns {boolean} whether it succeeded */
+  /** Turn the camera and draw at once. @param {Camera} camera @returns {boolean} whether it succeeded */
   turn({ eye, center }) {
     return this.#attempt(() => {
       this.scene.camera.lookAt(eye, center, UP);
@@ -313,7 +317,8 @@ export class Space {
     });
   }
 
-  /** Free the WebGL context after the figure is purged. @param {() => void} purge */
+  /** Purge the figure, and free its WebGL context at once, since browsers allow only a few. @param {() =>
+   * void} purge calls `Plotly.purge` */
   close(purge) {
     const gl = this.scene?.glplot?.gl;
     purge();
@@ -321,7 +326,8 @@ export class Space {
   }
 }
 
-/** A layer's depth effects; only the followed point never fades. @param {Mark} layer */
+/** The depth effects of a layer (`Look` in depth.mjs); a mark of the followed (selected) point never fades.
+ * @param {Mark} layer */
 const lookOf = (layer) => ({
   shape: layer.draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (layer.glyph)] : SHAPES.label,
   still: onlyOf(layer) === "followed",
