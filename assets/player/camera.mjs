@@ -1,6 +1,6 @@
 // @ts-check
-/** The camera that all 3D panels of a scene share. It flies to places, and follows the panel that the reader
- * turns. */
+/** The camera that all 3D panels of a scene share. It can fly to a place; and when the reader turns one
+ * panel, the others turn with it. */
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
@@ -8,7 +8,7 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
 
 /**
  * @typedef {import("../painter/painter.mjs").Panel} Panel
- * @typedef {import("./link.mjs").State["camera"]} Place null is the scene's own
+ * @typedef {import("./link.mjs").State["camera"]} Place a camera; null stands for the scene's initial one
  *
  * @typedef {object} Scene the parts of the player that the camera uses
  * @property {import("./state.mjs").State} state
@@ -17,7 +17,7 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
  * @property {() => void} rest called when the reader has turned the camera
  */
 
-const SAME_PLACE = 1e-4; // in scene units; a click moves the camera less than this
+const SAME_PLACE = 1e-4; // in sides of the axes' cube: smaller moves come from clicks, and are ignored
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Camera {
@@ -39,7 +39,8 @@ export class Camera {
     this.#flight = null;
   }
 
-  /** Fly along the sphere to a place. @param {Place} place */
+  /** Let the camera fly to a place, on an arc around the origin; it jumps there if the reader prefers reduced
+   * motion. @param {Place} place */
   fly(place) {
     const { state, panels, draw } = this.#scene;
     const panel = panels().find((p) => p.is3d);
@@ -53,7 +54,8 @@ export class Camera {
     draw();
   }
 
-  /** Fly to where the plane of a view is seen edge-on, on the same side of it. @param {Panel} panel */
+  /** Let the camera fly to a place near its present one from which the plane of a view (the cloud
+   * `view.edge`) is seen edge-on. Does nothing if there is none. @param {Panel} panel */
   flyEdgeOn(panel) {
     const { view, ranges } = panel;
     const sides = ranges.map(([low, high]) => high - low);
@@ -73,7 +75,7 @@ export class Camera {
     if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
-  /** Adopt the camera that the reader has turned in a panel.
+  /** Adopt the camera of a panel in which the reader has turned it, and give it to all other panels.
    * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
   turned(camera, panel) {
     const { state, rest } = this.#scene;
@@ -88,7 +90,8 @@ export class Camera {
     rest();
   }
 
-  /** At rest, adopt the camera that Plotly has in the panel that was turned. */
+  /** At rest, adopt the final camera of the panel that the reader turned: Plotly's camera goes on for a
+   * moment after the last event. */
   settle() {
     const { state, panels } = this.#scene;
     const panel = this.#turnedPanel;

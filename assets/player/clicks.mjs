@@ -1,13 +1,14 @@
 // @ts-check
-/** The actions of a click on a point. */
+/** What a click on a point does. */
 
 import { unpack } from "../engine/engine.mjs";
 import { writeAddress } from "./address.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
-/** Handle a click on a point: follow it and open what it stands for, or do what the mark's `hand` says.
- * @param {Player} player @param {import("../engine/recipe.d.ts").Mark} mark @param {number} point */
+/** Handle a click on a point, as the mark's `hand` says: set a choice (`Choose`), play a part of a training
+ * (`Replay`), or follow (select) the point, and open the scene that it links to, if any. @param {Player}
+ * player @param {import("../engine/recipe.d.ts").Mark} mark @param {number} point */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
   if (hand?.kind === "replay") return replay(player, hand, point);
@@ -15,8 +16,10 @@ export function click(player, { hand }, point) {
   openFollowed(player);
 }
 
-/** Follow a point, go to the stage where something happens to it, and run the clock through that span.
- * @param {Player} player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point */
+/** Play the event that a point stands for: follow (select) the point and go to the stage that the `Replay`
+ * gives for it, if it gives any, and run the clock through the event's part of its range. @param {Player}
+ * player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point the index of the clicked
+ * point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];
@@ -26,8 +29,8 @@ export function replay(player, { spans, follow, progress }, point) {
   player.runThrough(from, to);
 }
 
-/** Open the scene that the selected point links to, if it does, in the state that this link gives.
- * @param {Player} player */
+/** Open the scene that the followed (selected) point links to, in the state that the link gives; in a new tab
+ * if the figure is embedded. Does nothing if the point has no link. @param {Player} player */
 export function openFollowed(player) {
   const hands = player.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));
   const { page } = player.root.dataset;

@@ -3,7 +3,7 @@
 
 import { clockAfter } from "./motion.mjs";
 
-const PART_SPEED = 3; // speed through a part of the range, relative to the usual
+const PART_SPEED = 3; // a part of the range, of any length, takes 1/3 of the time of the whole range
 
 /** @typedef {{min: number, max: number}} Span */
 
@@ -28,8 +28,9 @@ export class ClockRun {
     this.running = !this.running;
   }
 
-  /** The clock's value after some time; the run stops at the end, unless it loops. @param {Span} all
-   * @param {number} at @param {number} ms @param {boolean} loop */
+  /** The clock's value after some time; at the end of the played range it stops, or, if `loop`, starts again.
+   * @param {Span} all the clock's whole range @param {number} at its present value @param {number} ms
+   * @param {boolean} loop */
   advance(all, at, ms, loop) {
     const span = this.#span ?? all;
     const to = clockAfter(span, at, this.#span ? ms * PART_SPEED : ms);

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The computed part of a state: the stages of all clouds, and where their points are in a frame. Long
- * computations are continued frame after frame; until they are done, earlier results are shown.
+ * The computed part of a player's state: the points of all clouds at every stage, and their positions in the
+ * last frame. Long computations are continued frame after frame; until they are complete, earlier results are
+ * shown.
  *
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("../engine/engine.mjs").Stages} Stages
@@ -12,13 +13,13 @@ import { now, stages } from "../engine/engine.mjs";
 import { sliced } from "../engine/time_slices.mjs";
 
 export class Computed {
-  #params; // the present ones
+  #params; // a function that returns the present recipe and parameters
   /** @type {Stages} */ #stages = {};
   /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
   /** @type {import("../engine/engine.mjs").Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
-  /** @type {Record<string, Float64Array>} for each cloud, the positions in the last frame */ at = {};
-  /** @type {Progresses | null} the progress of each point of some clouds, in the last frame */ each = null;
+  /** @type {Record<string, Float64Array>} the points of each cloud in the last frame */ at = {};
+  /** @type {Progresses | null} the progress of each point in the last frame, if it differed */ each = null;
   /** Whether the last frame shows earlier results of a computation that is under way. */ unfinished = false;
 
   /** @param {() => {recipe: Recipe, params: Record<string, number>}} params the present ones */
@@ -31,7 +32,7 @@ export class Computed {
     this.#moved = true;
   }
 
-  /** The stages of the last frame, or of newer parameters. @returns {Stages} */
+  /** The points of all clouds at every stage, for the present parameters. @returns {Stages} */
   get stages() {
     if (this.#moved) this.#compute();
     return this.#stages;
@@ -43,16 +44,17 @@ export class Computed {
     this.#moved = false;
   }
 
-  /** Compute the positions at a progress. @param {number} progress
-   * @param {Progresses | null} each the progress of each point of some clouds */
+  /** Compute the positions of all points at a position between stages. @param {number} progress in stages
+   * @param {Progresses | null} each for clouds whose points do not move together, the progress of each point
+   */
   place(progress, each) {
     this.each = each;
     this.at = now(this.#params().recipe, this.stages, progress, each, this.#there);
   }
 
-  /** What `draw` returns, which computes as much as there is time for. @template T
-   * @param {import("../engine/time_slices.mjs").More | undefined} more undefined: there is time for all
-   * @param {() => T} draw @returns {T} */
+  /** Run `draw`, in which long computations may stop when there is no more time (time_slices.mjs), and return
+   * its result. @template T @param {import("../engine/time_slices.mjs").More | undefined} more whether there
+   * is time; undefined: always @param {() => T} draw @returns {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

@@ -1,5 +1,6 @@
 // @ts-check
-/** Sliders and choices: native form elements that report what the reader does. */
+/** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
+ * fields for choices. They call a function when the reader changes one. */
 
 import { unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
@@ -7,8 +8,9 @@ import { within } from "./link.mjs";
 
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
-/** The slider's range of a parameter: a logarithmic one runs over log10, and one step below its smallest
- * value stands for exactly 0. @param {import("../engine/engine.mjs").Parameter} p */
+/** The range of a parameter's slider. A logarithmic slider runs over the decimal logarithm of the values, and
+ * its lowest position, one step below the smallest value, stands for exactly 0. @param
+ * {import("../engine/engine.mjs").Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
@@ -30,9 +32,10 @@ export const fromTrack = (p, at) => {
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
-/** A slider with label, number field and reset (double click).
- * @param {import("../engine/engine.mjs").Parameter} p the parameter @param {(value: number) => void} set
- * @returns {{element: HTMLElement, show: (value: number) => void}} */
+/** A slider with a label and a field in which its value can be typed; a double click resets it. @param
+ * {import("../engine/engine.mjs").Parameter} p the parameter @param {(value: number) => void} set called when
+ * the reader sets a value @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value
+ */
 export function slider(p, set) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -96,9 +99,10 @@ export function slider(p, set) {
   };
 }
 
-/** The sliders of a recipe, in groups. @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: number) => void} set
- * @returns {(params: Record<string, number>) => void} a function that shows the present values */
+/** Fill an element with the sliders of a recipe, in groups; without the clock and quiet parameters, which
+ * have none. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {(name:
+ * string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function that
+ * shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));
@@ -122,8 +126,8 @@ export function sliders(part, recipe, set) {
 const group = ({ group: name, vector }) =>
   h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
 
-/** The largest value of a choice that a click on the figure can set, such as the last seed; 0 if none can.
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
+/** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
+ * sets it. @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
 const clicked = ({ views }, name) =>
   views
     .flatMap(({ layers }) => layers)
@@ -138,17 +142,17 @@ const clicked = ({ views }, name) =>
 /** @typedef {import("../engine/engine.mjs").Choice} Choice */
 /** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */
 
-/** @type {WeakMap<Element, {definition: string, name: string, show: Control["show"]}>} */
+/** For each choice's element, the choice as JSON, its name, and the function that shows a value.
+ * @type {WeakMap<Element, {definition: string, name: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
 /** For each container of controls, the function that receives changed choices. A container outlives its
  * player. @type {WeakMap<HTMLElement, (name: string, value: string) => void>} */
 const choosers = new WeakMap();
 
-/** The choices of a scene as native controls. A control with an unchanged definition keeps its element, so
- * that an open list stays open. @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose
- */
+/** Fill an element with the controls of a scene's choices. A control whose definition has not changed keeps
+ * its element, so that an open list stays open. @param {HTMLElement} part @param
+ * {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
   const fits = (/** @type {Choice} */ { kind, name, when }) =>
     kind !== "result" &&
@@ -173,8 +177,9 @@ export function choices(part, recipe, choose) {
   });
 }
 
-/** Show the present choices in lists and check boxes; text that was typed elsewhere stays, to be corrected.
- * @param {HTMLElement} root @param {Record<string, string>} chosen */
+/** Reset the lists and check boxes of choices to the present choices, after a change has been refused. Text
+ * fields keep what the reader has typed, so that it can be corrected. @param {HTMLElement} root @param
+ * {Record<string, string>} chosen the present choices */
 export function showLists(root, chosen) {
   for (const element of root.querySelectorAll(".controls :is(.one, .several)")) {
     const { name = "", show } = controls.get(element) ?? {};
@@ -182,8 +187,8 @@ export function showLists(root, chosen) {
   }
 }
 
-/** A choice's control with its label. @param {Choice} choice @param {(value: string) => void} choose
- * @returns {Control} */
+/** The control of a choice, with its label. @param {Choice} choice @param {(value: string) => void} choose
+ * called when the reader changes it @returns {Control} */
 function control(choice, choose) {
   if (choice.kind === "several") return several(choice, choose);
   const id = `choice-${choice.name}`;
@@ -206,8 +211,8 @@ function control(choice, choose) {
   };
 }
 
-/** The form field of a choice: a list, a line, a number, or several lines. @param {Choice} choice
- * @param {string} id */
+/** The form field of a choice: a list, a line of text, a number, or several lines of text. @param {Choice}
+ * choice @param {string} id */
 function entry({ kind, options, min, max }, id) {
   if (kind === "one")
     return h(
@@ -220,7 +225,8 @@ function entry({ kind, options, min, max }, id) {
   return h("textarea", { id, rows: 4 });
 }
 
-/** Check boxes for a choice of several options. @param {Choice} choice
+/** Check boxes for a choice that can have several options; its value is their names, separated by commas.
+ * @param {Choice} choice
  * @param {(words: string) => void} choose @returns {Control} */
 function several(choice, choose) {
   const boxes = Object.entries(choice.options).map(([word, label]) => ({

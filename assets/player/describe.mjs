@@ -1,5 +1,5 @@
 // @ts-check
-/** The present state of a scene in words, for screen readers and for everyone who wants it in words. */
+/** The present state of a scene in sentences, which screen readers announce. */
 
 import { h, readable } from "../dom.mjs";
 import { cloudOf } from "../engine/engine.mjs";
@@ -12,8 +12,8 @@ const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The text of a label's HTML, without tags. Nothing is parsed as a document, because names in readers' files
- * may contain anything. @param {string} html */
+/** The text of a label's HTML, without tags and with entities decoded. It is never parsed as a document,
+ * because it may contain names from readers' files, and so anything. @param {string} html */
 export const plain = (html) =>
   html
     .replace(TAG, "")
@@ -22,8 +22,9 @@ export const plain = (html) =>
     )
     .trim();
 
-/** The sentences: scene and stage; differences from the defaults; the followed point; readouts; the camera.
- * @param {import("./player.mjs").Player} player @returns {string[]} */
+/** The sentences that describe the present state: scene and stage; crowds; settings that differ from the
+ * defaults; the followed (selected) point; readouts; the camera. @param {import("./player.mjs").Player}
+ * player @returns {string[]} */
 function sentences(player) {
   const { recipe } = player;
   return [
@@ -36,7 +37,8 @@ function sentences(player) {
   ].filter(Boolean);
 }
 
-/** How many points of the first view coincide, at rest. @param {import("./player.mjs").Player} player */
+/** The sentence about points of the first view that coincide, at rest; "" if there are none.
+ * @param {import("./player.mjs").Player} player */
 function together({ crowds, recipe }) {
   const counts = crowds?.[0]?.map(({ count }) => count) ?? [];
   const [most] = counts;
@@ -63,9 +65,11 @@ const SIDES = [
   "the front",
   "the front right",
 ];
+// elevations of the camera, up or down, beyond which it is called “straight above”, “high” and “slightly
+// above”
 const ABOVE_DEGREES = 80;
 const HIGH_DEGREES = 40;
-const LEVEL_DEGREES = 10; // degrees of elevation above or below
+const LEVEL_DEGREES = 10;
 
 /** The camera's position in words, such as "the front right, slightly above". The third axis points up; seen
  * from the front, the first axis points to the right.
@@ -80,7 +84,7 @@ export function side({ eye, center }) {
   return steep < LEVEL_DEGREES ? around : `${around}, ${steep > HIGH_DEGREES ? "high" : "slightly"} ${word}`;
 }
 
-/** A readout in words; for a share also the number of points.
+/** The present value of a readout in words; for an accuracy also the number of points.
  * @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
@@ -100,13 +104,14 @@ function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** Choices and parameters that differ from their defaults. @param {import("./player.mjs").Player} player */
+/** The sentence about choices and parameters that differ from their defaults; "" if none does.
+ * @param {import("./player.mjs").Player} player */
 function moved({ recipe, usual, params }) {
   const chosen = recipe.choices.filter(
     (c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]),
   );
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
-  // whether their controls are offered or not
+  // also those whose controls the page does not offer
   const words = [
     ...chosen.map(
       (c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`,
@@ -116,7 +121,8 @@ function moved({ recipe, usual, params }) {
   return words.length ? `${words.join(", ")}.` : "";
 }
 
-/** The sentence about the coordinates of the followed point. @param {import("./player.mjs").Player} player */
+/** The sentence about the coordinates of the followed (selected) point; "" if the recipe has no table of it.
+ * @param {import("./player.mjs").Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud];
@@ -130,8 +136,9 @@ function followed({ recipe, at, followed }) {
 /** A text with a capital first letter. @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** The state for screen readers: announced at rest, sentence by sentence, and only sentences that changed.
- * @param {import("./player.mjs").Player} player @returns {() => void} a function to call at rest */
+/** Add the live region with the description of the state, from which screen readers announce the sentences
+ * that have changed. @param {import("./player.mjs").Player} player @returns {() => void} a function to call
+ * at rest */
 export function description(player) {
   const id = `state-${player.slug}`;
   const stage = player.need("stage");

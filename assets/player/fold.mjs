@@ -1,11 +1,13 @@
 // @ts-check
-/** Choices and sliders on the page: a few are visible at first, the others are folded away. */
+/** The page's controls in two parts: a few choices and sliders are visible at first; the others are folded
+ * away in a `details` element. */
 
 import { choices, sliders } from "./controls.mjs";
 
-/** Fill the containers of controls. The folded part opens when a control in it differs from its default,
- * because of a link or a stop of the tour. @param {import("./player.mjs").Player} player
- * @returns {(() => void)[]} a function to call when the state has changed */
+/** Fill both parts with the controls of the player's recipe. The folded part opens by itself when a control
+ * in it comes to differ from its default, for example by a link or a stop of the tour. @param
+ * {import("./player.mjs").Player} player @returns {(() => void)[]} functions to call when the state has
+ * changed */
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
@@ -33,9 +35,10 @@ export function controls(player) {
   return [...shows, ...folded, unfolds(more, player, own)];
 }
 
-/** Open the folded part when one of its controls differs from the default. @param {HTMLDetailsElement} more
- * @param {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} foldedPart
- * what is folded away */
+/** A function to call when the state has changed: it opens the folded part if another one of its controls
+ * differs from its default than before. @param {HTMLDetailsElement} more the folded part @param
+ * {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} foldedPart the recipe
+ * with only those choices and parameters that are folded away */
 function unfolds(more, player, foldedPart) {
   const chosen = foldedPart.choices
     .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))

@@ -1,20 +1,22 @@
 // @ts-check
-/** The animation loop: while something moves, it advances the state and paints each panel. At rest the figure
- * settles: it is drawn by Plotly, and its description and the page's address are updated. */
+/** The animation loop. While something moves, each frame advances the state by the time that has passed, and
+ * paints all panels. A moment after the last motion the figure settles: Plotly draws it, and the description
+ * for screen readers and the page's address are updated. */
 
 import { writeAddress } from "./address.mjs";
 import { MAX_FRAME_MS } from "./motion.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
 
-const SLICE_MS = 3; // milliseconds of a frame for computations that take several frames
-const SURE_WORK = 60_000; // what of them is done in any case: about a millisecond, also on a busy machine
-const PER_POINT = 100; // work for each point of a part, compared with 1 for each pair of points
-const REST_MS = 250; // milliseconds without motion, after which the figure settles
-const TRAINING_REST_MS = 2000; // the same while a training is shown
+const SLICE_MS = 3; // milliseconds of each frame for computations that take several frames
+const SURE_WORK = 60_000; // work of such computations that a frame does in any case, about a millisecond
+const PER_POINT = 100; // units of work for each point; a unit is the work for one pair of points
+const REST_MS = 250; // milliseconds without motion after which the figure settles
+const TRAINING_REST_MS = 2000; // the same while a training in progress is shown
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** The share of a frame that long computations have. @returns {import("../engine/time_slices.mjs").More} */
+/** A function that tells, for one frame, whether there is time for another part of a long computation.
+ * @returns {import("../engine/time_slices.mjs").More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
   let work = 0;
@@ -28,11 +30,11 @@ export class FrameLoop {
   #request = 0;
   #lastFrame = 0; // time of the last frame in milliseconds; 0 at rest
   #restTimer = 0;
-  /** Whether the first panel shows the recipe. */ living = false;
-  /** @type {(() => void)[]} show the state in parts of the page, at each frame */ shows = [];
-  /** @type {(() => void)[]} the same for other scripts, as long as the player lives */ listeners = [];
-  /** @type {() => void} puts the state into words */ describe = () => {};
-  /** @type {import("../engine/crowds.mjs").Crowd[][] | null} at rest, of each view */ crowds = null;
+  /** Whether the first panel shows the recipe, so that frames can be drawn. */ living = false;
+  /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
+  /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
+  /** @type {() => void} updates the description for screen readers */ describe = () => {};
+  /** @type {import("../engine/crowds.mjs").Crowd[][] | null} of each view; null in motion */ crowds = null;
 
   /** @param {Player} player @param {import("./state.mjs").State} state
    * @param {import("./camera.mjs").Camera} camera */
@@ -51,7 +53,7 @@ export class FrameLoop {
     return this.#request;
   }
 
-  /** Request a frame. */
+  /** Request a frame, if none is requested yet. */
   schedule() {
     this.#request ||= requestAnimationFrame((time) => this.#tick(time));
   }
@@ -80,19 +82,20 @@ export class FrameLoop {
     else this.rest();
   }
 
-  /** At the end of a run, turn the camera so that a separating plane is seen edge-on, unless the reader
-   * turned it. */
+  /** At the end of a run, let the camera fly to where the plane of a view is seen edge-on, in scenes with
+   * such a view, unless the reader has turned the camera. */
   #seeEdgeOn() {
     const panel = this.#player.panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);
   }
 
-  /** Update the parts of the page that show the state. */
+  /** Update all parts of the page that show the state. */
   show() {
     for (const show of [...this.shows, ...this.listeners]) show();
   }
 
-  /** Settle after a moment, unless something moves or the reader holds something. */
+  /** Let the figure settle after a moment, unless something moves or the reader presses on something by then.
+   */
   rest() {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;

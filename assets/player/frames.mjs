@@ -1,5 +1,6 @@
 // @ts-check
-/** The contents of a frame: what every mark of every view shows at a moment, and hover texts. Pure. */
+/** The contents of a frame: for every mark of every view its points, opacity, colour values and hover texts.
+ * Pure. */
 
 import { cloudOf, onlyOf } from "../engine/engine.mjs";
 import { clickable, follows } from "../engine/hands.mjs";
@@ -8,16 +9,16 @@ import { zoomOf } from "../engine/perspective.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Moment} Moment */
 
-/** @type {WeakMap<Float64Array, string[]>} where each point of a cloud is, in words for hovering */
+/** @type {WeakMap<Float64Array, string[]>} hover texts with the coordinates of each point of a cloud */
 const placesOf = new WeakMap();
-/** @type {WeakMap<import("../engine/recipe.d.ts").Mark, {all: string[], some: string[]}>} of the points that
- * a mark shows */
+/** @type {WeakMap<import("../engine/recipe.d.ts").Mark, {all: string[], some: string[]}>} hover texts of all
+ * points of a mark's cloud, and of those that the mark shows */
 const chosenOf = new WeakMap();
 
 /**
- * The frames of all views at a moment.
- * @param {Moment} moment @param {boolean} rest whether the figure is at rest: then with hover texts @returns
- * {import("../painter/painter.mjs").Frame[]} one for each view
+ * The frames of all views at a moment. @param {Moment} moment @param {boolean} rest whether the figure is at
+ * rest; only then the frames have hover texts @returns {import("../painter/painter.mjs").Frame[]} one for
+ * each view
  */
 export const framesOf = (moment, rest) =>
   moment.recipe.views.map((view) =>
@@ -32,12 +33,12 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** Whether a mark's points have hover texts: points that can be followed, and others with labels.
- * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
+/** Whether a mark's points have hover texts: if a click follows (selects) them; or if it has another effect,
+ * and they have labels. @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
-/** The hover texts of a mark's points; of all points of its cloud if the selection changes with the moment.
+/** The hover texts of the points that a mark shows. If `only` is no fixed list, of all points of its cloud.
  * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
@@ -50,8 +51,8 @@ function hoverTextsOf(mark, moment) {
   return some;
 }
 
-/** The hover text of each point: its label, or its coordinates. @param {string} name @param {Moment} moment
- */
+/** The hover text of each point of a cloud: its label, or else its number and coordinates. @param {string}
+ * name of the cloud @param {Moment} moment */
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);

@@ -1,6 +1,6 @@
 // @ts-check
-/** Whether the reader holds something with the pointer, or is typing: until release no new recipe is shown.
- */
+/** Whether the reader is dragging something or typing. As long as that lasts, the player shows no new recipe,
+ * since this would take the control away from under the reader's hand. */
 
 const DRAGGABLE = ".figure, .formula, input[type=range]";
 const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
@@ -46,7 +46,7 @@ export class Grip {
   }
 
   /**
-   * Note what is held or typed now; if nothing is, call the waiting callbacks.
+   * Note that a drag or typing has ended; if neither goes on, call the waiting callbacks.
    * @param {{held?: boolean, typing?: boolean}} now
    */
   #release({ held = this.#held, typing = this.#typing }) {
@@ -56,7 +56,7 @@ export class Grip {
     for (const go of this.#waiting.splice(0)) setTimeout(go); // after the handlers of the same event
   }
 
-  /** Wait until nothing is held or typed. */
+  /** Wait until the reader neither drags nor types. */
   async free() {
     while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined)));
   }

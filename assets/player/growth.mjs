@@ -1,6 +1,7 @@
 // @ts-check
-/** Show a training in progress: recipes of the same structure that grow while they are shown. Nothing changes
- * while the reader presses on something. */
+/** Show a training in progress. The server sends one recipe after the other, with the same views and longer
+ * data; each replaces the one before without a new page. While the reader presses on a figure, nothing is
+ * replaced. */
 
 import { explain } from "./mount.mjs";
 
@@ -8,11 +9,11 @@ import { explain } from "./mount.mjs";
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {{state: import("./state.mjs").State, panels: () => Panel[], count: () => void, draw: () => void}}
- *   Shown the parts of the player that are used here: its state; its panels, [] until they are ready; count
- *   fills in the recipe's numbers; draw requests a frame
+ *   Shown the parts of the player that are used here: its state; its panels ([] until they are ready); count,
+ *   which rebuilds the part of the page for numbers; and draw, which requests a frame
  */
 
-/** The legend's entries of a view, as text to compare. @param {Panel["view"]} view */
+/** The contents of a view's legend as JSON, to compare it with another. @param {Panel["view"]} view */
 const names = ({ layers }) =>
   JSON.stringify(
     layers.flatMap(({ title, color, role }, l) => (title || color?.title ? [[l, title, color, role]] : [])),
@@ -28,19 +29,21 @@ export class Growth {
     this.#shown = shown;
   }
 
-  /** Register a callback that gets each change of choices first, and returns whether the training handles it;
-   * null removes it. @param {((changed: Record<string, string>) => boolean) | null} turn */
+  /** Register a callback of the training in progress: it gets each change of choices before anyone else, and
+   * returns whether the training's next recipe will have it. Null removes the callback. @param {((changed:
+   * Record<string, string>) => boolean) | null} turn */
   follow(turn) {
     this.#turn = turn;
   }
 
-  /** Offer changed choices to the training; returns whether its next recipe will have them.
-   * @param {Record<string, string>} changed */
+  /** Offer changed choices to the training in progress, and return whether its next recipe will have them;
+   * false without a training. @param {Record<string, string>} changed */
   takes(changed) {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));
   }
 
-  /** Show the recipe of the training so far. @param {Recipe} recipe */
+  /** Show the recipe of the training so far; ignored while the reader presses on a figure, or if its views
+   * are of other kinds. @param {Recipe} recipe */
   show(recipe) {
     const { state } = this.#shown;
     const panels = this.#shown.panels();
@@ -68,8 +71,8 @@ export class Growth {
     this.#shown.draw();
   }
 
-  /** Settle the 2D views, since Plotly finds clicked points only in settled figures; nothing grows until
-   * release. */
+  /** The reader presses on a figure: settle the 2D views, since Plotly knows the positions of points only in
+   * settled figures, and ignore new recipes until `release`. */
   hold() {
     if (!this.#shown.state.growing) return;
     this.#held = true;

@@ -1,11 +1,11 @@
 // @ts-check
-/** Questions of the tour: readers predict the answer before they see it. */
+/** Questions in the tour: the reader guesses the answer before the tour shows it. */
 
 import { h } from "../dom.mjs";
 
-/** The question of a stop, with a button for each answer.
- * @param {{question: string, answers: string[], right: number}} stop @param {(answer: number) => void} guess
- */
+/** The element with the question of a stop of the tour, and a button for each answer.
+ * @param {{question: string, answers: string[], right: number}} stop right: the index of the right answer
+ * @param {(answer: number) => void} guess called with the index of the answer that the reader gives */
 export function question({ question, answers }, guess) {
   const buttons = answers.map((html, i) =>
     h("li", {}, h("button", { type: "button", onclick: () => guess(i) }, h("span", { innerHTML: html }))),
@@ -13,8 +13,9 @@ export function question({ question, answers }, guess) {
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 
-/** The right answer, after "Right" or "No" if the reader has given one (else null).
- * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
+/** The element with the question and its right answer, and whether the reader's answer (its index; null:
+ * none) was right. @param {{question: string, answers: string[], right: number}} stop @param {number | null}
+ * answer */
 export function verdict({ question, answers, right }, answer) {
   const word = answer === null ? "The answer" : answer === right ? "Right" : "No. The answer is";
   return h(

@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * Handles: points that can be dragged. The pointer sets the parameters of the mark's `Turn` (its angle around
- * the origin, in degrees) or `Drag` (its coordinates; in a 3D view it stays in the plane that faces the
- * camera); the keyboard uses their sliders. Points that are dragged without a handle are in dragging.mjs.
+ * Handles: elements over the figure by which the first point of a mark can be dragged. What a drag sets, the
+ * mark's `hand` says: `Turn`, the parameter that is the point's angle around the origin, in degrees; `Drag`,
+ * the parameters that are its coordinates (in a 3D view the point stays in the plane that faces the camera).
+ * From the keyboard these parameters are set by their sliders. Points that are dragged without a handle are
+ * in dragging.mjs.
  *
  * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./player.mjs").Player} Player
@@ -15,8 +17,8 @@ import { pointsOf } from "../engine/shown.mjs";
 import { dragging, fitting } from "./dragging.mjs";
 
 /**
- * Let points be dragged: adds handles, and the listeners of dragging.mjs.
- * @param {Player} player @returns {() => void} a function that moves every handle to its point
+ * Add all handles to the player's panels, and the listeners of dragging.mjs for marks without handles. @param
+ * {Player} player @returns {() => void} a function to call in each frame: it moves every handle to its point
  */
 export function handles(player) {
   const places = player.panels.map((panel) => {
@@ -41,7 +43,7 @@ export function handles(player) {
   return show;
 }
 
-/** Abort controllers of the panels' listeners, used until a panel gets another recipe.
+/** For each panel, the controller that ends its listeners when it gets another recipe.
  * @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
@@ -56,8 +58,8 @@ export function release(panels) {
 }
 
 /**
- * Add the handle of one layer of a panel.
- * @param {Player} player @param {Panel} panel @param {Mark} layer @returns {() => void}
+ * Add the handle of one layer of a panel. @param {Player} player @param {Panel} panel @param {Mark} layer
+ * @returns {() => void} moves the handle to its point
  */
 function handle(player, panel, layer) {
   const element = h("div", {
@@ -66,7 +68,7 @@ function handle(player, panel, layer) {
     ariaHidden: "true",
     style: `color: var(--${layer.role})`,
   });
-  /** @type {Float32Array} where the drag began: in 3D it stays in the plane through it */ let start;
+  /** @type {Float32Array} where the drag began; in 3D it stays in the plane through this point */ let start;
   element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
@@ -100,7 +102,8 @@ function handle(player, panel, layer) {
   };
 }
 
-/** The parameters that a drag sets. @param {import("../engine/recipe.d.ts").Hand | null} hand */
+/** The names of the parameters that a drag of a handle sets; [] if a mark has no handle.
+ * @param {import("../engine/recipe.d.ts").Hand | null} hand */
 const names = (hand) =>
   hand?.kind === "drag"
     ? [hand.x, hand.y, hand.z].filter(Boolean)
@@ -108,9 +111,9 @@ const names = (hand) =>
       ? [hand.angle]
       : [];
 
-/** A position, limited to the range from 0 to `size`. @param {number} at @param {number} size */
+/** A position, clamped to the range from 0 to `size`. @param {number} at @param {number} size */
 const within = (at, size) => Math.max(0, Math.min(at, size));
 
-/** The same angle, plus full turns until it is at least `least`. @param {number} angle @param {number} least
- */
+/** The angle, in degrees, plus or minus full turns, so that it is between `least` and `least` + 360.
+ * @param {number} angle @param {number} least */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);

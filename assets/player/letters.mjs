@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * A text beside the figure: the labels of a cloud's points in a row, with some marked and one followed.
+ * A text below the figure of which each letter is the label of a point. Letters of points that the readout
+ * selects are marked, and that of the followed (selected) point stands out.
  *
  * @typedef {import("../engine/recipe.d.ts").LettersReadout} Letters
  * @typedef {import("../engine/recipe.d.ts").CountReadout} Count
@@ -12,16 +13,18 @@ import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 
-/** The points that a readout marks, at the present moment or at its stage. @param {Letters | Count} r
- * @param {import("../engine/engine.mjs").Moment} moment @returns {number[]} */
+/** The indices of the points that a readout selects or counts: of the current points, or, if it has a stage,
+ * of the points at this stage. @param {Letters | Count} r @param {import("../engine/engine.mjs").Moment}
+ * moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
 }
 
-/** The texts of a recipe, under the figure. A click follows a letter; arrow keys follow its neighbours.
- * @param {HTMLElement} stage @param {Recipe} recipe @param {Player} player
- * @returns {(() => void)[]} functions that show the player's state */
+/** Add the texts of a recipe below the figure. A click on a letter follows (selects) its point; the arrow
+ * keys go to the letters before and after. @param {HTMLElement} stage the element around the figure @param
+ * {Recipe} recipe @param {Player} player @returns {(() => void)[]} functions to call in each frame: they
+ * update the texts */
 export function letters(stage, recipe, player) {
   for (const old of stage.querySelectorAll(":scope > .letters")) old.remove();
   const all = recipe.readouts.filter((r) => r.kind === "letters").map((r) => text(r, recipe, player));
@@ -30,7 +33,7 @@ export function letters(stage, recipe, player) {
 }
 
 /**
- * One text of a recipe as a list of letters.
+ * The element of one text, and a function that updates it to the player's state.
  * @param {Letters} r @param {Recipe} recipe @param {Player} player
  */
 function text(r, recipe, player) {
