@@ -104,13 +104,13 @@ def dimensions(norm: Norm) -> str:
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
-    """Tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 more"."""
+    """Tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
     named = found.most_common(MAX_NAMED)
     others = sum(found.values()) - sum(count for _, count in named)
     told = [f"{name} ({count} times)" if count > 1 else name for name, count in named]
-    return ", ".join(told + [f"{others} more"] * (others > 0))
+    return ", ".join(told + [f"{others} other{'s' * (others > 1)}"] * (others > 0))
 
 
 def energies(x: Float[Array, "n d"]) -> Float[Array, "d"]:

@@ -112,6 +112,7 @@ def the_whole_model():
 def as_it_was():
     heights = at("stream", 0).mean(-1)
     assert heights.min() < -0.05 and heights.max() > 0.05 and np.abs(at("reads", 0).sum(-1)).max() > 0.1
+    assert np.abs(heights).min() > 0.01
     assert stop("absorb", "The original block").follow == 7 == len(heights) - 1
 
 
@@ -165,15 +166,16 @@ CLAIMS = {
     "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four: one direction": the_numbers,
     "as a bias would that was not centred at step 3": forgotten,
     r"If all of them are centred, the stream becomes $\Pi x$, and LayerNorm's results stay the same.": only_what_is_read,
-    "LayerNorm and RMSNorm are one function": the_whole_model,
-    "If one mean stays in the stream, RMSNorm": forgotten,
+    "On a vector whose mean is 0, LayerNorm and RMSNorm are one function": the_whole_model,
+    "If one mean that is not 0 stays in the stream, RMSNorm": forgotten,
     "its nine LayerNorms and four layers, after each step. Its logits change by rounding only: in double precision they agree to 12 digits after the point, in single precision to 4.": the_whole_model,
-    "Blue points lie above and below the teal plane": as_it_was,
+    "Blue points lie above and below the teal plane: the mean of each is not 0.": as_it_was,
     "The ellipse has become a circle in the plane.": only_what_is_read,
     "Everything that writes is centred now, and the stream lies in the plane.": only_what_is_read,
     "Nothing moves. LayerNorm has become RMSNorm": only_what_is_read,
     "### A forgotten mean ? A forgotten bias adds a mean of 1 to the stream. Which norm goes wrong?": forgotten,
-    "the farthest by 3.07, of which the panel shows 2.80": forgotten,
+    "if the mean of the stream is not 0, RMSNorm makes points outside the hyperplane": forgotten,
+    "the farthest by 3.07 (2.80 in the panel, which leaves out a direction).": forgotten,
     "it adds one constant to all components of the stream": forgotten,
     "the one in the corner is about LayerNorm and stays 0 up to rounding": forgotten,
     "The same with four numbers and trained weights.": the_numbers,

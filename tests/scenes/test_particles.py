@@ -384,7 +384,7 @@ CLAIMS = {
     "“all four, side by side” the same start moves under each placement of the norm, on one clock: before the branch (pre-LN), after the sum (post-LN)": side_by_side,
     "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and at time $t$ the token is where post-LN has it at time $\\log (1 + t)$": own_clock,
-    "NGPT and peri-LN also stretch $a$ to length 1": equations,
+    "nGPT and peri-LN also stretch $a$ to length 1": equations,
     "over 20 draws of 32 tokens on the circle with β = 9, with post-LN as the unit, the time until half of the clusters are left is 5.0 for pre-LN (median; 3.4 to 9.2), 4.9 for peri-LN (3.3 to 9.0) and 0.96 for nGPT (0.96 to 0.97).": clocks,
     "up to time 100 no token with pre-LN was farther than 0.08 from where post-LN has it at $\\log (1 + t)$, and none with peri-LN farther than 0.03 from nGPT. The median length at time 100 was 99.9 with pre-LN.": own_clock,
     "With β = 1 the paths part, and the times are 2.3 for pre-LN (1.9 to 4.0), 1.7 for peri-LN (1.4 to 2.5) and 0.60 for nGPT (0.51 to 0.67).": clocks_of_soft_attention,
@@ -407,6 +407,6 @@ CLAIMS = {
     "in three or more dimensions": ends,
     "At time 100 and β = 1, all of 20 draws had one cluster, on the circle and with 64 tokens on the sphere. With β = 9 none had: 2 to 4 on the circle, 3 to 5 on the sphere.": ends,
     "in Runge–Kutta steps that grow from 0.1 to 1. Up to time 100 no token of the opening state is farther than 0.012 from what SciPy finds": exact,
-    "For β = 0.1 it is 0.013, for β = 40 it is 0.006, with $V$ turned by 180 degrees 0.001, and with $K$ turned so 0.16.": exact_at_ends,
+    "For β = 0.1 it is 0.013, for β = 40 it is 0.006, with $V$ turned by 180 degrees it is 0.001, and with $K$ turned by 180 degrees 0.16.": exact_at_ends,
     "for $V$ at 90 degrees to 2.0, so a token is opposite": inexact,
 }

@@ -87,8 +87,8 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
         "eps", "ε", 0, 1e-4, 10, scale="log", symbol="ε", about="above 0, a part along z passes", folded=True
     )
     size = Parameter("r", "radius of the ball", 0.4, 0.02, 1, about="of the neighbours around x")
-    own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g: the last along 𝟏")
-    return (*vector("x", START_POINT, 2, "Point x: the last along 𝟏"), *own, eps)
+    own = [size] if forward else vector("g", START_GRADIENT, 2, "Gradient g: last along 𝟏")
+    return (*vector("x", START_POINT, 2, "Point x: last along 𝟏"), *own, eps)
 
 
 # --- places with directions: the coordinates of x, then those of v

@@ -166,7 +166,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
     together = re.sub(r" at (\d+)(?=, [^,]* at \1(?!\d))", "", row["longest_at"])  # name each position once
-    tokens = re.sub(r" at (?=\d)", " at position ", together)
+    tokens = re.sub(r" at (?=\d)", " at position ", re.sub(r", (\d+) others?$", r" and \1 more", together))
     return (
         f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "
         f"{row['longest']:.3g} times the median length. Dimension {row['top_dimension']} holds "

@@ -49,7 +49,7 @@ class Strip:
 SETS = {
     "massive": (
         Strip("longest vector, over the median length", "longest", log=True),
-        Strip("energy in one dimension (dotted: no massive ones)", "top_energy",
+        Strip("energy in one dimension (dotted: not massive)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
         Strip("effective rank (dotted: with massive ones)", "rank", ("rank_all",)),

@@ -36,7 +36,7 @@ Rows = Sequence[Mapping[str, Any]]
 HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)
 VECTORS = {
     "gaussian": "normal vectors, as in training",
-    "uneven": "axes of uneven width",
+    "uneven": "uneven standard deviations",
     "heavy": "heavy tails",
     "digits": "handwritten digits",
 }

@@ -336,7 +336,7 @@ def test_places_are_named_by_how_often_they_come():
         n=9, token=np.array([0, 0, 1, 1, 1, 2, 2, 2, 2]), position=np.array([0, 0, 3, 3, 3, 4, 5, 6, 7])
     )
     every = places(one, np.ones(9, bool), {0: "a", 1: "b"})
-    assert every == "'b' at 3 (3 times), 'a' at 0 (2 times), position 4, 3 more"
+    assert every == "'b' at 3 (3 times), 'a' at 0 (2 times), position 4, 3 others"
 
 
 def test_a_report_with_effects_leads_with_them():
