@@ -20,14 +20,14 @@ import { resolve } from "./colors.mjs";
 const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
 
 /** @type {WeakMap<View, number[]>} results of `outside` */
-const exits = new WeakMap();
+const outsidePoints = new WeakMap();
 
 /** A position just outside of a 3D view, where points that are not shown are put: WebGL needs a position for
  * every marker, and it must not be far away, because Plotly scales its scene to the farthest one. @param
  * {View} view */
 export function outside(view) {
-  const known = exits.get(view) ?? outsidePoint(view);
-  exits.set(view, known);
+  const known = outsidePoints.get(view) ?? outsidePoint(view);
+  outsidePoints.set(view, known);
   return known;
 }
 

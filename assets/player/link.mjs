@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * The link of a scene: choices, parameters, progress, camera, followed point and theme in the query. A
- * teacher's link also has `controls`, the names of visible controls (0 for none), and `tour`, the stop to
- * open. Only differences from the defaults are written. Reading reports errors in words; nothing is clamped.
+ * The link of a scene: its query has the state of the figure, namely choices, parameters, progress (the
+ * position between stages), camera, followed (selected) point and theme. A teacher's link also has
+ * `controls`, the names of visible controls (0 for none), and `tour`, the stop of the tour to open. Only
+ * differences from the defaults are written. When a link is read, a value that is not allowed is reported in
+ * words, never clamped.
  *
  * components/language/link.py is the same in Python: both accept the same queries, and write identical ones.
  *
@@ -15,8 +17,9 @@ import { cloudOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
-/** Split a query into choices, everything else, and errors. @param {string} search
- * @param {Record<string, string | number>} choices the defaults, by name */
+/** Split a query into the choices that it sets, everything else that it sets, and error messages. @param
+ * {string} search @param {Record<string, string | number>} choices the defaults of the scene's choices, by
+ * name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are ordinary names here
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));
@@ -28,8 +31,8 @@ export function split(search, choices) {
 }
 
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
-const MAX_CAMERA_DISTANCE = 100; // in scene units
-const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at
+const MAX_CAMERA_DISTANCE = 100; // of each coordinate from 0, in sides of the axes' cube
+const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at, in the same unit
 
 /**
  * Parse a plain decimal number.
@@ -37,8 +40,9 @@ const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at
  */
 const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
-/** The state that a query asks for, with the recipe's defaults, and errors.
- * @param {Record<string, string>} rest @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The state that a query asks for, with the recipe's defaults for what it does not set; and error messages.
+ * @param {Record<string, string>} rest the query without choices
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = {
@@ -85,14 +89,15 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/** Choices as texts for a link. @param {Record<string, string | number>} chosen
+/** The values of choices as texts, as a link has them. @param {Record<string, string | number>} chosen
  * @returns {Record<string, string>} */
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/** The server's error message for texts that are too long for a link; "" if there are none. Checked here
- * because such a request would not reach the server. @param {Record<string, string>} changed
- * @param {{name: string, longest?: number}[]} choices @returns {string} */
+/** The error message for a text choice that is too long for a link, as the server words it; "" if there is
+ * none. The browser must check this itself, because a request with such a long address would not reach the
+ * server. @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices
+ * @returns {string} */
 export function tooLong(changed, choices) {
   for (const { name, longest } of choices) {
     const length = Object.hasOwn(changed, name) ? [...String(changed[name])].length : 0;
@@ -102,7 +107,7 @@ export function tooLong(changed, choices) {
   return "";
 }
 
-/** Whether a parameter can have a value; ε can also be exactly 0 where its slider ends there.
+/** Whether a parameter can have the value x: within its range, or, if its slider is logarithmic, exactly 0.
  * @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
 export const within = (parameter, x) =>
   (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
@@ -113,18 +118,19 @@ export const within = (parameter, x) =>
  */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may contain; a result stands for the controls that compute it.
+/** The names that `controls` may contain; the name of a result stands for the controls of its training.
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/** How many points can be followed. @param {import("../engine/engine.mjs").Recipe} recipe @returns {number}
- */
+/** The number of points that can be followed (selected): those of the table's cloud, or of the first cloud.
+ * @param {import("../engine/engine.mjs").Recipe} recipe @returns {number} */
 export const pointCount = (recipe) =>
   cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
 
-/** Parse a camera: "x,y,z" is the eye, "x,y,z,u,v,w" the eye and what it looks at. @param {string} text
- * @returns {State["camera"]} */
+/** Parse a camera: "x,y,z" is its eye, which looks at the origin; "x,y,z,u,v,w" the eye, and the point at
+ * which it looks. Null if the text is no camera that a link can have. @param {string} text @returns
+ * {State["camera"]} */
 function parseCamera(text) {
   const numbers = text.split(",").map(number);
   return isCamera(numbers)
@@ -132,7 +138,8 @@ function parseCamera(text) {
     : null;
 }
 
-/** Whether three or six numbers are a camera that a link can have. @param {number[]} numbers */
+/** Whether numbers are a camera that a link can have: three or six of them, within MAX_CAMERA_DISTANCE, with
+ * the eye at least MIN_CAMERA_DISTANCE away from what it looks at. @param {number[]} numbers */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (
@@ -147,8 +154,9 @@ function isCamera(numbers) {
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
-  /** Add a parameter with five significant digits, or all digits if rounding would leave its range.
-   * @param {string} name @param {number} x @param {number} usual @param {(x: number) => boolean} fits */
+  /** Add a number to the query, unless it is the default: with five significant digits, or all if the rounded
+   * number would not be allowed. @param {string} name @param {number} x @param {number} usual the default
+   * @param {(x: number) => boolean} fits whether a number is allowed */
   const put = (name, x, usual, fits) => {
     const few = Number(x.toPrecision(5));
     if (x !== usual && few !== usual) query.set(name, String(fits(few) ? few : x));
@@ -169,18 +177,19 @@ export function write(state, choices, recipe) {
   return text && `?${text}`;
 }
 
-/** The camera's numbers with four decimals, or all if the eye would be too near with four; undefined for a
- * camera that links cannot have. @param {{eye: number[], center: number[]}} camera
- * @returns {number[] | undefined} */
+/** The camera's three or six numbers, as a link has them: with four decimals, or with all if the eye would be
+ * too near after rounding; undefined for a camera that links cannot have. @param {{eye: number[], center:
+ * number[]}} camera @returns {number[] | undefined} */
 function seen({ eye, center }) {
   const all = [...eye, ...center];
   const few = all.map((v) => Number(v.toFixed(4)));
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
 
-/** The part of a state that is kept with another recipe; values that the reader has not set follow the new
- * recipe. @param {State} state @param {import("../engine/engine.mjs").Recipe} before
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The part of a state that stays when the scene gets another recipe. A parameter stays if it differs from
+ * its old default and the new recipe allows its value; all others get the defaults of the new recipe. @param
+ * {State} state @param {import("../engine/engine.mjs").Recipe} before @param
+ * {import("../engine/engine.mjs").Recipe} recipe */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);
@@ -196,10 +205,10 @@ export function kept(state, before, recipe) {
   };
 }
 
-/** `params`, with the present values of those parameters that the reader has set, where the recipe allows
- * them. @param {Record<string, number>} params @param {Record<string, number>} present
- * @param {Set<string>} touched what the reader has set
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+/** A copy of `params`, in which the parameters that the reader has set have their present values, where the
+ * recipe allows these. @param {Record<string, number>} params @param {Record<string, number>} present the
+ * present values @param {Set<string>} touched the names of what the reader has set @param
+ * {import("../engine/engine.mjs").Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

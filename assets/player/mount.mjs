@@ -1,5 +1,6 @@
 // @ts-check
-/** Mount a recipe on the page: fill the parts of the player's element, and open a panel for each view. */
+/** Show a recipe on the page: fill the parts of the player's element with controls, texts and tables, and
+ * open a panel for each view. */
 
 import { h } from "../dom.mjs";
 import { scrubber } from "./scrubber.mjs";
@@ -17,23 +18,24 @@ import { tour } from "./tour.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
-const IDLE_TIMEOUT_MS = 300; // wait for an idle browser
+const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is idle
 
 /** @typedef {import("./player.mjs").Player} Player */
 /**
  * @typedef {{picked: (layer: import("../engine/recipe.d.ts").Mark, point: number) => void, turned: (camera:
- * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void,
- * panels: (panels: Panel[]) => Panel[]}} Hand callbacks: for a click on a point, for a turn of the camera,
- * when something can be moved, and with the panels when they are made
+ * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void, panels: (panels:
+ * Panel[]) => Panel[]}} Hand callbacks. picked: the reader clicks on a point; turned: the reader turns a
+ * panel's camera; living: the first panel is drawn, so that frames can follow; panels: the new panels are
+ * made, and replace the old ones
  */
 
-/** A theme colour, as an element has it. @param {Element} element @param {string} name */
+/** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role
+ */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Fill all parts but the views. @param {Player} player
- * @param {{count: () => void, tour: (tour: import("./tour.mjs").Tour) => void}} host functions of the player
- * itself, for its numbers and its tour @returns {(() => void)[]} functions to call when the state has
- * changed */
+/** Fill all parts of the page except the views. @param {Player} player @param {{count: () => void, tour:
+ * (tour: import("./tour.mjs").Tour) => void}} host count: fill the part for numbers; tour: take the tour that
+ * was made @returns {(() => void)[]} functions to call when the state has changed */
 export function fill(player, host) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
@@ -73,7 +75,7 @@ export function fill(player, host) {
 /** Fill the part of the page for numbers: readouts and tables. */
 export const count = numbers;
 
-/** Highlight the part of the formula that belongs to the present stage. @param {HTMLElement} formula
+/** Highlight those parts of the formula that belong to the stage that is shown. @param {HTMLElement} formula
  * @param {number} progress */
 function mark(formula, progress) {
   const stage = `stage-${towards(progress)}`;
@@ -83,9 +85,11 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** Open a panel for each view. Panels of the same kind are kept, with their cameras. The still picture stays
- * until the first panel is drawn; the others follow. @param {Player} player
- * @param {() => import("../painter/painter.mjs").Frame[]} frame @param {Hand} listeners */
+/** Open a panel for each view of the player's recipe, one after the other. If the present panels fit (as many
+ * views, with the same dimensions), they are kept, with their cameras. The still picture stays until the
+ * first panel is drawn. Without WebGL it is replaced by a picture from the server. @param {Player} player
+ * @param {() => import("../painter/painter.mjs").Frame[]} frame returns the present frames of all views
+ * @param {Hand} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
@@ -103,7 +107,7 @@ export async function open(player, frame, listeners) {
   views.classList.toggle("waiting", Boolean(poster));
   const built = listeners.panels(recipe.views.map((view) => build(player, view, Plotly, listeners)));
   views.append(tabs(player));
-  if (poster) views.append(poster); // after the views, since these are addressed by index
+  if (poster) views.append(poster); // after the views: CSS and tabs address these by their index
   try {
     for (const [v, panel] of built.entries()) {
       if (v && !panel.gd.clientWidth) {
@@ -124,15 +128,16 @@ export async function open(player, frame, listeners) {
   }
 }
 
-/** Draw a hidden panel, such as a tab, when it becomes visible. @param {Player} player @param {Panel} panel
- * @param {number} v @param {() => import("../painter/painter.mjs").Frame[]} frame */
+/** Draw a panel that was hidden when the others were drawn, such as that of a tab, once it is visible.
+ * @param {Player} player @param {Panel} panel @param {number} v its index
+ * @param {() => import("../painter/painter.mjs").Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
   if (player.panels[v] === panel) panel.plotted();
 }
 
-/** Draw a panel for the first time, after its legend has taken its room. @param {Player} player
+/** Draw a panel for the first time, after room has been reserved for its legend. @param {Player} player
  * @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
@@ -159,8 +164,8 @@ async function seen() {
  */
 const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
 
-/** Keep the present panels, and give them new views. @param {Player} player
- * @param {import("../painter/painter.mjs").Frame[]} frame */
+/** Keep the present panels, and show the views of the new recipe in them. @param {Player} player
+ * @param {import("../painter/painter.mjs").Frame[]} frame one for each view */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   player.need("views").className = arranged(recipe);
@@ -179,7 +184,8 @@ async function keep(player, frame) {
   );
 }
 
-/** Give the element of a panel the shape that its view asks for. @param {HTMLElement} figure
+/** Set the CSS classes of a panel's element by which it gets the shape that its view asks for.
+ * @param {HTMLElement} figure
  * @param {import("../engine/engine.mjs").View} view */
 function layOut(figure, view) {
   figure.classList.toggle("flat", view.dims === 2);
@@ -188,7 +194,7 @@ function layOut(figure, view) {
   figure.style.setProperty("--rows", String(view.rows));
 }
 
-/** Rewrite a panel's legend. @param {Panel} panel */
+/** Replace a panel's legend by that of its present view. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
 /**
@@ -225,8 +231,8 @@ function build(player, view, Plotly, listeners) {
   return panel;
 }
 
-/** Without WebGL: show a notice, and the server's picture of the present state. @param {Player} player
- * @param {HTMLElement} views */
+/** Without WebGL: show a notice, and a picture of the present state that the server draws; if there is none,
+ * the still picture of the page. @param {Player} player @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
@@ -248,8 +254,9 @@ function still(player, views) {
   );
 }
 
-/** If points have pictures, show one in a corner of the first view. @param {Player} player
- * @returns {(() => void)[]} as `fill` */
+/** If the points of a cloud have pictures, show one in a corner of the first view: that of the point under
+ * the pointer, or else of the followed (selected) point. @param {Player} player @returns {(() => void)[]} as
+ * `fill` */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
   const [panel] = player.panels;
@@ -266,7 +273,7 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** The index in its cloud of the point that a layer shows at `index`.
+/** The index in its cloud of the point that a layer draws as number `index`.
  * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} index @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;

@@ -1,5 +1,6 @@
 // @ts-check
-/** Numbers beside the figure: the followed point at every stage, readouts, and tables. */
+/** The part of the page for numbers: readouts, the table of the followed (selected) point at every stage, and
+ * tables of fixed words and numbers. */
 
 import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
@@ -20,10 +21,10 @@ const TABLE_HEADS = {
   distance: "to the image at ε = 0",
 };
 
-/** Readouts that do not depend on the progress. */
+/** The kinds of readouts that depend on the stages of clouds, but not on the progress between them. */
 const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
-// a smaller distance between two ways of computing the same points is rounding
+// a smaller distance between two clouds that should coincide is rounding
 const DISTANCE_TOLERANCE = 1e-6;
 
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
@@ -39,8 +40,8 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** A number with some decimals; by default as many as fit. @param {number} x @param {number | null} [digits]
- */
+/** A number as text, "—" for NaN. @param {number} x @param {number | null} [digits] after the decimal point;
+ * by default three, or five for small numbers */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -48,9 +49,9 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** The rows of the recipe's table: the followed point at every stage, as texts.
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string, number>} params
- * @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
+/** The rows of the recipe's table, as texts: one for each stage, with the coordinates or measures of the
+ * followed (selected) point. @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string,
+ * number>} params @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
 export function rows(recipe, params, all, followed) {
   const {
     cloud: name,
@@ -83,7 +84,7 @@ export function rows(recipe, params, all, followed) {
 }
 
 /**
- * Fill the part for numbers: the table of the followed point, readouts and other tables.
+ * Fill the part of the page for numbers.
  * @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param
  * {import("./player.mjs").Player} player @returns {(player: import("./player.mjs").Player) => void} a
  * function that shows the player's state
@@ -151,10 +152,11 @@ export function numbers(part, recipe, player) {
   };
 }
 
-/** The readouts of a recipe that are numbers. @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The readouts of a recipe except those that are texts of letters. @param
+ * {import("../engine/engine.mjs").Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/** The first readout of a recipe, in a corner of its first view.
+/** Show the first readout of a recipe in a corner of its first view.
  * @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
 export function headline(player) {
   const place = player.need("views").querySelector(".headline");
@@ -179,14 +181,15 @@ export function headline(player) {
   ];
 }
 
-/** A function that formats a readout. For STAGE_READOUTS its text is cached until the stages change.
- * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe */
+/** A function that returns the present text of a readout. For STAGE_READOUTS the text is cached until the
+ * stages change. @param {import("../engine/engine.mjs").Readout} r @param
+ * {import("../engine/engine.mjs").Recipe} recipe */
 function teller(r, recipe) {
   const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
   return STAGE_READOUTS.includes(r.kind) ? ofStages(word) : word;
 }
 
-/** Cache a text that depends on the stages only.
+/** A cached version of a function whose text depends only on the stages of clouds and on what changes them.
  * @param {(player: import("./player.mjs").Player) => string} word */
 function ofStages(word) {
   /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
@@ -238,11 +241,11 @@ export function readout(r, recipe, player) {
   return fixed(x, r.digits) + r.unit;
 }
 
-const KEY_TOLERANCE = 1e-6; // in lengths of the key: a smaller distance is rounding
+const KEY_TOLERANCE = 1e-6; // relative to the key's length: a smaller distance between keys is rounding
 
-/** Whether key k of n can be selected, with its margin, or else its largest weight.
- * @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys @param {number} n
- * @param {number} k */
+/** The text that says whether some query selects key k of n: if so, its margin; if not, why, and its largest
+ * attention weight. @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys
+ * @param {number} n @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
@@ -260,7 +263,7 @@ function fate({ margin, largest, weights }, keys, n, k) {
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
-/** The sheets after the norms that are passed, and the bound.
+/** The number of sheets into which the norms up to the present stage fold the circle, and its upper bound.
  * @param {import("../engine/engine.mjs").Cloud} cloud
  * @param {import("./player.mjs").Player} player */
 function sheets(cloud, { progress, params }) {
@@ -268,15 +271,16 @@ function sheets(cloud, { progress, params }) {
   return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;
 }
 
-/** How many coordinates of n points are 0. @param {Float64Array} points @param {number} n */
+/** How many coordinates of a point are exactly 0, on average over n points, such as "3.2 of 8".
+ * @param {Float64Array} points @param {number} n */
 function zeros(points, n) {
   let count = 0;
   for (let i = 0; i < points.length; i++) if (points[i] === 0) count++;
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/** The share of points with each rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n
- */
+/** The share of the n points whose linear piece has rank r, for each r. @param {{ranks: Uint8Array, highest:
+ * number}} found @param {number} n */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
   for (let i = 0; i < ranks.length; i++) counts[ranks[i]]++;
@@ -286,7 +290,7 @@ function byRank({ ranks, highest }, n) {
 /** The text about sign patterns: their number and entropy. @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points a readout counts.
+/** How many points a readout counts or marks, such as "12 of 200".
  * @param {import("../engine/recipe.d.ts").CountReadout | import("../engine/recipe.d.ts").LettersReadout} r
  * @param {import("./player.mjs").Player} player */
 function counted(r, player) {
@@ -295,8 +299,8 @@ function counted(r, player) {
 }
 
 /**
- * A table of fixed words and numbers as an element.
- * @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table
+ * The element of a table of fixed words and numbers. A row with an `about` gets an explanation that opens on
+ * a click. @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table
  */
 function facts({ title, columns, rows, abouts }) {
   const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) =>
@@ -323,14 +327,16 @@ function facts({ title, columns, rows, abouts }) {
   );
 }
 
-/** A cloud at its last stage. @param {import("./player.mjs").Player} player @param {string} cloud */
+/** The points of a cloud at its last stage. @param {import("./player.mjs").Player} player @param {string}
+ * cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
-/** @param {import("../engine/engine.mjs").Recipe} recipe @param {string} cloud @returns {number} how many
- * points the cloud has */
+/** The number of points of a cloud. @param {import("../engine/engine.mjs").Recipe} recipe @param {string}
+ * cloud @returns {number} */
 const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
-/** The column heads of the followed point's table. @param {import("../engine/engine.mjs").Recipe} recipe */
+/** The head of the followed point's table: one column name for each column, one for each coordinate.
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
 function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d =

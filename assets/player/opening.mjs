@@ -1,11 +1,13 @@
 // @ts-check
-/** The first visit of a scene: it plays once by itself, if its link asks for nothing. */
+/** The opening of a scene: on a reader's first visit it plays once by itself, unless the link asks for a
+ * state. */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Play the scene on a first visit; the reader's first action pauses it.
- * @param {import("./player.mjs").Player} player */
+/** Play the scene if this is the reader's first visit (the page says so by `data-first`). The reader's first
+ * action pauses it. Does nothing in embedded figures, in hidden tabs, or if the reader prefers reduced
+ * motion. @param {import("./player.mjs").Player} player */
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;
@@ -27,7 +29,7 @@ export function opening(player) {
     addEventListener(
       kind,
       (event) => {
-        // pressing play pauses it anyway
+        // a press of the play button pauses it by itself
         const own = event.target instanceof Element && event.target.closest(".play");
         if (player.opening && !own) player.pause();
         if (!player.opening || own) touched.abort();

@@ -1,5 +1,6 @@
 // @ts-check
-/** The overviews of a recipe: a few lines beside the figure, and tables of all that a choice can show. */
+/** The overviews of a recipe: a few lines beside the figure, and a table of all values of a choice, such as
+ * the norms of a model. */
 
 import { h } from "../dom.mjs";
 
@@ -11,17 +12,18 @@ export function lines(part, overviews) {
   part?.replaceChildren(...overviews.flatMap((each) => each.lines).map((line) => h("p", {}, line)));
 }
 
-/** The number that a cell begins with; without one it is the last in any order. @param {string} cell */
+/** The number with which a table cell begins; Infinity if it begins with none. @param {string} cell */
 const valueOf = (cell) => {
   const value = parseFloat(cell.replaceAll(",", "").replace("−", "-"));
   return Number.isNaN(value) ? Infinity : value;
 };
 
-/** The tables of each player. An overview that is unchanged keeps its table, in the order in which the reader
- * has sorted it. @type {WeakMap<object, {key: string, element: HTMLElement, show: () => void}[]>} */
+/** The present tables of each player. If an overview has not changed, its table is kept, in the order in
+ * which the reader has sorted it. @type {WeakMap<object, {key: string, element: HTMLElement, show: () =>
+ * void}[]>} */
 const known = new WeakMap();
 
-/** The tables of a player's overviews. @param {Overview[]} overviews
+/** The elements with the tables of a player's overviews. @param {Overview[]} overviews
  * @param {import("./player.mjs").Player} player */
 export function tables(overviews, player) {
   const found = overviews.map((overview, i) => {
@@ -34,9 +36,9 @@ export function tables(overviews, player) {
   return found.map(({ element }) => element);
 }
 
-/** A table: a click on the head of a column sorts it, one anywhere in a row, or a key on its first cell,
- * chooses its value, if the overview belongs to a choice.
- * @param {Overview} overview @param {import("./player.mjs").Player} player */
+/** Make the table of an overview, with buttons that copy and save it. A click on a column's head sorts the
+ * rows. If the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to
+ * the row's value. @param {Overview} overview @param {import("./player.mjs").Player} player */
 function made({ title, columns, rows, abouts, csv, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");
@@ -109,6 +111,7 @@ function made({ title, columns, rows, abouts, csv, choice }, player) {
   return { element, show };
 }
 
-/** Compare two numbers; missing ones come last. @param {number} a @param {number} b @param {boolean} falls */
+/** Compare two numbers for sorting; Infinity, which stands for no number, comes last in both orders. @param
+ * {number} a @param {number} b @param {boolean} falls whether the order is descending */
 const compared = (a, b, falls) =>
   a === b ? 0 : a === Infinity ? 1 : b === Infinity ? -1 : falls ? b - a : a - b;

@@ -1,17 +1,17 @@
 // @ts-check
-/** Events on the page that concern a player: history, printing, the theme, and presses of the pointer. */
+/** Events of the page to which a player listens: history, printing, the theme, and presses of the pointer. */
 
 /**
  * @typedef {object} Listeners
- * @property {() => void} restore the reader goes back or forth in the history
- * @property {(on: boolean) => void} print before printing, and after it
- * @property {(theme: string) => void} theme the reader chooses one
- * @property {(target: Element) => void} press
- * @property {() => void} release
+ * @property {() => void} restore the reader has gone back or forward in the browser's history
+ * @property {(on: boolean) => void} print called with true before printing, and with false after it
+ * @property {(theme: string) => void} theme the reader has chosen a theme
+ * @property {(target: Element) => void} press the pointer is pressed on an element of the player
+ * @property {() => void} release the pointer is released anywhere
  */
 
 /**
- * Call the listeners at events of the page.
+ * Call the listeners at these events.
  * @param {HTMLElement} root of a player @param {Listeners} listeners @param {AbortSignal} signal ends it
  */
 export function listen(root, { restore, print, theme, press, release }, signal) {

@@ -1,6 +1,6 @@
 // @ts-check
-/** The parts of the page that show a recipe. They are rebuilt for each recipe, except panels of the same
- * kind. */
+/** The parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are rebuilt for
+ * each recipe; only panels that fit its views are kept. */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
@@ -31,9 +31,9 @@ export class PageParts {
     player.life.addEventListener("abort", () => this.closePanels());
   }
 
-  /** Make a recipe the present one; nothing is drawn until `build`.
-   * @param {import("./source.mjs").Answer} answer
-   * @param {Parameters<import("./state.mjs").State["take"]>[2]} link */
+  /** Make the recipe of an answer the player's present one; nothing is drawn until `build`. Does nothing if
+   * the answer has none. @param {import("./source.mjs").Answer} answer @param
+   * {Parameters<import("./state.mjs").State["take"]>[2]} link */
   take({ choices, recipe }, link) {
     if (!recipe) return;
     this.#frames.living = this.ready = false;
@@ -42,7 +42,8 @@ export class PageParts {
     if (link.theme) dispatchEvent(new CustomEvent("normscape:theme", { detail: link.theme }));
   }
 
-  /** Build the parts for the present recipe. */
+  /** Rebuild all parts for the present recipe. Announces `normscape:living` when the first panel is drawn,
+   * and `normscape:ready` when all are. */
   async build() {
     const player = this.#player;
     const frames = this.#frames;
@@ -84,7 +85,7 @@ export class PageParts {
     opening(player);
   }
 
-  /** Fill in the numbers of the recipe. */
+  /** Rebuild the part of the page for numbers. */
   count() {
     const part = this.#player.part("numbers");
     this.#showNumbers = part ? count(part, this.#state.recipe, this.#player) : () => {};

@@ -1,15 +1,15 @@
 // @ts-check
-/** The lag between points while a scene plays: the last point is behind the first; after a run they catch up.
- */
+/** The lag between the points of a loose cloud while a scene plays: each point starts a little later than the
+ * one before. When a run is stopped, the points catch up with one another. */
 
 import { progresses } from "../engine/engine.mjs";
 import { SPREAD_SHARE, CLOSING_MS, apart } from "./motion.mjs";
 
 export class Parting {
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
-  #lag = 0; // the share of the leg by which the last point lags behind
+  #lag = 0; // how much later the last point starts than the first, as a share of the leg's duration
 
-  /** Whether some points lag behind. */
+  /** Whether points are apart. */
   get open() {
     return this.#leg !== null;
   }
@@ -19,7 +19,8 @@ export class Parting {
     this.#leg = null;
   }
 
-  /** Advance the lag by some time. @param {import("./motion.mjs").Leg | null} leg the present leg, if any
+  /** Advance the lag by some time: constant during a run, shrinking after it.
+   * @param {import("./motion.mjs").Leg | null} leg the present leg, if any
    * @param {boolean} run whether the leg belongs to a run @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
@@ -31,8 +32,8 @@ export class Parting {
     }
   }
 
-  /** The progress of each point while points are apart. @param {import("../engine/engine.mjs").Recipe} recipe
-   */
+  /** The progress of each point of the loose clouds while points are apart; null while all points have the
+   * same progress. @param {import("../engine/engine.mjs").Recipe} recipe */
   progresses(recipe) {
     return this.#leg && progresses(recipe, apart(this.#leg, this.#lag));
   }
