@@ -1,13 +1,12 @@
 // @ts-check
 /**
- * The player of a scene: the interface through which all other code reads and commands one figure. Commands
- * change its state (state.mjs) and request a frame. Changes of the recipe are in recipe_changes.mjs, the
- * camera in camera.mjs, frames in frame_loop.mjs, and recipes of a running training in growth.mjs.
+ * The player of a scene: the interface through which all other code reads and controls one figure. Commands
+ * change the state (state.mjs) and request a frame. Changes of the recipe are in recipe_changes.mjs, the
+ * camera in camera.mjs, drawing frames in frame_loop.mjs, recipes of a running training in growth.mjs.
  *
- * It fills the parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more,
- * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state
- * comes from there, and the page's address is neither read nor written; `data-controls` names the controls
- * that are shown.
+ * It fills those parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more,
+ * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state is
+ * read from it, and the page's address neither read nor written; `data-controls` names the controls.
  */
 
 import { plotly } from "../painter/views.mjs";
@@ -46,7 +45,7 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether a figure, formula or slider is pressed: it does not settle until release. */ pressed = false;
+  /** Whether a figure, formula or slider is pressed: until release, nothing settles. */ pressed = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
   constructor(root, commands) {
@@ -101,7 +100,7 @@ export class Player {
   get recipe() {
     return this.#state.recipe;
   }
-  /** Whether there is a recipe yet. */
+  /** Whether a recipe has been loaded. */
   get known() {
     return this.#state.known;
   }
@@ -135,7 +134,7 @@ export class Player {
   get moment() {
     return this.#state.moment;
   }
-  /** For each view at rest, the places where many points coincide. */
+  /** For each view, the places where many points coincide, as of the last frame at rest. */
   get crowds() {
     return this.#frames.crowds;
   }
@@ -148,7 +147,7 @@ export class Player {
   get leg() {
     return this.#state.leg;
   }
-  /** Whether the scene plays for the first time. */
+  /** Whether the scene is playing by itself for the first time. */
   get opening() {
     return this.#state.opening;
   }
@@ -179,7 +178,7 @@ export class Player {
   get wanted() {
     return this.#changes.wanted;
   }
-  /** Whether the state of a link is still being loaded. */
+  /** Whether the state that the page's link names is still being loaded. */
   get following() {
     return this.#changes.following;
   }
@@ -189,7 +188,7 @@ export class Player {
   get closed() {
     return this.life.aborted;
   }
-  /** Whether a frame is requested. */
+  /** The pending request of a frame; 0 if there is none. */
   get scheduled() {
     return this.#frames.request;
   }
@@ -213,7 +212,8 @@ export class Player {
     return this.#state.query;
   }
 
-  /** The part with this class, not a deeper element of Plotly with the same class. @param {string} name */
+  /** The part with this class, or null. Deeper elements, such as Plotly's, are not found.
+   * @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
       this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)
@@ -258,17 +258,17 @@ export class Player {
     await this.restore();
   }
 
-  /** Show the state of the page's link. */
+  /** Show the state that the page's link names. */
   restore() {
     return this.#changes.restore();
   }
 
-  /** Whether the figure shows a control for this name. @param {string} name */
+  /** Whether the control with this name is shown. @param {string} name */
   offers(name) {
     return this.#named?.includes(name) ?? true;
   }
 
-  /** Whether some controls are folded away at first: not if the link names the controls. */
+  /** Whether some controls may be folded away at first: not if link or page name the controls to show. */
   get folds() {
     return !this.#named;
   }
@@ -277,13 +277,13 @@ export class Player {
     return this.root.dataset.controls?.split(",") ?? this.#state.controls;
   }
 
-  /** Fly the camera to where a view's plane is seen edge on, on the same side of it. @param {Panel} panel */
+  /** Move the camera smoothly to see a panel's plane edge on. @param {Panel} panel */
   edgeOn(panel) {
     this.#state.touch("camera");
     this.#camera.flyEdgeOn(panel);
   }
 
-  /** The address of the server's picture of the present state, in the present colours. */
+  /** The URL of the server's SVG picture of the present state, in the present theme. */
   picture() {
     const theme = getComputedStyle(this.root).colorScheme;
     const query = write({ ...this.state, theme, controls: null }, this.usual, this.recipe);
@@ -308,7 +308,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** Play the scene for the first time. */
+  /** Play the scene for the first time, unless the reader has already set something. */
   begin() {
     this.#state.open();
     this.#schedule();
@@ -319,7 +319,7 @@ export class Player {
     if (this.known) this.#schedule();
   }
 
-  /** Start the clock, such as the training step, so that it runs to its end; stop it if it runs. */
+  /** Start the clock, such as the training step, which then runs to its end; or stop it if it runs. */
   toggleClock() {
     this.#state.toggleClock();
     this.#schedule();
@@ -357,18 +357,18 @@ export class Player {
     this.#schedule();
   }
 
-  /** Follow the point with this number. @param {number} index */
+  /** Follow (select) the point with this index. @param {number} index */
   follow(index) {
     this.#state.follow(index);
     this.#schedule();
   }
 
-  /** The positions of a cloud that are on the screen now. @param {string} cloud */
+  /** The positions of a cloud's points in the last frame. @param {string} cloud */
   drawn(cloud) {
     return this.at[cloud];
   }
 
-  /** Load the recipe of new choices. @param {Record<string, string>} changed @returns whether it is shown */
+  /** Load the recipe of new choices. @param {Record<string, string>} changed @returns whether it succeeded */
   choose(changed) {
     return this.#changes.choose(changed);
   }
@@ -400,7 +400,7 @@ export class Player {
     }
   }
 
-  /** Fly the camera along a sphere to a position; null is the scene's default camera.
+  /** Move the camera smoothly, along a sphere, to a position; null is the scene's default camera.
    * @param {import("./link.mjs").State["camera"]} camera */
   fly(camera) {
     this.#camera.fly(camera);
@@ -417,10 +417,10 @@ export class Player {
 
   fullscreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.root.requestFullscreen?.().catch(() => {}); // where a page may not, it stays as it is
+    else this.root.requestFullscreen?.().catch(() => {}); // a page that may not stays as it is
   }
 
-  /** Download the picture as it is now. */
+  /** Download a picture of the figure as it is now. */
   async save() {
     await this.#frames.settle();
     await save(this);
@@ -439,7 +439,7 @@ export class Player {
     this.#parts.closePanels();
   }
 
-  /** Call a function whenever the state is shown, while the player lives. @param {() => void} listener */
+  /** Call a function after each frame from now on. @param {() => void} listener */
   whenShown(listener) {
     this.#frames.listeners.push(listener);
   }

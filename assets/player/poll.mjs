@@ -1,22 +1,22 @@
 // @ts-check
-/** Poll a server: often while there is news, less and less often otherwise, with backoff while no answer
- * comes. Knows neither the page nor the question. */
+/** Poll a server: often while there is news, less and less often while there is none, and with exponential
+ * backoff while requests fail. What is asked and what is done with the answer is up to the caller. */
 
-// milliseconds between two questions: after news; at most; growth with each answer without news; then the
-// same after lost answers
+// The pause between two requests, in milliseconds: after news, its maximum, and the factor by which it grows
+// with each answer without news. Then the same three for requests that have failed.
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 1.3;
 const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 8000;
 const RETRY_GROWTH = 2;
-const ANSWER_TIMEOUT_MS = 20_000; // after which a question counts as lost
+const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a request counts as failed
 
-/** The milliseconds until the next question. `lost` counts lost answers in a row, `empty` all answers since
- * the last news, lost ones included; `after` is the server's Retry-After in seconds; a random factor spreads
- * out pages that have lost a server at the same time.
- * @param {{empty: number, lost: number, after: number}} since
- * @param {number} [chance] from 0 to 1 */
+/** The milliseconds until the next request. `lost` is the number of failed requests in a row, and `empty` the
+ * number of all requests since the last news, failed ones included. `after` is the server's Retry-After in
+ * seconds. After a failure a random factor spreads out the requests of pages that have lost the server at the
+ * same time. @param {{empty: number, lost: number, after: number}} since @param {number} [chance] a random
+ * number from 0 to 1 */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
   return Math.max(
@@ -25,10 +25,10 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
   );
 }
 
-/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after a lost answer
- * it asks anew. @param {string} url @param {() => object} question
- * @param {(answer: any) => boolean} heard whether to go on; null means no news
- * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
+/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after a failure the
+ * next request repeats the question as it then is. @param {string} url @param {() => object} question
+ * @param {(answer: any) => boolean} heard handles an answer, null if there is no news; returns whether to go
+ * on @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };
   while (!signal.aborted) {
@@ -42,7 +42,7 @@ export async function poll(url, question, heard, { signal, sleep }) {
   }
 }
 
-/** Whether to go on; an answer that cannot be shown does not end the polling.
+/** Handle an answer; returns whether to go on polling. If handling it throws an error, polling goes on.
  * @param {(answer: any) => boolean} heard @param {any} answer */
 function goesOn(heard, answer) {
   try {
@@ -53,8 +53,9 @@ function goesOn(heard, answer) {
   }
 }
 
-/** One answer: null if there is no news, undefined if the request failed. @param {string} url
- * @param {object} body @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
+/** Send one request. `answer` is null if there is no news, and undefined if the request failed; `after` is
+ * the server's Retry-After in seconds, 0 if it has none. @param {string} url @param {object} body
+ * @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
 async function ask(url, body, signal) {
   try {
     const reply = await fetch(url, {

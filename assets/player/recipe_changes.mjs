@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Changes of the recipe: by the page's link, by new choices, or by a stop of the tour. They are made one
- * after the other; a change that a later one overtakes is dropped. Nothing is shown while the reader holds
- * something.
+ * after the other, and one that has not been finished when a later one is requested is dropped. A loaded
+ * recipe is shown only when the reader holds nothing (grip.mjs).
  */
 
 import { read, split, tooLong } from "./link.mjs";
@@ -17,19 +17,21 @@ import { ask } from "./source.mjs";
  * @property {State} state
  * @property {import("./growth.mjs").Growth} growth
  * @property {import("./grip.mjs").Grip} grip
- * @property {AbortSignal} life aborts when the player goes
- * @property {(words: string) => void} notice shows a message
+ * @property {AbortSignal} life aborts when the player is closed
+ * @property {(words: string) => void} notice shows a message, "" for none
  * @property {() => string} noticed the message that is shown
- * @property {(answer: Answer, link: Parameters<State["take"]>[2]) => void} take puts a recipe in place
- * @property {() => Promise<void>} mount builds the page's parts for it
- * @property {(push?: boolean) => void} write puts the state into the page's address
- * @property {(stop: number) => void} openTour opens the tour at a stop, 1 is the first
- * @property {(to: {camera: import("./link.mjs").State["camera"]} | null) => void} arrived a change is there:
- *   where the camera goes, if anywhere
- * @property {() => void} refused shows the present choices again
+ * @property {(answer: Answer, link: Parameters<State["take"]>[2]) => void} take makes a recipe and a link's
+ * state the player's own
+ * @property {() => Promise<void>} mount builds the page's parts for the recipe
+ * @property {(push?: boolean) => void} write writes the state into the page's address; `push` adds an entry
+ * to the browser's history
+ * @property {(stop: number) => void} openTour opens the tour at a stop; 1 is the first
+ * @property {(to: {camera: import("./link.mjs").State["camera"]} | null) => void} arrived a change has been
+ * made; `to` is where the camera should fly, null if it stays
+ * @property {() => void} refused shows the present choices again in the drop-down lists
  */
 
-const SLOW_ANSWER_MS = 4000; // after which a notice says that the figure is loading
+const SLOW_ANSWER_MS = 4000; // milliseconds after which a notice says that the figure is loading
 const LOADING_TEXT = "The figure is still loading.";
 const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
@@ -37,10 +39,10 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class RecipeChanges {
   #scene;
-  /** @type {Record<string, string> | null} the choices that are asked for */ #wanted = null;
+  /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
-  #linkedStop = 0; // of the tour, that the link names and that is not yet called; 0 for none
+  #linkedStop = 0; // the stop of the tour that the page's link names, until a stop is shown; 0 for none
   #following = false;
 
   /** @param {Scene} scene */
@@ -53,14 +55,15 @@ export class RecipeChanges {
     return this.#wanted;
   }
 
-  /** Whether the page's link is not shown yet, so that it must not be overwritten. */
+  /** Whether the state that the page's link names has not been shown yet, so that the link must not be
+   * overwritten. */
   get following() {
     return this.#following;
   }
 
-  /** Queue a change after those that are under way. @template T
-   * @param {(stale: () => boolean) => Promise<T>} change `stale` tells whether a later one has overtaken it
-   * @returns {Promise<T | undefined>} */
+  /** Queue a change after those that have begun, and abort their requests. @template T
+   * @param {(stale: () => boolean) => Promise<T>} change `stale` tells whether a later change has been
+   * requested meanwhile @returns {Promise<T | undefined>} */
   #next(change) {
     const { life, notice, noticed } = this.#scene;
     this.#request.abort();
@@ -84,13 +87,15 @@ export class RecipeChanges {
     return done;
   }
 
-  /** Request the recipe for some choices. @param {Record<string, string>} choices */
+  /** Request the recipe for some choices; a later change aborts the request.
+   * @param {Record<string, string>} choices */
   #ask(choices) {
     const { root, state } = this.#scene;
     return ask(root, choices, state.usual, this.#request.signal);
   }
 
-  /** Show the state of the page's link, or the scene's defaults if that fails. */
+  /** Show the state that the page's link names; if the link has an error, show the scene's defaults and the
+   * error. */
   restore() {
     const { root, state, grip, life, notice, take, mount, openTour } = this.#scene;
     const { usual } = state;
@@ -128,7 +133,7 @@ export class RecipeChanges {
     });
   }
 
-  /** Show the recipe of new choices, keeping as much of the state as possible.
+  /** Load and show the recipe for changed choices, and keep as much of the state as possible.
    * @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
    * choices */
   async choose(changed) {
@@ -141,7 +146,7 @@ export class RecipeChanges {
 
   /** Show a stop of the tour, which determines the whole state: values that it does not name get the scene's
    * defaults, except those that the reader sets before it is shown. @param {Record<string, string>} stop
-   * @param {boolean} linked whether the page's link asks for it */
+   * @param {boolean} linked whether the page's link names the stop */
   async visit(stop, linked) {
     const { state } = this.#scene;
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), state.usual);
@@ -154,8 +159,9 @@ export class RecipeChanges {
     await this.#change(Object.fromEntries(changed));
   }
 
-  /** Load another recipe, then show the stop of the tour that is waiting for it.
-   * @param {Record<string, string>} changed @returns {Promise<boolean>} */
+  /** Load the recipe for changed choices, if it is another one, and show it; then show the tour's stop that
+   * waits for it, if there is one. @param {Record<string, string>} changed
+   * @returns {Promise<boolean>} whether the scene now has these choices */
   async #change(changed) {
     const { state, growth, grip, notice, take, mount, write } = this.#scene;
     const tooLongWords = tooLong(changed, state.recipe.choices);
@@ -194,7 +200,8 @@ export class RecipeChanges {
     return done ?? false;
   }
 
-  /** Report why a change is refused. Typed text stays, to be corrected. @param {string} words */
+  /** Report why a change is refused. A text that the reader has typed stays in its field, to be corrected.
+   * @param {string} words */
   #refuse(words) {
     this.#scene.notice(words);
     this.#scene.refused();
@@ -207,8 +214,8 @@ export class RecipeChanges {
   }
 }
 
-/** Default values for the choices that a change of other choices resets, such as results computed from them.
- * @param {Record<string, string>} changed
+/** The default values of those choices that must be reset because they depend (`of`) on a changed one, such
+ * as a result that was computed from it. @param {Record<string, string>} changed
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, string>} */
 function defaultsAfter(changed, recipe) {
   const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));

@@ -1,5 +1,5 @@
 // @ts-check
-/** Print the figure, and save it as a file. */
+/** Prepare the figure for printing, and save it as an image file. */
 
 import { h } from "../dom.mjs";
 import { collage } from "../painter/views.mjs";
@@ -7,8 +7,9 @@ import { color } from "./mount.mjs";
 
 const PAPER_WIDTH = 660; // CSS pixels of the printed page's text width
 
-/** Prepare the views for printing, as on the screen but not wider than the paper; or undo that.
- * @param {import("./player.mjs").Player} player @param {boolean} on */
+/** Prepare the views for printing (`on`), or undo this after printing. They look as on the screen, but are
+ * scaled down if they are wider than the paper. @param {import("./player.mjs").Player} player
+ * @param {boolean} on */
 export function print(player, on) {
   const { clientWidth: width, clientHeight: height, style } = player.need("views");
   Object.assign(
@@ -20,7 +21,8 @@ export function print(player, on) {
   for (const panel of player.panels) panel.print(on);
 }
 
-/** Download all views side by side as PNG; without WebGL, the server's SVG.
+/** Download all views that have been drawn, side by side, as one PNG. If there are no interactive panels (as
+ * without WebGL), the server's SVG picture is downloaded instead, if there is one.
  * @param {import("./player.mjs").Player} player */
 export async function save(player) {
   const { panels, root, slug } = player;

@@ -1,29 +1,32 @@
 // @ts-check
 /**
- * Where recipes come from: a server, files beside the page, the page itself, or a function (`supply`). A page
- * without a server has a `script.recipes` in the scene: for each set of choices, as a query of differences
- * from the defaults, the recipe or its file. A file refers to parts of the default recipe instead of
- * repeating them.
+ * Get recipes: from a server, from files beside the page, from the page itself, or from a function
+ * (`supply`). In a page without a server, the scene's element contains a `script.recipes`: a JSON object that
+ * has, for each available set of choices, the recipe or the name of its file. Its keys are queries of the
+ * choices that differ from the defaults. The file of a recipe refers to parts of the default recipe instead
+ * of repeating them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?:
- *   string}} Answer neither recipe nor refused: no answer
+ *   string}} Answer the recipe for these choices, or an error message (refused); neither of them if no answer
+ *   came
  */
 
-const ANSWER_TIMEOUT_MS = 60_000; // for an answer; the page says earlier that it is waiting
-const BUSY_STATUSES = [429, 503]; // HTTP statuses with which the server asks to retry
+// milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
+const ANSWER_TIMEOUT_MS = 60_000;
+const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
 /** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
 
-/** Take a scene's recipes from a function. @param {HTMLElement} root
- * @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give returns the recipe
- * for a query of the choices that differ from the defaults */
+/** From now on take the recipes of a scene's element from a function. @param {HTMLElement} root @param
+ * {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give returns the recipe for a
+ * query of the choices that differ from the defaults */
 export function supply(root, give) {
   others.set(root, give);
 }
 
-/** The recipe for some choices, or an error message. @param {HTMLElement} root
+/** Get the recipe for some choices, or an error message. @param {HTMLElement} root
  * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
  * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
@@ -43,9 +46,9 @@ export async function ask(root, choices, usual, signal) {
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/** Replace references in a recipe by copies of the default recipe's parts
- * (components/publish/shared_parts.py); copies, since Plotly modifies what it draws. @param {any} part
- * @param {object} whole the recipe with the defaults @returns {any} */
+/** A recipe in which each reference {$same: path} is replaced by a copy of that part of the default recipe
+ * (components/publish/shared_parts.py). Copies are needed because Plotly modifies what it draws.
+ * @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
@@ -57,7 +60,8 @@ function restored(part, whole) {
 }
 
 /**
- * Request a recipe from a URL; retry as long as the server is busy.
+ * Request a recipe from a URL. As long as the server is busy, the request is repeated after the time that its
+ * `Retry-After` names (by default 1 s), for ANSWER_TIMEOUT_MS at most.
  * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns
  * {Promise<Answer>}
  */
@@ -81,9 +85,9 @@ async function get(url, choices, signal) {
   };
 }
 
-/** The text of a file in UTF-8, compressed by gzip or not: the static site's recipes are, but some file
- * servers decompress them (`Content-Encoding`), so the file's name does not tell. @param {ArrayBuffer} data
- * @returns {Promise<string>} */
+/** Decode a file as UTF-8 text, after decompression if it begins as gzip files do. The file's name does not
+ * tell: the static site's recipes are compressed, but some file servers send them with `Content-Encoding`, so
+ * that the browser has already decompressed them. @param {ArrayBuffer} data @returns {Promise<string>} */
 function inflated(data) {
   const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength));
   const packed = first === 0x1f && second === 0x8b;
@@ -93,8 +97,8 @@ function inflated(data) {
 }
 
 /**
- * Wait for some milliseconds.
- * @param {number} ms @param {AbortSignal} signal aborts the request @returns {Promise<void>}
+ * Wait for some milliseconds, or until the signal aborts.
+ * @param {number} ms @param {AbortSignal} signal of the request @returns {Promise<void>}
  */
 const sleep = (ms, signal) =>
   new Promise((go) => {

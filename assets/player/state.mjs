@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The state of a scene: its recipe, choices and parameters, where all points are, and automatic motion. Pure:
- * no page, no Plotly, and no clock but the milliseconds passed in. Others read it, and call its commands.
+ * The state of a scene: its recipe, choices and parameters, all positions, and automatic motion. Pure: no
+ * page, no Plotly, no clock but the milliseconds passed in. Others read it, and call its commands.
  *
- * A link, a new choice or a stop of the tour takes effect in two steps, since its recipe must be fetched
- * first. Values that the reader sets in the meantime are kept.
+ * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the request,
+ * `take` or `arrive` when its recipe is loaded. Values that the reader sets in between are kept.
  *
  * @typedef {import("../engine/engine.mjs").Recipe} Recipe
  * @typedef {import("../engine/engine.mjs").Stages} Stages
@@ -29,14 +29,13 @@ export class State {
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
   /**
-   * @type {Set<string>} parameters, "progress", "follow", "camera": what the reader has set since the change
-   *   under way was asked for
+   * @type {Set<string>} what the reader has set since the pending change was requested: names of parameters
+   * and choices, "progress", "follow", "camera"
    */
   #touched = new Set();
-  /** @type {Record<string, string> | null} the stop of the tour that waits for its recipe, as link parameters
-   */
+  /** @type {Record<string, string> | null} the tour's stop that waits for its recipe, as link parameters */
   #stop = null;
-  #turned = false; // whether the reader has turned the camera in this run
+  #turned = false; // whether the reader has turned the camera since playing began
   #progress = 0;
   #followed = 0;
   #theme = "";
@@ -44,9 +43,9 @@ export class State {
   #growing = false;
   #clock = new ClockRun();
   #opening = false;
-  #parting = new Parting(); // of the points of a run, also for a moment after it has stopped
-  /** The speed factor of motion. */ speed = 1;
-  /** Whether playing starts again at its end. */ loop = false;
+  #parting = new Parting(); // lags of points while playing, and for a moment after it
+  /** The speed of all motion; 1 is normal. */ speed = 1;
+  /** Whether playing starts again after the last stage. */ loop = false;
 
   /** @param {Record<string, string>} usual the defaults of the choices */
   constructor(usual) {
@@ -69,11 +68,11 @@ export class State {
   get stages() {
     return this.#computed.stages;
   }
-  /** Whether earlier results are shown while newer ones are being computed. */
+  /** Whether the last frame shows older results, because newer ones are still being computed. */
   get unfinished() {
     return this.#computed.unfinished;
   }
-  /** For each cloud, the positions in the last frame. */
+  /** For each cloud, the positions of its points in the last frame. */
   get at() {
     return this.#computed.at;
   }
@@ -89,7 +88,7 @@ export class State {
   get camera() {
     return this.#camera;
   }
-  /** The controls that the link names; null means all. */
+  /** The names of the controls to show, if the link names them; null means all. */
   get controls() {
     return this.#controls;
   }
@@ -99,25 +98,25 @@ export class State {
   get playing() {
     return this.#playing;
   }
-  /** Whether the clock runs. */
+  /** Whether the clock (the parameter that plays by itself) runs. */
   get running() {
     return this.#clock.running;
   }
   get leg() {
     return this.#leg;
   }
-  /** Whether the recipe is that of a training in progress: no link has it, and the next comes soon. */
+  /** Whether a training in progress is shown: no link can contain it, and the next recipe comes soon. */
   get growing() {
     return this.#growing;
   }
   get moves() {
     return Boolean(this.#leg || this.#clock.running || this.#parting.open || this.unfinished);
   }
-  /** Whether this is the scene's first run. */
+  /** Whether the scene is playing by itself for the first time (`open`). */
   get opening() {
     return this.#opening;
   }
-  /** Whether the reader has turned the camera since the run began. */
+  /** Whether the reader has turned the camera since playing began. */
   get turned() {
     return this.#turned;
   }
@@ -136,22 +135,23 @@ export class State {
     this.#touched.add(name);
   }
 
-  /** Begin a change: values that the reader sets from now on are kept. */
+  /** Note that a change has been requested: values that the reader sets from now on are kept. */
   begin() {
     this.#touched.clear();
     this.#stop = null;
   }
 
   /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop the stop's state,
-   * in the form of a link @param {boolean} linked whether the page's link asks for it, and so did when its
-   * recipe was asked for */
+   * in the form of a link @param {boolean} linked whether the page's link names the stop: then its change has
+   * already begun */
   call(stop, linked = false) {
     if (!linked) this.begin();
     this.#stop = stop;
   }
 
-  /** Replace the recipe, and set the state. @param {Recipe} recipe @param {Record<string, string>} choices
-   * @param {Partial<Link> & Pick<Link, "params" | "progress" | "follow" | "camera">} link */
+  /** Replace the recipe; take over a link's state, except for what is `touched`. @param {Recipe} recipe
+   * @param {Record<string, string>} choices @param {Partial<Link> & Pick<Link, "params" | "progress" |
+   * "follow" | "camera">} link */
   take(recipe, choices, link) {
     const touched = this.#touched;
     const last = recipe.stages.length - 1;
@@ -169,11 +169,11 @@ export class State {
     this.#computed.place(this.#progress, null);
     if (!touched.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
-    if (this.#clock.partial) this.#clock.running = false; // it was a part of another clock's range
+    if (this.#clock.partial) this.#clock.running = false; // it was playing a part of the old clock's range
     this.#stopUntouchedClock();
   }
 
-  /** Stop the clock, unless the reader has started it since. */
+  /** Stop the clock, unless the reader has started it since the change was requested. */
   #stopUntouchedClock() {
     const clock = clockOf(this.recipe);
     if (!clock || !this.touched(clock.name)) this.#clock.running = false;
@@ -185,15 +185,15 @@ export class State {
     this.#computed.move();
   }
 
-  /** The part of the state that is kept with another recipe; values that the reader has not set follow the
-   * new one. @param {Recipe} recipe */
+  /** The state to take over to another recipe; values that are the defaults become the new recipe's.
+   * @param {Recipe} recipe */
   kept(recipe) {
     // a stage that progress was moving to counts as reached
     const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
-  /** Take a newer recipe of the same structure, at the clock's end. @param {Recipe} recipe */
+  /** Take a training's newer recipe of the same structure, at the clock's end. @param {Recipe} recipe */
   grow(recipe) {
     this.#recipe = { ...this.recipe, ...recipe };
     const clock = clockOf(recipe);
@@ -207,7 +207,7 @@ export class State {
     this.#choices = { ...this.#choices, ...choices };
   }
 
-  /** Set a parameter. @param {string} name @param {number} value @returns {boolean} whether it is another */
+  /** Set a parameter. @param {string} name @param {number} value @returns {boolean} whether it changed */
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
     if (!parameter || typeof value !== "number" || !within(parameter, value))
@@ -229,13 +229,13 @@ export class State {
     this.#parting.close();
   }
 
-  /** Set the followed point. @param {number} index */
+  /** Set the followed (selected) point. @param {number} index */
   follow(index) {
     this.touch("follow");
     this.#followed = index;
   }
 
-  /** Set the camera. @param {Link["camera"]} camera null is the scene's own */
+  /** Set the camera. @param {Link["camera"]} camera null: the scene's default camera */
   look(camera) {
     this.#camera = camera;
   }
@@ -266,8 +266,8 @@ export class State {
     this.#parting.close();
   }
 
-  /** Start the first run: once from the first stage to the last, then to where the scene opens; not if the
-   * reader has set something already. */
+  /** Play the scene for the first time: once from the first stage to the last, then to the recipe's initial
+   * progress. Does nothing if the reader has already set something. */
   open() {
     if (this.#touched.size || !this.last) return;
     this.#halt();
@@ -292,7 +292,7 @@ export class State {
     this.#leg = null;
   }
 
-  /** Start the clock, so that it runs to its end; or stop it. */
+  /** Stop the clock if it runs; otherwise start it, from the beginning if it is at its end. */
   toggleClock() {
     const p = clockOf(this.recipe);
     if (!p) return;
@@ -308,7 +308,7 @@ export class State {
     this.#clock.running = false;
   }
 
-  /** Run the clock through a part of its range. @param {number} min @param {number} max */
+  /** Run the clock from `min` to `max`. @param {number} min @param {number} max */
   replay(min, max) {
     const p = clockOf(this.recipe);
     if (!p) return;
@@ -317,14 +317,14 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** Move to a stage, or jump there. @param {number} stage @param {boolean} cut */
+  /** Move to a stage. @param {number} stage @param {boolean} cut jump instead */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;
     this.#to(stage, cut);
   }
 
-  /** Start a move to a stage, or jump there. @param {number} stage @param {boolean} cut */
+  /** Start moving to a stage, or jump there if `cut`. @param {number} stage @param {boolean} cut */
   #to(stage, cut) {
     this.#stand();
     this.#parting.close();
@@ -332,8 +332,8 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The number of the next stage (by > 0) or the previous one (by < 0), seen from where a running move ends.
-   * @param {number} by */
+  /** The index of the next stage (by > 0) or the previous one (by < 0), counted from the present progress, or
+   * from the stage to which it is moving. @param {number} by */
   adjacentStage(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }
@@ -362,8 +362,8 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
-   * @param {number} ms since the last frame @param {boolean} cut jump, for readers who prefer reduced motion
-   * @returns {boolean} whether a run has just come to its end */
+   * @param {number} ms milliseconds since the last frame @param {boolean} cut jump, for readers who prefer
+   * reduced motion @returns {boolean} whether playing has just ended at the last stage */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);
@@ -377,7 +377,7 @@ export class State {
   }
 
   /**
-   * Continue the present leg, and start the next one while playing.
+   * Continue the present leg (move between two stages), or start the next while playing; see `advance`.
    * @param {number} ms @param {boolean} cut @returns {boolean}
    */
   #legOn(ms, cut) {
@@ -413,8 +413,8 @@ export class State {
     };
   }
 
-  /** The frames of all views. @param {boolean} rest the figure is at rest: hover texts, and no lag between
-   * points @param {import("../engine/time_slices.mjs").More} [more] as in `Computed.within`
+  /** The frames of all views. @param {boolean} rest the figure is at rest: with hover texts, and without lags
+   * between points @param {import("../engine/time_slices.mjs").More} [more] as in `Computed.within`
    * @returns {import("../painter/painter.mjs").Frame[]} */
   frame(rest, more) {
     return this.#computed.within(more, () => {
@@ -423,7 +423,7 @@ export class State {
     });
   }
 
-  /** For each view, the places where many points coincide, in the last frame.
+  /** For each view, the crowds in the last frame: places where many points coincide.
    * @returns {import("../engine/crowds.mjs").Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
@@ -443,7 +443,7 @@ export class State {
     };
   }
 
-  /** The state as a query, with "?"; only differences from the defaults. */
+  /** The state as a query that begins with "?"; it names only values that differ from the defaults. */
   get query() {
     return write(this.link, this.usual, this.recipe);
   }

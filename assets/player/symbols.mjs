@@ -1,6 +1,6 @@
 // @ts-check
-/** Letters of the formula that can be dragged: each is a slider for its parameters, like those beside the
- * figure. */
+/** Draggable letters in the figure's formula. Dragging a letter left or right changes the parameters for
+ * which it stands, as their sliders beside the figure do. */
 
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
@@ -8,8 +8,9 @@ import { fromTrack, toTrack, track } from "./controls.mjs";
 
 /** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
 
-const SLIDER_WIDTH_PX = 240; // of dragging, from one end of a slider to the other
-const FINGER_RADIUS_PX = 20; // from the middle of a letter, within which a finger still hits it
+const SLIDER_WIDTH_PX = 240; // dragging this far takes a parameter from its minimum to its maximum
+// how far from a letter's middle a finger may touch, to the left or right; above or below, twice as far
+const FINGER_RADIUS_PX = 20;
 const KEYS = /** @type {Record<string, number>} */ ({
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -21,8 +22,9 @@ const KEYS = /** @type {Record<string, number>} */ ({
   End: Infinity,
 });
 
-/** A parameter's value after moving along its slider, rounded to its steps. @param {Parameter} p
- * @param {number} value @param {number} by in units of the slider */
+/** The value of a parameter after a move along its slider, rounded to the slider's steps and limited to its
+ * range. @param {Parameter} p @param {number} value @param {number} by how far to move, in units of the
+ * slider (for a logarithmic slider, not those of the value) */
 export function moved(p, value, by) {
   const { min, max, step } = track(p);
   const at = Math.max(min, Math.min(max, toTrack(p, value) + by));
@@ -37,9 +39,10 @@ export function bySymbol(parameters) {
   return found;
 }
 
-/** Make letters of the formula draggable. @param {HTMLElement} formula @param {Parameter[]} parameters those
- * that the page offers @param {import("./player.mjs").Player} player @returns {(() => void)[]} a function
- * that shows the state */
+/** Make those letters of the formula draggable that are symbols of parameters. @param {HTMLElement} formula
+ * @param {Parameter[]} parameters those whose controls the page shows
+ * @param {import("./player.mjs").Player} player @returns {(() => void)[]} for each symbol, a function to call
+ * after a change of the player's state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
@@ -60,8 +63,9 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter that a finger means: on touch screens the formula itself receives the events (style.css).
- * @template {Element} E @param {E[]} letters @param {number} x @param {number} y in the window */
+/** The letter nearest to a touch, if one is near enough; undefined if none is. On touch screens the letters
+ * are too small to be hit, and the formula itself receives the events (style.css). @template {Element} E
+ * @param {E[]} letters @param {number} x @param {number} y in the window */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {
@@ -72,10 +76,11 @@ function nearest(letters, x, y) {
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/** Make all letters of one symbol draggable. Keyboards and screen readers, for which a formula is one
- * element, get a slider over the first. @param {Element[]} letters all of one symbol
- * @param {Parameter[]} parameters the parameters that the symbol moves @param {HTMLElement} bubble
- * @param {import("./player.mjs").Player} player */
+/** Make all letters with one symbol draggable. To keyboards and screen readers a formula is a single element,
+ * so they get an invisible slider over the first of these letters. Returns a function that updates slider and
+ * bubble from the player's state. @param {Element[]} letters all of one symbol
+ * @param {Parameter[]} parameters the parameters that the symbol changes @param {HTMLElement} bubble shows
+ * the values while a letter is dragged @param {import("./player.mjs").Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);
@@ -158,7 +163,7 @@ function handle(letters, parameters, bubble, player) {
     say(slider);
   });
   slider.addEventListener("focus", () => lie(slider, letters[0]));
-  // or it would stay in place when the window narrows
+  // without the focus it has no position, because the formula moves when the window gets narrower
   slider.addEventListener("blur", () => {
     hush();
     slider.removeAttribute("style");

@@ -1,6 +1,7 @@
 // @ts-check
-/** On phones the views other than the first, and the numbers, are tabs: one is visible at a time, and is
- * drawn when it is. Wide pages show all. */
+/** Tabs for narrow screens. There the first view is always visible; of the others and the table of numbers
+ * only one is visible at a time, and a view is drawn only when its tab is selected. Wide pages show all of
+ * them, and no tabs. */
 
 import { h } from "../dom.mjs";
 
@@ -8,11 +9,12 @@ import { h } from "../dom.mjs";
 
 const NUMBERS_TAB = "numbers";
 
-/** The name of a view without a title. @param {{title: string, name: string}} view */
+/** The label of a view's tab: the view's title, or else its name with a capital letter.
+ * @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The tabs of a player; the first view after the main one is selected. @param {Player} player
- * @returns {HTMLElement} */
+/** The list of tabs of a player. At first the first tab is selected. The list is hidden if it has fewer than
+ * two tabs. @param {Player} player @returns {HTMLElement} */
 export function tabs(player) {
   const {
     root,
@@ -75,7 +77,8 @@ export function tabs(player) {
   return list;
 }
 
-/** Update the name of a view's tab. @param {Player} player @param {number} v */
+/** Update the label of the tab of view v, after its title has changed. View 0 has no tab.
+ * @param {Player} player @param {number} v */
 export function rename(player, v) {
   const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
   if (tab && v) tab.innerHTML = called(player.recipe.views[v]);

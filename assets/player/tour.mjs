@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The text of a scene, and its guided tour: a card beside the figure, stop by stop. A stop sets parameters,
- * progress and camera, and asks the reader to look at one thing. Some stops first ask for a prediction: until
- * then the figure shows the stop before.
+ * The guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets choices,
+ * parameters, progress and camera, and has a text that asks the reader to look at one thing. Some stops first
+ * ask the reader for a prediction; until it is made, the figure stays in the state of the stop before.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
  *   right: number}} Stop
@@ -13,8 +13,8 @@ import { question, verdict } from "./guess.mjs";
 
 /** @typedef {ReturnType<typeof tour>} Tour */
 
-/** At the end of a tour: the sentence that leads to the next scene, and a link into its tour.
- * @param {HTMLElement} part the text of the scene */
+/** The elements that end the last stop: a sentence that leads to the next scene, and a link to that scene's
+ * tour. Empty if there is no next scene. @param {HTMLElement} part the text of the scene */
 function onwards(part) {
   const bridge = part.querySelector(".onwards .bridge");
   const next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
@@ -25,11 +25,12 @@ function onwards(part) {
   ];
 }
 
-/** The tour of a player; the page's links to its stops go there directly. @param {HTMLElement} part
+/** Create the tour of a player: its card, and functions to move in it. The page's button that starts the
+ * tour, and its links to the stops, act on the card from now on. @param {HTMLElement} part
  * @param {Stop[]} all @param {import("./player.mjs").Player} player */
 export function tour(part, all, player) {
   const last = all.length - 1;
-  const shown = /** @type {Set<number>} */ (new Set()); // stops whose question is past
+  const shown = /** @type {Set<number>} */ (new Set()); // stops whose question has been answered or skipped
   let current = -1;
   const count = h("p", { className: "count" });
   const title = h("h2", { tabIndex: -1 });
@@ -51,13 +52,15 @@ export function tour(part, all, player) {
       button("Close", () => close()),
     ),
   );
-  /** What a stop is about: its value of the choice that divides the stops into tours, if there is one.
-   * @param {number} k */
+  /** Which of several tours a stop belongs to. A scene may have one choice (`data-by`) whose values have a
+   * tour each: this is the stop's value of this choice; "" if the scene has only one tour. @param {number} k
+   */
   const subject = (k) => {
     const { by } = start.dataset;
     return by ? (all[k].state[by] ?? player.usual[by]) : "";
   };
-  /** The stop at which the tour starts: the first about what is shown. */
+  /** The index of the stop at which the tour starts: the first one for the present value of the choice that
+   * divides the stops into tours; 0 if there is none. */
   const first = () => {
     const { by } = start.dataset;
     if (!by) return 0;
@@ -66,7 +69,7 @@ export function tour(part, all, player) {
       all.findIndex((_, k) => subject(k) === player.choices[by]),
     );
   };
-  /** The first and the last stop of the tour to which a stop belongs. @param {number} k */
+  /** The indices of the first and the last stop of the tour to which stop k belongs. @param {number} k */
   const ends = (k) => {
     let [from, to] = [k, k];
     while (from > 0 && subject(from - 1) === subject(k)) from--;
@@ -77,7 +80,7 @@ export function tour(part, all, player) {
     visit(first());
     title.focus();
   });
-  start.hidden = false; // the previous player may have been in its tour
+  start.hidden = false; // the page's previous player may have hidden the button during its tour
   const stops = [...part.querySelectorAll(".tour > ol > li")];
   stops.forEach((stop, k) =>
     link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
@@ -86,7 +89,7 @@ export function tour(part, all, player) {
     }),
   );
 
-  /** Open the stop that a link names; the focus moves to the card if the reader has not pressed anything.
+  /** Open the stop that the page's address names. If nothing has the focus yet, the card gets it.
    * @param {number} k */
   const open = (k) => {
     visit(k, true);
@@ -107,7 +110,8 @@ export function tour(part, all, player) {
     if (!asking()) return reveal(null, linked);
     const held = card.contains(document.activeElement);
     words.replaceChildren(question(all[k], answer));
-    // the answers come next, and the same key must not skip them
+    // otherwise the focus would stay on the button "Next", now "Show me", and the same key pressed again
+    // would skip the question
     if (held) title.focus({ preventScroll: true });
     near();
     if (k > from && before !== k - 1) player.go(all[k - 1].state, linked);
@@ -127,13 +131,15 @@ export function tour(part, all, player) {
     player.go(all[current].state, linked);
   };
   const near = () => {
-    // card and figure are visible together
+    // scroll so that card and figure are both visible
     card.scrollTop = 0;
     for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
   };
-  /** Show the answer to the question of the present stop. @param {number | null} guess */
+  /** End the question of the present stop, and show its text and state, with a verdict on the reader's
+   * answer. @param {number | null} guess the index of the reader's answer; null if the reader skips the
+   * question */
   const show = (guess) => {
-    // the focused button disappears, so the focus moves on
+    // the button with the focus disappears, so the button "Next" gets it
     const held = words.contains(document.activeElement);
     shown.add(current);
     reveal(verdict(all[current], guess));
@@ -141,7 +147,7 @@ export function tour(part, all, player) {
   };
   /**
    * Answer the question of the present stop, if one is asked.
-   * @param {number} guess @returns {boolean} whether there was something to guess
+   * @param {number} guess the index of the answer @returns {boolean} whether there was such an answer
    */
   const answer = (guess) => {
     const open = asking() && guess < all[current].answers.length;
@@ -178,11 +184,12 @@ export function tour(part, all, player) {
   return guidedTour;
 }
 
-/** Whether a click on a link opens another tab or window. @param {MouseEvent} event */
+/** Whether a click on a link opens another tab or window, because a modifier key is held.
+ * @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
-/** Let a link of the page act here, unless it opens elsewhere. @param {HTMLAnchorElement} a
- * @param {() => void} act */
+/** Let a click on a link call `act` instead of following the link, unless the click opens another tab or
+ * window. @param {HTMLAnchorElement} a @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {
     if (opensElsewhere(event)) return;

@@ -1,14 +1,15 @@
 // @ts-check
-/** Training on a scene's page: the browser's half of components/pages/panel.py, and the files of a run. The
- * figure follows the training: the worker sends the recipe of the film so far, without parts that it has sent
- * before. */
+/** The training panel of a scene's page: the browser's half of components/pages/panel.py, and the buttons for
+ * the files of a run (a stored training). While a training runs, the figure shows the film so far, the
+ * network's weights at the checkpoints until now: the server's worker sends the recipe again and again,
+ * without those parts that it has sent before. */
 
 import { shared } from "../globals.mjs";
 import { h, whole } from "../dom.mjs";
 import { poll } from "./poll.mjs";
 import { asked, upload } from "./upload.mjs";
 
-const QUIET_MS = 3000; // without an answer, after which the page says so
+const QUIET_MS = 3000; // milliseconds without an answer, after which the page says so
 const NO_ANSWER_TEXT =
   "The server does not answer at the moment. This page keeps asking; a running training goes on.";
 const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
@@ -19,25 +20,31 @@ const duration = (/** @type {number} */ s) =>
   s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`;
 
 /**
- * The training that this page follows. shown: the player that shows it; choices: those of the page when it
- * began; seen: the step of the last picture; stop: whether the reader wants to stop; look: the choices to be
- * shown, as a query; asked, looked: those that the server was last asked for, and that it has confirmed.
+ * The training whose news this page polls; null if there is none. ticket: its identifier on the server;
+ * shown: the player that shows it; choices: the choices of the page when the training began; known: the parts
+ * of the recipe that the worker has sent, by kind and name; seeds: how many networks are trained; seen: the
+ * training step of the last picture; stop: whether the reader wants to stop; look: the changed choices for
+ * which the worker should make pictures, as a query; asked and looked: the `look` that the server was last
+ * asked for, and the one that it has confirmed; quiet: aborted when the polling must end.
  * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known:
  *   Map<string, object>, seeds: number, seen: number, stop: boolean, look: string, asked: string, looked:
  *   string, quiet: AbortController} | null}
  */
 let followed = null;
-/** The panel's state, progress bar (0 to 1) and message. @typedef {[string, number, string]} Said */
+/** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
+ * number, string]} Said */
 /** @type {Said} */ let said = ["idle", 0, ""];
-let shownNews = said; // the last news, and what the panel shows
+// `said` is the last news; the panel shows `shownNews`, which may be a message about a missing answer instead
+let shownNews = said;
 let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
 
-/** The number fields of the panel. @returns {NodeListOf<HTMLInputElement>} */
+/** The panel's number fields, such as learning rate and steps. @returns {NodeListOf<HTMLInputElement>} */
 const fields = () => document.querySelectorAll(".training .fields input");
 
-/** The order that the page sends. */
+/** The order for a training, which Dash sends to the server: scene, choices, and the numbers in the panel's
+ * fields. The time makes Dash see each order as a new value. */
 function ask() {
   const { slug, choices } = player();
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
@@ -51,8 +58,9 @@ function ask() {
   };
 }
 
-/** Show the answer to an order: a ticket, or the reason why there is none.
- * @param {{wrong: Record<string, string>, refused: string | null, ticket: string | null}} answer */
+/** Show the server's answer to an order: mark fields with wrong values, and start to follow the training if
+ * there is a ticket. Returns the panel's new state, bar and message for Dash. @param {{wrong: Record<string,
+ * string>, refused: string | null, ticket: string | null}} answer */
 function show({ wrong, refused, ticket }) {
   const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
@@ -66,7 +74,8 @@ function show({ wrong, refused, ticket }) {
   return [no_update, no_update, no_update];
 }
 
-/** Start to follow a training: poll for its news. @param {string} ticket */
+/** Start to follow the training with this ticket, instead of another one: poll the server for its news.
+ * @param {string} ticket */
 function begun(ticket) {
   forget();
   const shown = player();
@@ -85,7 +94,7 @@ function begun(ticket) {
     quiet,
   };
   shown.interceptChoices(turn);
-  // its page was left
+  // the reader leaves the scene while the training runs
   shown.life.addEventListener(
     "abort",
     () => {
@@ -99,7 +108,7 @@ function begun(ticket) {
   return (shownNews = said = ["running", 0, "Starting …"]);
 }
 
-/** Stop following the training. */
+/** Stop following the training; it goes on at the server. */
 function forget() {
   clearTimeout(silence);
   followed?.quiet.abort();
@@ -107,18 +116,18 @@ function forget() {
   followed = null;
 }
 
-/** Tell the server that the page closes, which ends the training. */
+/** Tell the server that the page is being left, whereupon the server ends the training. */
 function close() {
   if (followed) navigator.sendBeacon(`${place()}/close`);
 }
 
-/** Stop the training and keep its result. */
+/** Stop the training early, and keep its result; the server hears this with the next poll. */
 function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Sleep, until the time is over, the page becomes visible, or the network is back. @param {number} ms
- * @returns {Promise<void>} */
+/** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
+ * cache, or the network is back. @param {number} ms @returns {Promise<void>} */
 const sleep = (ms) =>
   new Promise((go) => {
     const woken = new AbortController();
@@ -137,13 +146,13 @@ const sleep = (ms) =>
     }
   });
 
-/** Show another message if no answer comes for a while. @param {string} words */
+/** Show this message if no answer has come after QUIET_MS. @param {string} words */
 function watch(words) {
   clearTimeout(silence);
   silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET_MS);
 }
 
-/** Show the state, progress bar and message in the training panel. @param {Said} news */
+/** Show state, progress bar and message in the training panel, if they have changed. @param {Said} news */
 function tell(news) {
   if (String(news) === String(shownNews)) return;
   const [state, bar, words] = (shownNews = news);
@@ -153,7 +162,8 @@ function tell(news) {
   set_props("train-words", { children: words });
 }
 
-/** The question of a poll: what the page has seen, and what it wants. */
+/** What the page sends with each poll: the step of the last picture that it has received, whether to stop,
+ * and the choices for its pictures, if the server does not know them yet. */
 function question() {
   const training = /** @type {NonNullable<typeof followed>} */ (followed);
   const { seen, stop, look, looked } = training;
@@ -161,7 +171,8 @@ function question() {
   return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
 }
 
-/** Handle an answer to a poll. @param {any} answer @returns {boolean} whether to continue polling */
+/** Handle an answer to a poll. @param {any} answer null if the server had no news @returns {boolean} whether
+ * to continue polling */
 function heard(answer) {
   if (!followed) return false;
   watch(NO_ANSWER_TEXT);
@@ -172,7 +183,8 @@ function heard(answer) {
   return Boolean(followed);
 }
 
-/** The panel's state for news of a running training; shows its picture. @param {any} news @returns {Said} */
+/** Show the picture in the news of a running training; returns the panel's new state, bar and message.
+ * @param {any} news @returns {Said} */
 function under(news) {
   if (!followed) return said;
   if (news.away)
@@ -182,7 +194,8 @@ function under(news) {
   followed.seeds = news.seeds;
   followed.seen = news.step;
   if (Number(followed.shown.choices.seed) >= news.seeds) {
-    followed.choices.seed = "0"; // as the worker shows it; not chosen by the reader
+    // the worker shows seed 0 instead; this does not count as the reader's choice
+    followed.choices.seed = "0";
     turn({ seed: "0" });
   }
   picture(news.recipe);
@@ -195,14 +208,14 @@ function under(news) {
   ];
 }
 
-/** Whether a choice only affects what is shown, such as the seed, not what is trained. @param {string} name
- */
+/** Whether a choice affects only what is shown of a training, such as the seed, and not what is trained.
+ * @param {string} name */
 function free(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
 }
 
-/** The choices that the reader has changed since the training began. */
+/** The choices that differ from those with which the training began, with their present values. */
 function changed() {
   const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const now = Object.entries(shown.choices);
@@ -213,13 +226,15 @@ function changed() {
   );
 }
 
-/** Ask the worker for pictures with these choices. @param {Record<string, string>} choices */
+/** Ask the worker, with the next poll, to make its pictures for these changed choices.
+ * @param {Record<string, string>} choices */
 function look(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/** Apply choices that only affect what is shown, from the next picture on; false if others changed too.
- * @param {Record<string, string>} wanted @returns {boolean} */
+/** Handle a change of choices by the reader during a training. Those that affect only what is shown apply
+ * from the next picture on. Returns false, and does nothing, if there are others among them, or if no
+ * training runs. @param {Record<string, string>} wanted @returns {boolean} */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(free)) return false;
   const { shown, seeds } = followed;
@@ -231,7 +246,8 @@ function turn(wanted) {
   return true;
 }
 
-/** Show the picture of the film so far, unless the reader has chosen something else to train.
+/** Show the film so far, as a recipe: add the parts that the worker did not send again, and give it to the
+ * player, unless the reader has meanwhile made choices for another training.
  * @param {import("../engine/engine.mjs").Recipe} recipe */
 function picture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
@@ -256,7 +272,8 @@ const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
   replaced: "This training was stopped because you started another one.",
 });
 
-/** The panel's state for a training that has ended; shows its run. @param {any} end @returns {Said} */
+/** Stop following a training that has ended, and show its run if it has one; returns the panel's new state,
+ * bar and message. @param {any} end @returns {Said} */
 function over(end) {
   if (!followed) return said;
   const { choices, shown } = followed;
@@ -275,23 +292,23 @@ function over(end) {
   ];
 }
 
-/** The changed choices that only affect what is shown, without a seed that the finished training does not
- * have. @param {number} seeds */
+/** The choices changed during the training that affect only what is shown; the seed is left out if the
+ * finished training, of `seeds` networks, does not have it. @param {number} seeds */
 function picked(seeds) {
   const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** Show a finished run with its clock at the last training step.
- * @param {import("./player.mjs").Player} shown the
- * player @param {Record<string, string>} choices */
+/** Show the run with these choices, at its last training step. @param {import("./player.mjs").Player} shown
+ * the player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/** The files of the run that is shown. @param {HTMLElement} part @param {import("./player.mjs").Player} shown
+/** Fill a part of the panel with buttons: download the run that is shown, get a link that contains its
+ * network, and open a downloaded run. @param {HTMLElement} part @param {import("./player.mjs").Player} shown
  * the player */
 function files(part, shown) {
   const { run, seed } = shown.choices;
@@ -313,7 +330,8 @@ function files(part, shown) {
       if (answer?.choices) shown.choose({ net: "", ...answer.choices });
     },
   });
-  /** Show the error of a request. @param {Promise<import("./upload.mjs").Asked>} request */
+  /** Wait for a request, and show its error message, or none; returns the answer, if there is one.
+   * @param {Promise<import("./upload.mjs").Asked>} request */
   const answered = async (request) => {
     const found = await request;
     words.textContent = found.words;
@@ -365,7 +383,8 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 
-addEventListener("pagehide", close); // a page that returns from the cache polls again, and is told
+// if the page returns from the browser's cache, it polls again, and hears that the training has ended
+addEventListener("pagehide", close);
 
 shared.dash_clientside ??= {};
 shared.dash_clientside.training = { ask, show, stop };

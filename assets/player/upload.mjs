@@ -1,13 +1,16 @@
 // @ts-check
-/** Requests about a reader's files: uploads with a size limit, and errors in words. */
+/** Requests that send a reader's files to the server, with a size limit, and with error messages for readers.
+ */
 
 const NO_ANSWER_TEXT = "The server does not answer.";
 const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) * 10) / 10;
 
-/** @typedef {{answer?: any, words: string}} Asked the server's answer, or what went wrong, in words */
+/** @typedef {{answer?: any, words: string}} Asked the server's answer (JSON), and an error message; if there
+ *   is an answer, the message is "" */
 
-/** Send a file. most: the server's size limit in bytes; beyond it the server may cut the connection without
- * an answer. smaller: how to make the file smaller. @param {string} url @param {File} file
+/** Send a file to the server, unless it is larger than `most` bytes: then the server might cut the connection
+ * without an answer, so the result is an error message instead. `smaller` is a sentence on how to make the
+ * file smaller, which is added to messages about its size. @param {string} url @param {File} file
  * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
 export async function upload(url, file, most, smaller = "") {
   const size = `This file has ${mebibytes(file.size)} MB`;
@@ -26,11 +29,12 @@ export async function upload(url, file, most, smaller = "") {
   );
 }
 
-/** Send a request. meant: error messages for statuses whose answer has none; status 0 means no answer.
- * @param {string} url @param {RequestInit} [options] @param {Record<number, string>} [meant]
- * @returns {Promise<Asked>} */
+/** Send a request, and read the answer as JSON. `meant` has error messages for those HTTP statuses for which
+ * the server sends none; status 0 stands for no answer at all. @param {string} url
+ * @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
-  // a content type that no form can send, against cross-site requests
+  // HTML forms cannot send this content type, so other sites cannot make a reader's browser send such a
+  // request
   const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined;
   const reply = await fetch(url, { ...options, headers }).catch(() => null);
   const body = await reply?.json().catch(() => null);
