@@ -1,9 +1,10 @@
 """Fixtures for all tests, and settings of the test run.
 
-Files are kept in a folder of this run, also by servers that it starts. Hypothesis has no deadline, however
-slow the machine is. Recipes never change, so the tests of a process share those that are built. Matrix
-products use one thread, because several would busy-wait for each other when tests run in parallel. Python
-caches bytecode, also for servers started here, even where an image's settings forbid it.
+All files that the tests and the servers they start keep are in a folder of this run. Hypothesis has no
+deadline, because the machine may be slow. Recipes never change, so all tests of a process share the recipes
+that one of them has built. Matrix products use one thread: with several, tests that run in parallel would
+wait for one another. Python caches bytecode, also in servers that tests start, even if the environment of a
+container image forbids it.
 """
 
 import gc

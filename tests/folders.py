@@ -1,4 +1,4 @@
-"""Folders of a test run: what servers keep on disk."""
+"""The folders of a test run, in which servers that tests start keep their files."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ CARDS = os.environ.setdefault("TEST_CARDS", f"{FOLDER.name}/cards")  # of all pr
 
 
 def cache_folder(folder):
-    """A folder for CACHE_DIR that shares only the gallery's cards, which take seconds to draw."""
+    """A new folder for CACHE_DIR. All share the gallery's cards, which take seconds to draw."""
     cache = Path(folder) / "cache"
     cache.mkdir()
     Path(CARDS).mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The commands of the README about a reader's own model."""
+"""The commands that the README gives for a reader's own model, so that tests can run them."""
 
 import re
 import shlex
@@ -16,5 +16,5 @@ def commands():
 
 
 def of(model, command):
-    """A command with another model instead of gpt2."""
+    """A command of the README with the path of a model in place of the name gpt2."""
     return [str(model) if word == "gpt2" else word for word in command]

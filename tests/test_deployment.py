@@ -162,7 +162,7 @@ def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
 
 
 def ends_with_a_line(command, own):
-    """The output of a server that ends with an error; it must be one line."""
+    """The error message of a server that refuses to start, which must be one line."""
     got = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
@@ -277,7 +277,7 @@ def environment(**own):
 
 @contextlib.contextmanager
 def serving(folder, **own):
-    """`python app.py`: base URL, process, and the files with its two outputs."""
+    """Start `python app.py`; yields its base URL, its process, and the files with its two outputs."""
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as output, err.open("w") as errors:
@@ -300,7 +300,7 @@ def serving(folder, **own):
 
 
 def fetch(url, **headers):
-    """The answer's status and body; None if nothing answers."""
+    """The status and body of the answer to a request; None if no server answers."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=PATIENCE) as answer:
             return answer.status, answer.read()
@@ -329,7 +329,7 @@ def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finis
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """A server with its own store, behind a proxy: base URL and process."""
+    """The base URL and the process of a server with a store of its own, which trusts a proxy before it."""
     folder = tmp_path_factory.mktemp("alone")
     with serving(folder, CACHE_DIR=cache_folder(folder), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process

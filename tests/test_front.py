@@ -47,7 +47,7 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Base URL and process of a server; raises the limit of open sockets on this side."""
+    """The base URL and the process of a server. Also raises this process's limit of open sockets."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * SLOW_CLIENTS)), hard))
     with serving(tmp_path_factory.mktemp("front")) as (base, process, *_):
@@ -56,7 +56,7 @@ def served(tmp_path_factory):
 
 @contextlib.contextmanager
 def slow_client(base, said, address="127.0.0.1"):
-    """A client at an address, with a tiny receive buffer, that has sent these bytes."""
+    """A client's socket at a local address, which has sent these bytes, and has a tiny receive buffer."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.settimeout(PATIENCE)
@@ -67,7 +67,7 @@ def slow_client(base, said, address="127.0.0.1"):
 
 
 def said_by(line):
-    """All bytes that a server sends until it closes the connection."""
+    """All bytes that the server sends on a socket until it closes the connection."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):
@@ -76,7 +76,7 @@ def said_by(line):
 
 
 def healthz_seconds(base):
-    """The slowest answer of five, in seconds."""
+    """The time that the slowest of five answers of the health check takes, in seconds."""
     took = []
     for _ in range(5):
         start = time.perf_counter()
@@ -121,7 +121,7 @@ def test_bytes_that_are_no_request_are_told_so(served, asked):
 
 
 def test_a_body_without_a_length_is_bounded_too(served):
-    """Sent in chunks, a longer body would reach the application truncated."""
+    """A body in chunks, without a length in the header, is refused if it is too long, not truncated."""
     line = http.client.HTTPConnection(urlsplit(served[0]).netloc, timeout=PATIENCE)
     chunks = (bytes(2**20) for _ in range(MAX_UPLOAD_BYTES // 2**20 + 1))
     line.request("POST", "/run/spiral", chunks, OCTETS)

@@ -86,7 +86,7 @@ def parts_of(slug):
 
 @st.composite
 def addresses(draw, rule):
-    """A path of a rule, with slugs, file names or anything for its parts, and a query."""
+    """A path that fits a routing rule, with slugs, file names or any text as variables, and a query."""
     slug = draw(SLUGS)
     path = rule.rule
     for _ in rule.arguments:
@@ -194,7 +194,7 @@ def test_no_body_is_too_much(rule, data):
 
 
 def opened(body):
-    """Upload a file: either its run is shown, or it is refused in words."""
+    """Upload a file, and check the answer: the server either shows the run in it, or refuses it in words."""
     got = answer(
         "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"
     )
@@ -216,7 +216,7 @@ META = json.loads(np.load(io.BytesIO(to_npz(FILM)))["meta"].tobytes())
 
 
 def described(text):
-    """The archive of the film with other metadata."""
+    """The file of the film (stored training) with other metadata."""
     raw, member = io.BytesIO(), io.BytesIO()
     np.save(member, np.frombuffer(text.encode(), np.uint8))
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
@@ -235,7 +235,7 @@ def test_a_film_with_hostile_settings(name, value):
 @BRIEF
 @given(st.data())
 def test_a_file_that_is_almost_a_run(data):
-    """A film's file with some bytes changed, cut off, or with a part replaced by anything."""
+    """A film's file with some bytes changed, with its end cut off, or with a part replaced by anything."""
     meta = deepcopy(META)
     place = data.draw(st.sampled_from([meta, meta["network"], meta["data"], meta["settings"]]))
     name = data.draw(st.sampled_from([*place, "choice depth", "scene"]))
@@ -300,7 +300,7 @@ def test_a_run_whose_bookkeeping_is_changed(data):
 
 
 def long(seeds, count):
-    """A film of many seeds and checkpoints whose losses always change; small as a file."""
+    """A film with many seeds and checkpoints, whose losses never repeat, but whose file is small."""
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
     weights = np.zeros((seeds, count, TASK[0].parameter_count))
     return Film(*TASK, np.arange(count), weights, loss, loss, ("",) * seeds)

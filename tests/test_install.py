@@ -50,7 +50,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def place(wheel, tmp_path_factory):
-    """The folder of an environment's commands, with the wheel installed."""
+    """The `bin` folder of a new virtual environment in which the wheel is installed."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     (packages,) = folder.glob("lib/python*/site-packages")
@@ -63,7 +63,7 @@ def place(wheel, tmp_path_factory):
 
 @pytest.fixture
 def around(tmp_path, place):
-    """A working folder and environment variables like a reader's, without anything from the checkout."""
+    """An empty working folder, and environment variables as a reader has them, without the checkout."""
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     own |= {"PATH": f"{place}:{os.environ['PATH']}", "CACHE_DIR": str(tmp_path / "cache")}
     return {"cwd": tmp_path, "env": own}
@@ -71,7 +71,7 @@ def around(tmp_path, place):
 
 @contextmanager
 def serving(command, around):
-    """The first output of a serving command, which is then interrupted as by a reader."""
+    """The first output of a command that starts a server; then it is interrupted, as by Ctrl-C."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **around)
     try:
         yield until(process.stdout.readline)

@@ -71,7 +71,7 @@ class Answering(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def proxied(folder, **answer):
-    """A proxy before an upstream: base URL, upstream, log."""
+    """Start nginx before an `Upstream` with this answer; yields nginx's base URL, upstream and log."""
     with Upstream(**answer) as upstream, nginx(folder, f"127.0.0.1:{upstream.server_port}") as (port, _, log):
         yield f"http://127.0.0.1:{port}", upstream, log
 
@@ -197,7 +197,7 @@ FORMS = [("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/plain")]  # 
 
 
 def failure(base, accept, body_bytes=0):
-    """nginx's own answer to a request of so many bytes: status, error message, headers."""
+    """The status, error message and headers of nginx's own answer to a request of so many bytes."""
     line = http.client.HTTPConnection(urlsplit(base).netloc)
     line.putrequest("POST", "/x")
     line.putheader("Accept", accept)
@@ -365,7 +365,7 @@ VIEWERS, CROWD_SECONDS = 300, 4.0  # of the processor: with two of them, all are
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory):
-    """Base URL and processes of the explorer behind nginx; raises the limit of open sockets on this side."""
+    """The base URL and processes of the explorer behind nginx. Also raises the limit of open sockets."""
     folder = tmp_path_factory.mktemp("explorer")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))

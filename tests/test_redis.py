@@ -113,7 +113,7 @@ def join(queue, order, owner="me"):
 
 
 def told(queue, ticket, stop=False):
-    """The answer to one poll of a page: progress, or the outcome."""
+    """The answer to one poll of a page for its training: the progress so far, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
     text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look=None)
     news = json.loads(text or "{}")
@@ -153,7 +153,7 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 
 
 def healthy(worker):
-    """The result of compose.yaml's health check, and the processor seconds that it takes."""
+    """Whether a worker passes the health check of compose.yaml, and how many processor seconds this takes."""
     service = (ROOT / "compose.yaml").read_text().partition("\n  worker:\n")[2]
     (check,) = re.findall(r"^      test: (.*)$", service.partition("\n  redis:\n")[0], re.M)
     before = os.times()

@@ -1,4 +1,4 @@
-"""Rules for every scene: whatever readers can set gives finite, small pictures, the same in both runtimes."""
+"""Rules for every scene: whatever is set, its picture is finite, small, and the same in both runtimes."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def client():
 
 
 def reachable(scene):
-    """Choices that differ from the defaults in one: each option, or the ends of a number."""
+    """Choices of which one differs from its default: each option of a list, or the ends of a number."""
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
         values = [choice.default]
@@ -54,7 +54,7 @@ def reachable(scene):
 
 
 def ends(parameter):
-    """A parameter's smallest and largest value, and 0 where a logarithmic slider ends in it."""
+    """The smallest and the largest value of a parameter, and 0 if its slider is logarithmic."""
     return {parameter.min, parameter.max, *([0.0] if parameter.scale == "log" else [])} - {parameter.value}
 
 
@@ -82,7 +82,7 @@ def test_defaults_and_the_ends_of_every_slider(node, scene):
 
 
 def titles(recipe):
-    """The titles that a picture of the recipe shows at its views and layers."""
+    """The titles of views and layers that a picture of the recipe shows."""
     return [each.title for view in recipe.views for each in (view, *view.layers)]
 
 
@@ -291,7 +291,7 @@ LAID_OUT = ("curve", "grid")  # views whose axes are numbers: where these begin 
 
 
 def flat_on(view, mark, at):
-    """Positions relative to the panel's centre, in units of its smaller side."""
+    """Where points are drawn in a view's panel: relative to its centre, in units of its smaller side."""
     flat, _ = project(view, mark.points(at), view.camera, (1.0, 1.0))
     return flat
 

@@ -21,7 +21,7 @@ def client():
 
 
 def texts(data, key=""):
-    """All texts of a recipe that readers may see."""
+    """All strings in a recipe that readers may see, without names and other keys that only the code uses."""
     if isinstance(data, dict):
         for name, value in data.items():
             if name not in UNSEEN:

@@ -1,4 +1,4 @@
-"""Wait for what another process does."""
+"""Wait until another process has done something."""
 
 import time
 import urllib.request
@@ -17,9 +17,9 @@ def until(condition, seconds=PATIENCE):
 
 
 def soon(seconds, limit, attempts=5):
-    """Whether one of some attempts takes less than a limit.
+    """Whether `seconds()`, a measured time, is below a limit in at least one of some attempts.
 
-    A server that is wrong exceeds it each time; one that is right may do so once, on a busy machine.
+    A server with a fault exceeds the limit each time; a correct one may exceed it once, on a busy machine.
     """
     return any(seconds() < limit for _ in range(attempts))
 

@@ -1,8 +1,9 @@
-"""Run the modules of assets/ in one Node process, and bound the rounding errors of their results.
+"""Run the modules of assets/ in a Node process, and compare their results with NumPy's.
 
 A step may amplify rounding errors, for example when it normalises the difference of two nearly equal numbers.
-So tolerances are computed step by step as bounds on what rounding alone can do. They stay far below 1e-5 of a
-point's size unless the drawn case is ill-conditioned, and then a larger difference still counts as an error.
+So the tolerance of a comparison is computed step by step, as a bound of the differences that rounding alone
+can cause. It is far below 1e-5 of a point's size unless a random case is ill-conditioned; and also then a
+difference beyond the bound is an error.
 """
 
 import base64
@@ -36,14 +37,14 @@ RUNNER = Path(__file__).parent / "engine_runner.mjs"
 ONE_ROUNDING = 2.0**-22  # rounding a stage to float32, and what is computed from it: four times half a unit
 DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
-PAST = 1e100  # a bound that large is no bound, but its square is finite
+PAST = 1e100  # stands for an infinite bound, but its square is finite
 JUMPING = ("round", "reciprocal")
 RISING = ("log10", "sqrt")  # without a largest slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
 
 class Node:
-    """A Node process as a context manager: `node.ask("run", recipe=…, cases=…)`."""
+    """A Node process with engine_runner.mjs, as a context manager: `node.ask("run", recipe=…, cases=…)`."""
 
     def __enter__(self):
         command = [shutil.which("node"), str(RUNNER)]
@@ -61,8 +62,10 @@ class Node:
         return reply["answer"]
 
     def run(self, recipe, cases, *, marks=()):
-        """For each (params, progress, followed): the browser's stages (None if as in the case before),
-        positions, and what marks show.
+        """Compute a recipe in the browser's engine, for each case (params, progress, followed point).
+
+        The answer to a case has the stages of all clouds (None if they are those of the case before), the
+        current points, and the points that each mark in `marks` shows.
         """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
@@ -102,8 +105,8 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and for each of its points a bound (n,) of the rounding errors to
-    `unit`.
+    """The cloud's stages in float64, and for each a bound (n,) of the error of each point if numbers are
+    rounded to `unit`.
 
     Cached, since many clouds may read this one.
     """
@@ -235,13 +238,13 @@ def _normalized(step: Normalize, v, error, params, unit):
 
 
 def _ratio(error, size):
-    """A relative error: infinite for 0 ± something, whose direction is unknown; 0 for an exact zero."""
+    """The relative error: infinite for 0 ± something, whose direction is unknown; 0 for an exact zero."""
     unknown = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, size, out=unknown, where=size > 0)
 
 
 def largest(entries, params):
-    """The norm of the sum of |base|, |terms| and |tracks|: cancellation does not reduce rounding errors."""
+    """The norm of |base| + |terms| + |tracks|, since cancellation does not reduce rounding errors."""
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
     return size + sum(
@@ -250,7 +253,7 @@ def largest(entries, params):
 
 
 def bound_at(cloud, params, progress, *, unit, rounding):
-    """The error (n,) that rounding may have caused in the positions at a progress."""
+    """A bound (n,) of the error that rounding can cause in the points of a cloud between stages."""
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)
     k = min(int(progress), max(len(known) - 2, 0))
@@ -264,8 +267,8 @@ def length(x):
 
 
 def farthest(got, want, allowed):
-    """The largest distance between two clouds relative to the tolerance; infinite if a number is not
-    finite.
+    """The largest distance between corresponding points, divided by the tolerance; infinite if a number is
+    not finite.
     """
     if not np.isfinite(got).all():
         return np.inf

@@ -21,7 +21,7 @@ def node():
 
 
 def agree(node, *steps, before=(), n=4):
-    """Compare the stages of a cloud of points and directions in 4 dimensions."""
+    """Compare the browser's stages with NumPy's, for n random pairs of a point and a direction in 4D."""
     points = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
     clouds = (*before, Cloud("pairs", points, Pipeline(steps)))
     names = [str(k) for k in range(max(len(steps), 1) + 1)]

@@ -133,7 +133,7 @@ SLIDING = Entries(0.125, {"e": 1.0})
 
 
 def views_of(cloud):
-    """Matrices from each of a cloud's stages, plain and transposed."""
+    """References to each stage of a cloud as a matrix, plain and transposed."""
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]
 
@@ -178,7 +178,7 @@ def cases(draw):
 
 @cache
 def moments(last):
-    """Parameters and a progress."""
+    """Random values of the parameters, and a progress between stage 0 and `last`."""
     params = {p.name: st.integers(64 * p.min, 64 * p.max).map(lambda k: k / 64) for p in PARAMETERS}
     return st.tuples(st.fixed_dictionaries(params), st.integers(0, last) | st.floats(0, last))
 
