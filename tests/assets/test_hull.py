@@ -23,7 +23,7 @@ def found(node, points):
 
 
 def edges(order):
-    """The segments of an outline, without directions."""
+    """The segments of an outline as a set of unordered pairs of points."""
     pairs = pairwise(order)
     return {frozenset(pair) for pair in pairs if -1 not in pair}
 
@@ -47,7 +47,7 @@ def test_corners_of_whole_numbers(node, d, n, seed, wide):
 @settings(max_examples=40)
 @given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
 def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
-    """2n points that are all corners have 4n − 4 faces, however near two of them are."""
+    """Of n pairs of nearby points on a sphere all 2n are corners, so that the hull has 4n − 4 triangles."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     points = np.concatenate([points, points + apart * rng.normal(size=(n, 3))])

@@ -83,7 +83,7 @@ def written_in_browser(node, state):
 
 
 def as_told(state):
-    """A state from Python in the browser's format."""
+    """A state that Python has read from a link, in the format of link.mjs."""
     numbers = [*state.camera, 0, 0, 0][:6] if state.camera else []
     camera = {"eye": numbers[:3], "center": numbers[3:]} if numbers else None
     own = {name: getattr(state, name) for name in ("progress", "follow", "theme", "tour")}
@@ -112,7 +112,7 @@ def attempt(call):
 
 
 def compare(node, scene, search):
-    """Compare both on one link; returns the names that both refuse."""
+    """Read a link in Python and in the browser, and compare; returns the names whose values both refuse."""
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}
     whole, server = (
@@ -140,7 +140,7 @@ def compare(node, scene, search):
 
 
 def both_refuse(node, scene, chosen, name, text):
-    """Whether both refuse a text for a name, with a message that contains the name; they must agree."""
+    """Whether Python and the browser both refuse a value, naming it; fails if only one of them does."""
     theirs = in_browser(node, scene, chosen, encoded([(name, text)]))["wrong"]
     choices = {each: str(value) for each, value in chosen.items()}
     ours = attempt(lambda: state_of(scene, {**choices, name: text}))
@@ -216,7 +216,7 @@ def test_a_scenes_link_means_the_same_to_both(node, scene, data):
 
 @pytest.mark.parametrize("scene", REAL, ids=lambda scene: scene.slug)
 def test_a_stop_is_the_same_whole_state_in_both(node, scene):
-    """A stop of the tour means the same whole state in both: values that it does not name are the scene's."""
+    """A stop of the tour means the same whole state in both; what it does not name has the default."""
     for stop in scene.text.tour:
         assert compare(node, scene, encoded(stop.state.items())) == set(), stop.title
 
@@ -364,7 +364,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """Such a number once took seconds, by backtracking of the regular expression."""
+    """Reading a long number takes no time; the regular expression once took seconds, by backtracking."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})

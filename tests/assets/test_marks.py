@@ -73,7 +73,7 @@ def node():
 
 @cache
 def row(widths):
-    """A row at the progress or at a stage, sometimes divided by another that is far from 0."""
+    """A row of the current points or of a stage, sometimes divided by another row that is far from 0."""
 
     def weights(stage):
         most = max(widths) if stage is None else widths[stage]
@@ -177,7 +177,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """The tolerance for a point between stages."""
+    """The tolerance for a cloud's points, at its stages and at a progress: what rounding can do."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -185,7 +185,7 @@ def allowed(cloud, params, progress):
 
 
 def reach(row):
-    """The largest display coordinate of a unit vector under a row, for parameters up to 2 in size."""
+    """The largest display coordinate that a row gives a unit vector, if no parameter is larger than 2."""
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
 

@@ -21,7 +21,7 @@ def node():
 
 
 def agrees(node, *sets):
-    """Compare a sequence of key sets, in which each starts from the results for the one before."""
+    """Compare both on several key sets in a row; the browser starts from its results for the last."""
     n, d = sets[0].shape
     answers = node.ask("selections", sets=[keys.ravel().tolist() for keys in sets], n=n, d=d)
     for keys, got in zip(sets, answers, strict=True):

@@ -34,7 +34,7 @@ SLIDER_MIN, SLIDER_MAX = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]
 
 
 def after(node, *acts):
-    """The state after each command, once it has a recipe."""
+    """The player's state after each of some commands, which are given once it has a recipe."""
     return node.ask("state", recipe=RECIPE, usual={}, acts=[["take"], *acts])[1:]
 
 
@@ -153,7 +153,7 @@ def test_what_is_seen_together_stays_together(node):
 
 @pytest.mark.parametrize("slug", ["select", "ffn", "spiral", "drift"])
 def test_the_picture_is_that_of_where_things_are_however_they_came_there(node, slug):
-    """Arrays are reused between frames: earlier results must not affect the picture."""
+    """The picture depends only on the present state, though its arrays are reused between frames."""
     scene = scenes()[slug]
     recipe = {**scene.json(), **packed(state_of(scene, {}).recipe), "chosen": {}, "text": None}
     last = len(recipe["stages"]) - 1
@@ -265,7 +265,7 @@ MOMENTS = list(range(0, 3001, 50))
 
 
 def course(node, way, hand, moments=MOMENTS):
-    """For each moment, the state just after the reader's commands, and at the end."""
+    """For each moment at which the reader may act, the state just after that, and at the end."""
     usual = {"d": "3"}
     recipes = [
         {**SCENE.json(), **packed(state_of(SCENE, {"d": d}).recipe), "chosen": {"d": d}, "text": None}
@@ -283,7 +283,7 @@ def values(told):
 @pytest.mark.parametrize("way", COURSES)
 @pytest.mark.parametrize("hand", HANDS)
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
-    """Values that the reader sets while a change arrives are kept; all else is as without the reader."""
+    """What the reader sets while a change is on its way stays; all else is as without the reader."""
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])
     for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):
@@ -297,7 +297,7 @@ def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, ha
 
 
 def unsaid(query, words):
-    """The names in a query that are not in a text."""
+    """The names in a query that do not occur in a text."""
     said = {each.split("=")[0] for each in words.split("&")}
     return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
 

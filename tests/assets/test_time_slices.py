@@ -59,7 +59,7 @@ def test_no_frame_does_more_than_its_share(node, choices):
 
 
 def test_while_a_slider_moves_on_something_new_is_shown_now_and_then(node):
-    """Also if no run to the shown time fits into a frame."""
+    """New results appear while a slider moves, even if no frame has time for the whole solution."""
     changed = np.array([frame["changed"] for frame in sliced(node, *BETA)["frames"][: len(BETA)]])
     (tokens,) = of_tokens(recipe_of(SCENE, n=str(N)))
     times = np.flatnonzero(changed[:, tokens])
@@ -87,6 +87,6 @@ def test_a_token_follows_the_hand_under_every_placement(node):
 
 
 def of_tokens(recipe):
-    """The numbers of the marks of tokens, among all marks of the recipe."""
+    """The indices of the marks that draw tokens, among all marks of the recipe."""
     layers = [layer for view in recipe.views for layer in view.layers]
     return [k for k, layer in enumerate(layers) if isinstance(hand_of(layer), Relocate)]

@@ -43,8 +43,8 @@ def page(kept):
 
 
 def barriers(page):
-    """Axe's violations on a page in the light theme, and in the dark theme, whose colours and pictures
-    differ.
+    """The violations that axe finds on a page in the light theme; and in the dark theme, by the rules about
+    colours and pictures, in which it differs.
     """
     if page.evaluate("!window.axe"):
         page.evaluate(AXE.read_text("utf-8"))
@@ -58,7 +58,7 @@ def barriers(page):
 
 
 def unseen(page):
-    """The controls without visible focus."""
+    """The controls of a page that do not look different when they have the focus."""
     return [element for element, is_seen in page.evaluate(SEEN, CONTROLS) if not is_seen]
 
 
@@ -86,7 +86,7 @@ def test_axe_finds_nothing_in_the_dialogs(page):
 
 
 def tells(page, words):
-    """Wait until the description of the figure's state contains some words; the whole description."""
+    """Wait until the description of the figure's state contains some words, and return the description."""
     page.wait_for_function(
         "(words) => document.querySelector('.told')?.textContent.includes(words)",
         arg=words,
@@ -165,7 +165,7 @@ def test_keys_follow_points_and_turn_the_scene(page):
 
 
 def test_letters_can_be_turned_off(page):
-    """Single-character shortcuts, as WCAG 2.1.4 requires, for users of speech input."""
+    """Single-character shortcuts can be turned off, as WCAG 2.1.4 requires, for users of speech input."""
     visit(page, "/layernorm?n=60")
     page.get_by_role("button", name="Keys (?)").click()
     page.get_by_label("Use letters, digits and punctuation as shortcuts").uncheck()

@@ -35,7 +35,7 @@ def page(kept):
 
 
 def fits(page):
-    """The field fills its axes, and these have the size that the page gives them."""
+    """Wait until the field has its size, check that it fills its axes, and return the box of these."""
     until(page, FITS)
     frames(page)
     painted, axes = player(page, BOXES, FIELD)

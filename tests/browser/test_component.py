@@ -35,7 +35,7 @@ TURNS = {
 
 @pytest.fixture
 def documented():
-    """The address of docs/dash_app.py, unchanged and running."""
+    """Run docs/dash_app.py unchanged; yields its address."""
     port = str(free())
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PORT": port}
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -64,7 +64,8 @@ def served(app):
 
 
 def strange(heard):
-    """An application at a prefix, with its own policy and styles, and a button for each of TURNS.
+    """A Dash application at a path prefix, with its own styles and Content-Security-Policy, and a button for
+    each of TURNS.
 
     heard: collects what callbacks receive.
     """

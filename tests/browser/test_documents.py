@@ -16,7 +16,7 @@ addEventListener("DOMContentLoaded", watch);"""
 
 
 def weighed(page):
-    """The compressed bytes of all that a page loads."""
+    """A list that gets the compressed size, in bytes, of each file that the page loads from now on."""
     sizes, session = [], page.context.new_cdp_session(page)
     session.send("Network.enable")
     session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
@@ -24,7 +24,7 @@ def weighed(page):
 
 
 def silent(page):
-    """Scripts never finish loading."""
+    """From now on, let no script of a page finish loading."""
     page.route(SCRIPT, lambda route: None)
 
 

@@ -46,7 +46,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def files(folder):
-    """A plain file server for a folder: its base URL."""
+    """Serve a folder with a plain file server; yields its base URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
@@ -80,7 +80,7 @@ def fetched(url):
 
 @pytest.mark.all_scenes
 def test_the_first_picture_is_light(server):
-    """The page with its picture, and all that delays its first paint, compressed."""
+    """An embed is light until it is seen: its page, its picture, and what delays the first paint."""
     for slug in scenes():
         with urllib.request.urlopen(f"{server}/embed/{slug}") as answer:
             page = answer.read().decode()

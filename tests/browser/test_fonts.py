@@ -23,7 +23,7 @@ MARK = """(root) => {
 
 
 def drawn(page, root):
-    """The typefaces that draw a page's text, the number of glyphs, and of styles."""
+    """The typefaces in which the text of a page is drawn, the number of glyphs, and the number of styles."""
     count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):

@@ -46,8 +46,8 @@ def page(kept):
 
 
 def ink(page, kept):
-    """The drawn size of some layers of the main figure, and its distance from the centre, relative to the
-    panel's smaller side; and whether it keeps off the edge.
+    """Measure the pixels of some layers of the main figure: their size and the distance of their middle from
+    the panel's, relative to its smaller side; and whether they stay away from its edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)
@@ -82,7 +82,9 @@ def shares(page, scene):
 
 
 def computed(slug, size):
-    """The corners of the main figure's marks, in pixels from the centre, with the extent of points."""
+    """The computed bounding box of the main figure's marks, with the size of points: two corners, in pixels
+    from the panel's centre.
+    """
     state = state_of(scenes()[slug], {})
     view, found = state.recipe.views[0], []
     at = state.recipe.moment(state.params, state.progress, followed=state.follow)

@@ -27,14 +27,14 @@ T = "fold --set t=1.5 --out fold.html"
 
 
 def block(name):
-    """The code block that the guide shows for a tool."""
+    """The code block that docs/embedding.md shows for a tool."""
     found = re.search(rf"<!-- page: {re.escape(name)} -->\n(`{{3,}})\w*\n(.*?)\n\1", DOCS, re.S)
     return found[2]
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with the page, and the figure that its first lines export."""
+    """The working folder, with the page of the guide, and the figure that its first commands export."""
     monkeypatch.chdir(tmp_path)
     assert f"normscape export {T}" in DOCS
     app.main(["export", *T.split()])
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def lives(page, words="LayerNorm folds the circle"):
-    """The frame with this title shows the exported state of the figure, and the figure can move."""
+    """Check that the frame with this title shows the exported state, and that its figure can move."""
     frame = page.locator(f"iframe[title='{words}']").element_handle().content_frame()
     until(frame, "p.ready")
     assert frame.evaluate("() => normscape.players[0].params.t") == 1.5

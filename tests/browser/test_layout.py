@@ -13,7 +13,7 @@ FINGER = 40  # pixels
 
 
 def resize(page, size):
-    """Resize the window, and wait for the page's layout, which may follow later."""
+    """Resize the window, and wait until the page has changed its layout, which may be a little later."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.wait_for_function("(size) => innerWidth === size[0] && innerHeight === size[1]", arg=size)
     frames(page)

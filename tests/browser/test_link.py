@@ -29,7 +29,7 @@ def query(page):
 
 
 def written(page, name):
-    """Wait until the link contains a name."""
+    """Wait until the link in the page's address has a value for a name."""
     page.wait_for_function(
         "(name) => new URLSearchParams(location.search).has(name)", arg=name, timeout=TIMEOUT_MS
     )

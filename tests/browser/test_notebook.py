@@ -40,7 +40,7 @@ DOES = """async (code) => { const { kernel } = jupyterapp.shell.currentWidget.se
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A JupyterLab with a notebook a.ipynb of CELLS: its address, and the folder."""
+    """Run JupyterLab with a notebook a.ipynb made of CELLS; yields its address and its folder."""
     import nbformat
 
     folder, port = tmp_path_factory.mktemp("lab"), free()

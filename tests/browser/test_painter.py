@@ -128,7 +128,7 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 
 
 def open_with(page, path, query, state, progress):
-    """Open the page with the state, drawn by the public path."""
+    """Open a page in a state at a progress, drawn by Plotly's public functions (the public path)."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}#public")
     rest(page)
@@ -216,7 +216,7 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
 
 
 def ink(page):
-    """Pixels of the first figure that are as dark as text, and grey."""
+    """The number of dark pixels in the first figure, without its legend."""
     frames(page)
     seen = shot(page, page.locator(".figure").first, ".legend { visibility: hidden }")
     return int((seen.max(axis=-1) < 120).sum())

@@ -34,7 +34,7 @@ def places(page):
 
 
 def token_and_place(page):
-    """The place of a visible token that stands alone, and one a sixth of a turn off, nearer to the centre."""
+    """The pixel of a visible token far from others, and one a sixth of a turn away, nearer the centre."""
     at, centre = places(page)
     seen = np.flatnonzero(~np.isnan(at[:, 0]))
     apart = np.linalg.norm(at[seen, None] - at[seen], axis=-1) + np.where(np.eye(len(seen)), 1e9, 0)
@@ -46,7 +46,7 @@ def token_and_place(page):
 
 
 def off(page, pixel, query):
-    """How far the followed token is from a pixel; on a circle from its direction."""
+    """How many pixels the followed token is from a pixel; on a circle, from the direction of that pixel."""
     at, centre = places(page)
     way, there = at[player(page, "p.followed")] - centre, pixel - centre
     if "d=3" not in query:

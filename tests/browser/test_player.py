@@ -84,7 +84,7 @@ def page(kept):
 
 
 def hover(page, i):
-    """The text of the hover label of point i."""
+    """Move the pointer to point i, and return the text of its hover label."""
     x, y, _ = player(page, PROJECTED)[i]
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y, steps=3)
@@ -93,7 +93,7 @@ def hover(page, i):
 
 
 def nearest(page):
-    """The point nearest to the eye, which nothing hides."""
+    """The index of the point that is nearest to the camera, so that nothing hides it."""
     return int(np.argmin([depth for _, _, depth in player(page, PROJECTED)]))
 
 
@@ -203,7 +203,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
 
 @pytest.mark.parametrize("way", ["", "#public"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
-    """Plotly ignores the mouse for half a second after each of its updates."""
+    """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update."""
     visit(page, f"/layernorm?{SMALL_3D}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
     rest(page)
@@ -242,7 +242,7 @@ SWAY = """async (time) => {
 
 
 def test_a_space_opens_where_it_stays(page):
-    """Plotly's camera would arrive there after half a second, in which it ignores input."""
+    """The first drawing has its final camera; Plotly's would ignore input, and move for half a second."""
     visit(page, f"/layernorm?{SMALL_3D}")
     assert page.evaluate(SWAY, 400) == 0
 

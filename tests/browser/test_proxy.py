@@ -31,7 +31,7 @@ WATCH = (
 
 @contextmanager
 def proxy(behind):
-    """A proxy that forwards only paths below PREFIX to a server: its base URL."""
+    """Run a proxy that forwards only paths below PREFIX to a server; yields its base URL."""
 
     class Proxy(BaseHTTPRequestHandler):
         def do_GET(self):

@@ -81,12 +81,12 @@ STOPS = f"""(() => {{
 
 
 def together(hero, card, hidden):
-    """Whether the tour's card and the figure are visible together."""
+    """Whether most of the main figure and all of the tour's card are visible at the same time."""
     return hero >= 0.7 and card > 0.99 and hidden <= 1
 
 
 def apart(seen):
-    """The numbers, from 1, of the stops at which `together` fails."""
+    """The stops of a tour at which `together` fails, in words, with their numbers from 1; "" if none does."""
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
     return "; ".join(told.format(*each) for each in cut)
@@ -94,13 +94,13 @@ def apart(seen):
 
 @pytest.fixture(scope="module", params=scenes().values(), ids=scenes())
 def scene(request):
-    """Each scene with all of its tests in a row, so that its page is loaded once."""
+    """Each scene; all tests of one scene run in a row, so that its page is loaded only once."""
     return request.param
 
 
 @pytest.fixture
 def window(window, request):
-    """Figures are only drawn for the window sizes of a scene's tests."""
+    """The size of the page; None for tests that use `opened`, which keep that of the test before."""
     return None if "opened" in request.fixturenames else window
 
 

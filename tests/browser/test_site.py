@@ -28,13 +28,13 @@ def variants(scene):
 
 
 def undressed(slug, moving):
-    """The card of a scene, moving or still; for other scenes the still card replaces the moving one."""
+    """The card of a scene, moving or still; to save time, only that of CHOSEN moves."""
     return UNDRESSED(slug, moving and slug == CHOSEN)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, worker_id):
-    """The written site; written once for all processes of the test run."""
+    """The folder of the static site, which is written once for all processes of the test run."""
     own = tmp_path_factory.getbasetemp()
     root = (own if worker_id == "master" else own.parent) / "site"
     with FileLock(f"{root}.lock"):
