@@ -64,8 +64,8 @@ export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 export const parameterOf = (recipe, name) =>
   /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
 
-/** The parameter that the clock runs, if there is one. @param {Recipe} recipe
- * @returns {Parameter | undefined} */
+/** The clock of a recipe: the parameter, such as the training step, that can run by itself from its minimum
+ * to its maximum; undefined if there is none. @param {Recipe} recipe @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
 /** Whether a step is the identity, x ↦ x, for all parameters, so that nothing moves. @param {Step} step */

@@ -8,7 +8,7 @@ import { dot } from "./vectors.mjs";
 // no other point has the same image; some others have; the whole linear piece has
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
-const MAX_EXACT_BITS = 52; // a JavaScript number holds an integer of so many bits exactly
+const MAX_EXACT_BITS = 52; // a JavaScript number can hold every integer of so many bits
 const RANK_TOLERANCE = 1e-9; // in lengths of the longest row: smaller differences are rounding
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */

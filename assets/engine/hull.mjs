@@ -17,7 +17,7 @@ import { image } from "./image.mjs";
 // because points come in float32
 const FLATNESS_TOLERANCE = 5e-7;
 // relative to the size of the point set: a point that is higher above a face than this is outside of it. With
-// a much larger tolerance, the faces for which this holds need not hang together
+// a much larger tolerance, the faces that a point is outside of might not form one connected region
 const VISIBILITY_TOLERANCE = 1e-13;
 
 /** The convex hull of n points with d coordinates each, which may span at most three dimensions. If an
@@ -139,7 +139,7 @@ function line(x, n) {
 }
 
 /** The hull of points in the plane, by Andrew's monotone chain. @param {Float64Array} x @param {number} n
- * @param {number} tolerance a corner that sticks out less than this is none */
+ * @param {number} tolerance a point that sticks out less than this is not a corner */
 function polygon(x, n, tolerance) {
   const sorted = Array.from({ length: n }, (_, i) => i).sort(
     (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],
@@ -174,7 +174,7 @@ function outside(x, a, b, c) {
  * after the other. The faces that a new point lies outside of are removed, and new faces join the rim of
  * the hole to the point. @param {Float64Array} x @param {number} n @param {number} tolerance for corners */
 function polyhedron(x, n, tolerance) {
-  const seen = (VISIBILITY_TOLERANCE / FLATNESS_TOLERANCE) * tolerance;
+  const visibilityTolerance = (VISIBILITY_TOLERANCE / FLATNESS_TOLERANCE) * tolerance;
   const first = tetrahedron(x, n);
   const middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
   const [a, b, c, d] = first;
@@ -190,7 +190,7 @@ function polyhedron(x, n, tolerance) {
     /** @type {Face[]} */ const kept = [];
     for (const face of faces) {
       const [p, q, r] = face.corners;
-      if (above(x, face, i) > seen)
+      if (above(x, face, i) > visibilityTolerance)
         edges
           .add(n * p + q)
           .add(n * q + r)
@@ -263,21 +263,21 @@ const above = (x, { normal, offset }, i) =>
  * direction of the sum of the normals of the faces around it. @param {Float64Array} x @param {Face[]} faces
  * @param {number} tolerance */
 function extremes(x, faces, tolerance) {
-  /** @type {Map<number, {up: number[], beside: Set<number>}>} */ const around = new Map();
+  /** @type {Map<number, {up: number[], neighbours: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {
     for (const p of corners) {
-      const known = around.get(p) ?? { up: [0, 0, 0], beside: new Set() };
+      const known = around.get(p) ?? { up: [0, 0, 0], neighbours: new Set() };
       around.set(p, known);
       normal.forEach((w, j) => {
         known.up[j] += w;
       });
-      for (const q of corners) if (q !== p) known.beside.add(q);
+      for (const q of corners) if (q !== p) known.neighbours.add(q);
     }
   }
   const isCorner = (/** @type {number} */ p) => {
-    const { up, beside } = /** @type {{up: number[], beside: Set<number>}} */ (around.get(p));
+    const { up, neighbours } = /** @type {{up: number[], neighbours: Set<number>}} */ (around.get(p));
     const long = Math.hypot(...up);
-    return [...beside].every(
+    return [...neighbours].every(
       (q) => up.reduce((s, w, j) => s + w * (x[3 * p + j] - x[3 * q + j]), 0) > tolerance * long,
     );
   };

@@ -16,7 +16,8 @@
 import { dot } from "./vectors.mjs";
 
 const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or distance
-const MIN_AXIS_RATIO = 1e-4; // of the shortest image of an axis to the longest: below, no invertible map
+// of the shortest image of an axis to the longest: with a smaller ratio a map counts as not invertible
+const MIN_AXIS_RATIO = 1e-4;
 
 /** @type {WeakMap<Points, Frame>} results of `frame` */
 const frames = new WeakMap();

@@ -3,8 +3,8 @@
  * The largest attention weight that any query can give to a key that no query can select, by Newton's method.
  * Pure.
  *
- * @typedef {{rows: Float64Array, size: number, n: number, d: number}} Seen n keys relative to a place (an
- *   origin). rows: one row of n numbers for each coordinate, then one for the product of each two
+ * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys relative to a place
+ *   (an origin). rows: one row of n numbers for each coordinate, then one for the product of each two
  *   coordinates, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest distance of a key from
  *   the place
  */
@@ -31,9 +31,9 @@ const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 
 /**
  * The keys relative to a place, with the products of each two of their coordinates. The result is valid until
  * the next call, which reuses its memory. @param {ArrayLike<number>} keys @param {number} n @param {number} d
- * @param {number[]} from @returns {Seen}
+ * @param {number[]} from @returns {RelativeKeys}
  */
-export function seen(keys, n, d, from) {
+export function relativeKeys(keys, n, d, from) {
   const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
   let size = 0;
   for (let i = 0; i < n; i++) {
@@ -57,8 +57,8 @@ export function middle(keys, n, d) {
 }
 
 /**
- * The coordinates of key k, relative to the place of `seen`.
- * @param {Seen} all @param {number} k @returns {number[]}
+ * The coordinates of key k, as in `relativeKeys`: relative to the place given there.
+ * @param {RelativeKeys} all @param {number} k @returns {number[]}
  */
 export function coordinates({ rows, n, d }, k) {
   /** @type {number[]} */ const out = [];
@@ -68,11 +68,11 @@ export function coordinates({ rows, n, d }, k) {
 
 /** Minimise L(q) = log Σ exp⟨q, k − h⟩ over the query q, by Newton's method; the sum runs over all keys k,
  * including h. If h lies inside the convex hull of the other keys, e^(−min L) is the largest attention weight
- * that any query can give h; and at that query, the average of the other keys by their weights is h. @param
- * {Seen} all the keys @param {number[]} key h @param {number[] | null} [start] a query near the minimum
- * @param {number} [exact] stop once a step is expected to lower L by no more than this; by default, once the
- * weight is known to FRAME_WEIGHT_TOLERANCE @returns {{query: number[], value: number}} the query, and min L
- */
+ * that any query can give h; and at that query, the average of the other keys by their weights is h.
+ * @param {RelativeKeys} all the keys @param {number[]} key h @param {number[] | null} [start] a query near
+ * the minimum @param {number} [exact] stop once a step is expected to lower L by no more than this; by
+ * default, once the weight is known to FRAME_WEIGHT_TOLERANCE @returns {{query: number[], value: number}} the
+ * query, and min L */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);
@@ -113,8 +113,9 @@ function less(x, part, y) {
 
 /** How far a Newton step leads beyond the quadratic approximation of L. Of the changes of the keys' scores by
  * the step, relative to their weighted mean: the largest absolute value (far), and the weighted mean of their
- * cubes, which is the third-order term of L (cubes). The weights are the softmax in SOFTMAX_SCRATCH. @param
- * {Seen} all @param {number[]} move the step @param {number[]} mean the weighted mean of the keys */
+ * cubes, which is the third-order term of L (cubes). The weights are the softmax in SOFTMAX_SCRATCH.
+ * @param {RelativeKeys} all @param {number[]} move the step @param {number[]} mean the weighted mean of the
+ * keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);
@@ -143,7 +144,7 @@ function exp(x) {
 }
 
 /** The softmax of the scores ⟨q, k⟩ of all keys k (p, in SOFTMAX_SCRATCH), and log Σ exp⟨q, k⟩ (value).
- * @param {Seen} all @param {number[]} q */
+ * @param {RelativeKeys} all @param {number[]} q */
 export function softmax({ rows, n, d }, q) {
   const p = grown(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);
@@ -162,8 +163,8 @@ const ROW_SUMS = /** @type {number[]} */ ([]);
  * and the covariance of the keys, weighted by the softmax of their scores: they are left in SOFTMAX_MEAN and
  * SOFTMAX_COVARIANCE (lower half), the softmax in SOFTMAX_SCRATCH. The covariance gets a small ridge, so that
  * it is invertible also if the keys do not vary in some direction. ROWS_PER_PASS sums are computed in one
- * loop, so that the processor need not wait for one addition before the next. @param {Seen} all @param
- * {number[]} q */
+ * loop, so that the processor need not wait for one addition before the next. @param {RelativeKeys} all
+ * @param {number[]} q */
 function moments(all, q) {
   const { rows, n, d } = all;
   const { p, value } = softmax(all, q);

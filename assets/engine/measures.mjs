@@ -60,9 +60,10 @@ const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
 /** A cached version of the function `find` of points. Results are cached by the identity of the array of
- * points; if there is none, `find` also gets the previous result for the same cloud (before), from which it
- * can start. @template T @param {(points: Float64Array, n: number, d: number, before: T | undefined, name:
- * string, moment: Moment) => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+ * points. If no result is cached for an array, `find` is called with the latest result for the same cloud
+ * (before), from which it can start. @template T @param {(points: Float64Array, n: number, d: number, before:
+ * T | undefined, name: string, moment: Moment) => T} find
+ * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
   /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();

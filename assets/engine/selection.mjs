@@ -23,15 +23,15 @@
  */
 
 import { image } from "./image.mjs";
-import { coordinates, evenest, middle, seen, softmax } from "./largest_weight.mjs";
+import { coordinates, evenest, middle, relativeKeys, softmax } from "./largest_weight.mjs";
 import { LEAD_TOLERANCE, flat, lead, mixed } from "./nearest_point.mjs";
 import { dot, grown, scores } from "./vectors.mjs";
 
-/** @typedef {import("./largest_weight.mjs").Seen} Seen */
+/** @typedef {import("./largest_weight.mjs").RelativeKeys} RelativeKeys */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
-// of all weights: smaller ones stand for 0, because on the edge of a hull the most even weights are only a
-// limit
+// a share of the sum of all weights: smaller weights count as 0. For a key on the boundary of a hull some
+// weights are 0 only in the limit, which Newton's method does not reach
 const MIN_WEIGHT = 1e-10;
 
 const SCORES_SCRATCH = { buffer: new Float64Array(0) };
@@ -48,15 +48,16 @@ export function selection(keys, n, d, before) {
       keys,
       proofs: before.proofs.map(({ query, among }) => ({ query: query && moved.query(query), among })),
     };
-  const all = seen(keys, n, d, middle(keys, n, d));
+  const all = relativeKeys(keys, n, d, middle(keys, n, d));
   const proofs = Array.from({ length: n }, (_, k) => fate(keys, all, k, before?.proofs[k]));
   return { keys, wins: proofs.map(({ query }) => query !== null), proofs };
 }
 
 /**
  * Decide whether key k is selectable. Tries, in this order: the proof of the previous moment; two obvious
- * queries, the key itself and its offset from the mean of all keys; and Wolfe's algorithm. @param
- * {ArrayLike<number>} keys @param {Seen} all @param {number} k @param {Proof} [before] @returns {Proof}
+ * queries, the key itself and its offset from the mean of all keys; and Wolfe's algorithm.
+ * @param {ArrayLike<number>} keys @param {RelativeKeys} all @param {number} k @param {Proof} [before]
+ * @returns {Proof}
  */
 function fate(keys, all, k, before) {
   const { n, d } = all;
@@ -69,9 +70,8 @@ function fate(keys, all, k, before) {
   return { query: found.margin > 0 ? found.query : null, among: found.among };
 }
 
-/** Whether a query gives key k a higher score than every other key, by more than rounding. @param {Seen} all
- * @param {number} k
- * @param {number[]} query */
+/** Whether a query gives key k a higher score than every other key, by more than rounding.
+ * @param {RelativeKeys} all @param {number} k @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
   const p = grown(SCORES_SCRATCH, n);
   scores(rows, n, d, query, p);
@@ -109,7 +109,7 @@ export function weights(selection, n, d, before) {
   const moved = before && image(before.selection.keys, keys, n, d);
   if (before && moved)
     return { selection, largest: before.largest, queries: before.queries.map(moved.query), steps: null };
-  const all = seen(keys, n, d, middle(keys, n, d));
+  const all = relativeKeys(keys, n, d, middle(keys, n, d));
   const largest = new Float64Array(n).fill(1);
   const none = new Array(d).fill(0);
   const queries = wins.map(() => none);
@@ -140,7 +140,7 @@ export function certificate(keys, n, d, k) {
   if (n < 2) return { margin: Infinity, query: new Array(d).fill(0), weights, largest: 1 };
   const { margin, query: best } = lead(keys, n, d, k);
   if (margin > 0) return { margin, query: best, weights, largest: 1 };
-  const all = seen(
+  const all = relativeKeys(
     keys,
     n,
     d,

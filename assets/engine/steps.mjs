@@ -92,7 +92,8 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
-const NEGLIGIBLE_LOG_WEIGHT = -40; // relative to the largest weight: smaller weights change no double sum
+// weights below e⁻⁴⁰ of the largest are skipped: they would not change a sum in doubles
+const NEGLIGIBLE_LOG_WEIGHT = -40;
 
 /** Self-attention among n points. The coordinates of each are its query, its key and its value, in this
  * order. Returns for each point the attention-weighted average of the values, and after it the attention
@@ -179,7 +180,7 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
   const start = onDesk(x, 3 * depth);
-  // x may be the output of earlier branches at the same depth
+  // if x is itself the output of earlier branches at this depth, the result goes to another desk
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
   const joined = 3 * depth + 1;
   const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
@@ -221,9 +222,10 @@ function branch(x, n, steps, count, params, all, first, depth) {
 
 /** Iterate a pipeline: the state of point k is the pipeline applied to the state of point k − 1, followed by
  * point k's own inputs. Point 0 begins with its first `step.state` coordinates. After `step.count` iterations
- * the state stays; if this count is no whole number, the last iteration goes only this part of its way.
- * @param {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Params}
- * params @param {Stages} all @param {number} first @param {number} depth */
+ * the state no longer changes. If this count is not a whole number, its fractional part is the share of the
+ * last iteration's change that is made. @param {Float64Array} x @param {number} n
+ * @param {Extract<Step, {kind: "orbit"}>} step @param {Params} params @param {Stages} all
+ * @param {number} first @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
@@ -262,9 +264,9 @@ function flowing(x, n, step, params, all, first, depth) {
   });
 }
 
-/** The steps that have entries of their own, in one flat list: `branches` and `derivative` are replaced by
- * the steps inside them; `orbit` and `flow` are kept, each followed by the steps inside it. @param {Step[]}
- * steps @returns {Step[]} */
+/** The steps with entries (numbers that may depend on parameters) of their own, in one flat list: `branches`
+ * and `derivative` are replaced by the steps inside them; `orbit` and `flow` are kept, each followed by the
+ * steps inside it. @param {Step[]} steps @returns {Step[]} */
 export const every = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {

@@ -33,7 +33,7 @@ function sentences(player) {
     moved(player),
     followed(player),
     ...recipe.readouts.map((r) => `${sentence(plain(r.label))}: ${reading(r, player)}.`),
-    seen(player),
+    cameraSentence(player),
   ].filter(Boolean);
 }
 
@@ -50,7 +50,7 @@ function together({ crowds, recipe }) {
 }
 
 /** The sentence about the camera; "" without a 3D view. @param {import("./player.mjs").Player} player */
-function seen({ recipe, camera }) {
+function cameraSentence({ recipe, camera }) {
   const view = recipe.views.find((v) => v.dims === 3);
   return view ? `Seen from ${side(camera ?? home(view))}.` : "";
 }

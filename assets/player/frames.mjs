@@ -33,8 +33,9 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** Whether a mark's points have hover texts: if a click follows (selects) them; or if it has another effect,
- * and they have labels. @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
+/** Whether a mark's points have hover texts. They have if a click follows (selects) them, or if a click has
+ * another effect and the points have labels. @param {import("../engine/recipe.d.ts").Mark} mark
+ * @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 

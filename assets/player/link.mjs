@@ -168,7 +168,7 @@ export function write(state, choices, recipe) {
   for (const p of recipe.parameters) put(p.name, state.params[p.name], p.value, (x) => within(p, x));
   put("progress", state.progress, recipe.progress, () => true);
   if (state.follow !== recipe.follow) query.set("follow", String(state.follow));
-  const camera = state.camera && seen(state.camera);
+  const camera = state.camera && cameraNumbers(state.camera);
   if (camera) query.set("camera", camera.join(","));
   if (state.theme) query.set("theme", state.theme);
   if (state.controls) query.set("controls", state.controls.join(",") || "0");
@@ -180,7 +180,7 @@ export function write(state, choices, recipe) {
 /** The camera's three or six numbers, as a link has them: with four decimals, or with all if the eye would be
  * too near after rounding; undefined for a camera that links cannot have. @param {{eye: number[], center:
  * number[]}} camera @returns {number[] | undefined} */
-function seen({ eye, center }) {
+function cameraNumbers({ eye, center }) {
   const all = [...eye, ...center];
   const few = all.map((v) => Number(v.toFixed(4)));
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);

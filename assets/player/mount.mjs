@@ -120,7 +120,7 @@ export async function open(player, frame, listeners) {
       listeners.living();
       views.classList.remove("waiting");
       poster?.remove();
-      await seen();
+      await drawingShown();
     }
   } catch (error) {
     if (!(error instanceof NoWebGL)) throw error;
@@ -155,7 +155,7 @@ function whenSeen(element, act) {
 }
 
 /** Wait until the last drawing is on the screen, and the browser is idle. */
-async function seen() {
+async function drawingShown() {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE_TIMEOUT_MS }));
 }
