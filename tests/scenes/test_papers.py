@@ -99,9 +99,9 @@ def test_a_push_into_the_null_space_and_a_constant():
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
-    table_says((np.median(change), "0.088"), text="changes by {} (median over tokens")
-    table_says((change.max(), "0.323"), text="and by {} at most")
-    table_says((rms.min(), "0.17"), (rms.max(), "2.22"), text="its tokens is {} to {}.")
+    table_says((np.median(change), "0.088"), text="which is by {} for the median token")
+    table_says((change.max(), "0.323"), text="for the median token and {} at most.")
+    table_says((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens is {} to {}.")
 
 
 def test_scores_of_trained_models():
@@ -136,8 +136,8 @@ def test_scores_of_trained_models():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        (test_rmsnorm.orthogonal_to_ones, "95 of 100 vectors are less than 4.6° away from the hyperplane"),
-        (test_rmsnorm.orthogonal_to_ones, "the median angle is smaller than theirs in 101 norms"),
+        (test_rmsnorm.orthogonal_to_ones, "95 % of the vectors are less than 4.6° away from the hyperplane"),
+        (test_rmsnorm.orthogonal_to_ones, "In 101 norms the median angle is smaller, too"),
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions, 32 of 6,960 can never win"),
         (
             test_language.tokens_of_the_sentence,
