@@ -27,7 +27,7 @@ def rng():
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """PyTorch makes float64 of lists, as the other two do; and its random numbers are reproducible.
+    """PyTorch makes float64 of lists, as the other two libraries do; its random numbers are reproducible.
 
     Only the generator of the processor is seeded: `torch.manual_seed` also records a stack for each kind of
     device that is missing.

@@ -16,7 +16,7 @@ def node():
 
 
 def apart(k, n, rng):
-    """Places so far from one another that none is near a second."""
+    """n random places in k dimensions, so far apart that no two of them count as near."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1.9, 2.9, 12)] * k), -1).reshape(-1, k)
     return rng.permutation(grid)[:n]
 

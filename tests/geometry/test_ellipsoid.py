@@ -16,7 +16,7 @@ def close(got, want):
 
 
 def level(points, lengths, directions):
-    """The quadratic form of the ellipsoid: below 1 inside, 1 on it."""
+    """The quadratic form of an ellipsoid at each point: below 1 inside, 1 on the surface."""
     return np.sum((points @ np.asarray(directions).T / np.asarray(lengths)) ** 2, axis=-1)
 
 

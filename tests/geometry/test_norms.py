@@ -216,7 +216,7 @@ UNITS = 2  # in the last place of the largest number of a vector; torch.nn.funct
 
 
 def exact(x, *, eps=1e-5, centred=True):
-    """LayerNorm or RMSNorm with 64 bits of mantissa, for numbers up to 1e4932."""
+    """LayerNorm or RMSNorm of x in extended precision: 64 bits of mantissa, numbers up to 1e4932."""
     x = np.asarray(x.double()).astype(np.longdouble)
     for _ in range(2 * centred):
         x = x - x.mean(-1, keepdims=True)
@@ -224,13 +224,13 @@ def exact(x, *, eps=1e-5, centred=True):
 
 
 def off(got, want):
-    """The largest error, in units in the last place of the vector's largest number."""
+    """The largest error of `got`, in units in the last place of the largest number of the vector."""
     unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
     return np.max(np.abs(np.asarray(got.double()) - want) / unit)
 
 
 def both(norm, x):
-    """The norm of a tensor, and of the same numbers in NumPy if NumPy has the type."""
+    """The norm of a PyTorch tensor, and of the same numbers in NumPy if NumPy has their type."""
     yield norm(x)
     if x.dtype != torch.bfloat16:
         yield torch.asarray(norm(x.numpy()))

@@ -10,7 +10,7 @@ from geometry.clouds import gaussian
 
 
 def by_programmes(keys):
-    """A linear programme for each of the distinct keys."""
+    """For each key, whether it can be selected: by a linear programme for each of the distinct keys."""
     places, copy_of = np.unique(keys, axis=0, return_inverse=True)
     places = places / (np.max(np.linalg.norm(places, axis=-1)) or 1)
     found = [len(places) == 1 or selectable_keys.programme(places, k) for k in range(len(places))]

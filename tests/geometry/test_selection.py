@@ -26,7 +26,7 @@ def by_programme(keys):
 
 
 def weight(keys, k, query):
-    """The softmax weight of a key."""
+    """The softmax weight that a query gives key k."""
     scores = keys @ query
     return float(np.exp(scores[k] - np.logaddexp.reduce(scores)))
 

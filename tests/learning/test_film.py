@@ -117,7 +117,7 @@ def test_what_is_no_film(changes, message):
 
 
 def archive(**changes):
-    """The members of a film's archive, changed; None leaves one out."""
+    """The file of a film (stored training) with some of its arrays changed; None leaves one out."""
     with zipfile.ZipFile(io.BytesIO(to_npz(made()))) as file:
         members = {info.filename: file.read(info) for info in file.infolist()}
     members |= {f"{name}.npy": saved(value) for name, value in changes.items() if value is not None}

@@ -39,13 +39,13 @@ def shape(**options):
 
 
 def model(shape, seed=0):
-    """Weights that are all different from 0 and 1, also gains and biases."""
+    """Random weights of a language model, all different from 0 and 1, also gains and biases."""
     rng = np.random.default_rng(seed)
     return {name: w + 0.3 * rng.standard_normal(w.shape) for name, w in initial(shape, seed).items()}
 
 
 def theirs(shape, weights, tokens):
-    """The same model by PyTorch's functions: keys and logits."""
+    """The keys and logits of the same model, computed with PyTorch's functions."""
     w = {name: torch.from_numpy(array) for name, array in weights.items()}
     d, x, keys = shape.width, functional.embedding(torch.from_numpy(tokens), w["wte.weight"]), []
     x = x + w["wpe.weight"][: tokens.shape[-1]]

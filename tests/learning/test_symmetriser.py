@@ -34,7 +34,7 @@ def block(**options):
 
 
 def some(shape, seed=0):
-    """Parameters that are all different from 0."""
+    """Random parameters of a symmetriser, all different from 0."""
     rng = np.random.default_rng(seed)
     return {name: rng.standard_normal(each) / sqrt(each[-1]) for name, each in shape.shapes.items()}
 

@@ -24,23 +24,23 @@ UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers 
 
 @cache
 def text(slug: str) -> str:
-    """The whole text of a scene, with single spaces."""
+    """The whole text of a scene, with every run of white space replaced by one space."""
     path = Path(components.scenes.__path__[0]) / slug / "text.md"
     return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
 
 
 def claims(slug: str) -> list[tuple[int, int]]:
-    """Where the text of a scene has numbers, as digits or words: beginning and end of each."""
+    """The places (beginning, end) of all numbers in the text of a scene, in digits or in words."""
     return [found.span() for found in COUNTED.finditer(text(slug))]
 
 
 def places(slug: str, fragment: str) -> list[tuple[int, int]]:
-    """Where a fragment occurs in the text."""
+    """The places (beginning, end) at which a fragment occurs in the text of a scene."""
     return [found.span() for found in re.finditer(re.escape(fragment), text(slug))]
 
 
 def body(slug: str, title: str) -> tuple[int, int]:
-    """Where the words of a stop or a question are in the text, without its title."""
+    """The place (beginning, end) of the words of a stop or question in the text, without its title."""
     heading = f"### {title} "
     start = text(slug).index(heading) + len(heading)
     end = text(slug).find(" ##", start)
@@ -48,11 +48,11 @@ def body(slug: str, title: str) -> tuple[int, int]:
 
 
 def stop(slug: str, title: str) -> State:
-    """The state of a stop of the tour."""
+    """The state of the figure at a stop of the tour, by the stop's title."""
     scene = scenes()[slug]
     return state_of(scene, next(each.state for each in scene.text.tour if each.title == title))
 
 
 def said(value: float, words: str) -> None:
-    """Assert that a number, rounded to as many digits as the text has, equals the text's."""
+    """Assert that a value, rounded to as many digits as the words of a text have, equals their number."""
     assert f"{value:.{len(words.partition('.')[2])}f}" == words, value

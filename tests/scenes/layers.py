@@ -1,4 +1,4 @@
-"""The number of layers in which a sheet covers the sphere."""
+"""In how many layers a sheet (a grid of points) covers the sphere, direction by direction."""
 
 import numpy as np
 
@@ -23,10 +23,10 @@ def layers(recipe, stage):
 
 
 def covered(count):
-    """The share of the sphere that a sheet covers."""
+    """The share of the directions that a sheet covers at least once; count: the result of `layers`."""
     return (count > 0).mean()
 
 
 def folded(count, times):
-    """The share of the covered part that lies in this many layers."""
+    """Of the covered directions, the share that is covered exactly `times` times."""
     return (count == times).sum() / (count > 0).sum()

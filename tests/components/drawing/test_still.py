@@ -108,7 +108,7 @@ def test_many_points_stay_small():
 
 @cache
 def drawn(slug, **query):
-    """A scene's state and its picture, drawn once for all tests."""
+    """The state of a scene for a query, and its still picture, which is drawn once for all tests."""
     state = state_of(scenes()[slug], query)
     return state, svg(state.recipe, state)
 
@@ -143,7 +143,7 @@ def test_a_stack_of_strips_is_as_high_as_the_picture():
 
 
 def panels(scene, **query):
-    """Each view of a scene with its element in the picture."""
+    """The state of a scene, and pairs of each view and its SVG element in the still picture."""
     state, text = drawn(scene.slug, **query)
     found = ElementTree.fromstring(text)
     return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))

@@ -91,14 +91,14 @@ def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
 
 
 def iterated(mark):
-    """The small recipe with a cloud of an iteration, and a mark for it."""
+    """The small recipe with one more cloud, which an `Orbit` iterates, and a mark that draws it."""
     orbit = Cloud("i", np.eye(3), Pipeline((Orbit(Pipeline((Affine(np.eye(3)),)), 3),)))
     small = with_mark(mark)
     return lambda: replace(small(), clouds=(*recipe(3).clouds, orbit))
 
 
 def replaying(clock=PARAMETER.name, **parts):
-    """A recipe in which a click plays the clock."""
+    """A recipe in which a click on a point plays a part of the clock's range (`Replay`)."""
     low, n = PARAMETER.min, np.zeros(N, int)
     fine = {"spans": np.full((N, 2), low), "follow": n, "progress": n}
     mark = Points("x", "input", SHOW, hand=Replay(**fine | parts))
@@ -108,7 +108,7 @@ def replaying(clock=PARAMETER.name, **parts):
 
 
 def relocating(slots):
-    """A recipe with a clock in which points can be put elsewhere."""
+    """A recipe with a clock, and a mark whose points can be dragged to other places (`Relocate`)."""
     small = with_mark(Points("x", "input", SHOW, hand=Relocate(slots)))
     return lambda: replace(small(), clock=PARAMETER.name)
 

@@ -13,7 +13,7 @@ from components.pages.markup import VOID, attributes, element, written
 
 
 class Reader(HTMLParser):
-    """What a browser parses: nested lists [tag, attributes, *children]."""
+    """Parses HTML as a browser does, into nested lists [tag, attributes, *children]."""
 
     def __init__(self, text):
         super().__init__()
@@ -47,7 +47,7 @@ TAGS = {"Div": "div", "Section": "section", "H1": "h1", "Label": "label", "MapEl
 
 
 def node(tag, name, inner):
-    """A component, and what a browser should parse."""
+    """A pair: a component, and the nested list that a browser should make of its HTML."""
     trees, wanted = [tree for tree, _ in inner], [want for _, want in inner]
     return getattr(html, tag)(trees, className=name), [TAGS[tag], {"class": name}, *wanted]
 

@@ -47,7 +47,7 @@ def server():
 
 
 def crawl(server, path, **headers):
-    """A request like a crawler's: no cookies, no compression."""
+    """The answer to a request like a crawler's: without cookies and without compression."""
     return server.test_client(use_cookies=False).get(path, headers=headers)
 
 

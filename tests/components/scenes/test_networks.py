@@ -123,7 +123,7 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
 
 
 def shown(film, seed, what):
-    """The clouds and layers of the curves, by name."""
+    """The view of a film's curves; its clouds by name; and its layers by the name of their cloud."""
     view, clouds = curves(film, seed, what)
     return view, {c.name: c for c in clouds}, {layer.cloud: layer for layer in view.layers}
 

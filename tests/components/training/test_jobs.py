@@ -41,7 +41,7 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 
 
 def ask(trainings, ticket, seen=NOTHING, **wish):
-    """The answer to a page's poll; None if there is no news."""
+    """The answer to one poll of a page that trains; None if nothing has changed since its last poll."""
     return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": None} | wish) or "null")
 
 
@@ -116,7 +116,7 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Collect all progress of a training, and call a function after each."""
+    """Collect all messages about the progress of a training, and call a function after each of them."""
     heard, page = [], queue.page
 
     def listened(name):
@@ -347,7 +347,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 
 
 def end(trainings, child, ticket):
-    """The outcome of a training whose page polls; a worker that has ended is replaced."""
+    """Poll as a page does until a training ends, and return its outcome; replace a worker that has ended."""
     return until(lambda: (child.ready(), ended(trainings, ticket))[1])
 
 

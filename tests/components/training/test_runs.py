@@ -150,7 +150,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """A store of the test's own, and the runs in it."""
+    """A store in the test's own folder; yields a function that returns the names of the runs still in it."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(runs, "MIN_COUNTED_BYTES", 1)
     yield lambda: {name for name in NAMES.values() if runs.FILMS.get(name)}
@@ -161,7 +161,7 @@ NAMES = {}
 
 
 def save(small, word, **who):
-    """Save a film of the usual size; its key."""
+    """Store a film of the usual size, and return its key."""
     NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
     return NAMES[word]
 
@@ -324,7 +324,7 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
 
 
 def refused(client, film, **query):
-    """The parameter because of which a film is refused; it is not stored."""
+    """Upload a film that the server must refuse; returns the name of the parameter that it complains of."""
     answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
     with pytest.raises(WrongValue, match="has expired"):
         runs.load(key(film))

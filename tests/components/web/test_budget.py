@@ -47,7 +47,7 @@ def clients(clock):
 
 
 def asks(clients, who):
-    """The refusal that a client gets; None if it may work."""
+    """What a client that asks now is told: a refusal, or None if it gets its turn."""
     try:
         with clients.turn(who):
             return None

@@ -33,7 +33,7 @@ def client():
 
 @pytest.fixture
 def drawings(monkeypatch):
-    """The recipes that are drawn from now on, each slowly."""
+    """A list of all recipes that are drawn from now on; each drawing is made slow."""
     drawn, draw = [], still.svg
 
     def slowly(recipe, state):
@@ -99,7 +99,7 @@ def test_who_has_it_is_told_so_also_by_another_process(client, headers):
 
 @pytest.fixture
 def cards(monkeypatch):
-    """The cards of one scene that are drawn from now on."""
+    """A list of the cards that are drawn from now on; only one scene has cards."""
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))

@@ -34,7 +34,7 @@ def single_precision(double_precision):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a model by its architecture, each made once."""
+    """A function that returns the folder of a model, by its architecture; each model is made once."""
     kept = {}
 
     def made(name):

@@ -59,7 +59,7 @@ CASES = {
 
 
 def place(model, path, other):
-    """Replace a module, and put it back afterwards."""
+    """Replace a module of a model while the block runs, and put it back afterwards."""
     parent, _, name = path.rpartition(".")
     own = model.get_submodule(path)
     setattr(model.get_submodule(parent), name, other(own))

@@ -34,7 +34,7 @@ def save(path):
 
 
 def weights():
-    """Weights as before training."""
+    """The weights of a GPT-2 with random numbers as before training."""
     lot = np.random.default_rng(0)
     drawn = lambda *shape: lot.normal(0, 0.02, shape).astype(np.float32)  # noqa: E731
     own = {"wte.weight": drawn(LONGEST, WIDE), "wpe.weight": drawn(LONGEST, WIDE)}

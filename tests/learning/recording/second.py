@@ -5,7 +5,7 @@ import torch
 
 
 def heard(model, run):
-    """The inputs (rows, d) of the modules of a model while it runs, by path: of its first call."""
+    """Run a model; for each of its modules, by path, the input (rows, d) of its first call."""
     found, handles = {}, []
     for path, module in model.named_modules():
 

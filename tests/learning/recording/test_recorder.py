@@ -17,7 +17,7 @@ D = 12
 
 @pytest.fixture(autouse=True)
 def single_precision(double_precision):
-    """Single precision, as models have."""
+    """Make PyTorch create tensors in single precision again, as in real models."""
     torch.set_default_dtype(torch.float32)
 
 
@@ -90,7 +90,7 @@ class NormOfNothing(OnePlus):
 
 
 def shaken(model, seed=0):
-    """The module with gains and shifts that are all different."""
+    """The module, after giving it random gains and shifts that are all different."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for each in model.parameters():

@@ -30,14 +30,14 @@ def refused(data):
 
 
 def changed(arrays=None, gone=(), **about):
-    """The file with other arrays, or other metadata."""
+    """The bytes of a recording's file with some arrays changed or gone, or with other metadata."""
     own, meta = from_safetensors(DATA)
     meta["about"] = json.dumps(json.loads(meta["about"]) | about)
     return to_safetensors({k: v for k, v in {**own, **(arrays or {})}.items() if k not in gone}, meta)
 
 
 def said(k=0, **parts):
-    """The metadata of the norms, with some fields of one changed."""
+    """The metadata of all norms, with some fields of norm k changed."""
     norms = json.loads(from_safetensors(DATA)[1]["about"])["norms"]
     norms[k] |= parts
     return norms
