@@ -60,6 +60,7 @@ export class Figure {
     else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
   }
 
+  /** Close the figure; it takes no more properties, and reports nothing more. */
   close() {
     this.closed.abort();
     this.pace.stop();
@@ -150,6 +151,7 @@ export class Figure {
     this.page.append(h("p", { className: "refused", role: "alert" }, `Scene ${this.props.slug}: ${words}`));
   }
 
+  /** Remove an error message, and show the figure again. */
   #allow() {
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
@@ -171,6 +173,7 @@ export class Figure {
     };
   }
 
+  /** Tell code what the reader has changed; not while properties that it has set are still to be adopted. */
   #report() {
     const state = this.#state;
     const news = state && !Object.keys(this.owed).length && this.binding.told(state);

@@ -11,6 +11,7 @@ import { Player } from "../player/player.mjs";
 /** @type {Player[]} */ const players = [];
 shared.normscape = { players };
 
+/** Close players whose element or scene is gone, and start one for each new element. */
 function attend() {
   for (const player of [...players]) {
     if (player.root.isConnected && player.slug === player.root.dataset.slug) continue;

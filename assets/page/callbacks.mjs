@@ -28,6 +28,7 @@ const filled = (place) =>
     }).observe(place, { childList: true, subtree: true });
   });
 
+/** Load Dash's scripts, start Dash, and replace the static panel when Dash has rendered its own. */
 async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
   const until = /** @type {HTMLElement} */ (document.querySelector(".until"));

@@ -13,6 +13,8 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 
+/** Load the player, with its modules, recipe and Plotly at the same time; after a failure it can be called
+ * again. */
 function load() {
   if (loading) return;
   const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) =>

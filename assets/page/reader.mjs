@@ -24,6 +24,7 @@ const keep = (text) => {
   }
 };
 
+/** Mark the links to visited scenes, and show the button that clears the list only if there are any. */
 function show() {
   const known = visited();
   for (const link of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("a[data-to]"))) {

@@ -6,7 +6,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const few = matchMedia("(prefers-reduced-data: reduce)");
 const IDLE_TIMEOUT_MS = 2000; // milliseconds to wait for an idle browser, at most
 
+/** Whether the reader prefers reduced motion. */
 export const calmly = () => calm.matches;
+/** Whether the reader wants to save data. */
 export const sparing = () =>
   few.matches || Boolean(/** @type {{connection?: {saveData?: boolean}}} */ (navigator).connection?.saveData);
 

@@ -93,6 +93,7 @@ function named(shown) {
 }
 
 /** @type {string | undefined} */ let known;
+/** Fill the panel anew if the choices have changed, or if the panel is empty. */
 function attend() {
   const shown = shared.normscape.players[0];
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));

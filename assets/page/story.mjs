@@ -45,6 +45,7 @@ function chosen() {
   );
 }
 
+/** Make the figures near the middle of the window live, and turn all others into still pictures. */
 async function choose() {
   const now = chosen();
   for (const figure of figures) {
@@ -79,6 +80,7 @@ function follow() {
   }
 }
 
+/** Once the page has been painted, make figures follow the reader; not for readers who save data. */
 async function live() {
   await painted();
   if (sparing()) return;

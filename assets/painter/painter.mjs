@@ -200,6 +200,7 @@ export class Panel {
     if (camera && this.moving) this.paint(this.frame); // Plotly has drawn the last settled frame
   }
 
+  /** Whether the fast path draws; false when the figure has settled. */
   get moving() {
     return this.gd.classList.contains("moving");
   }
@@ -225,6 +226,7 @@ export class Panel {
     );
   }
 
+  /** Forget what the fast path has drawn, because Plotly has drawn something else. */
   #forget() {
     this.painted = null;
     this.space?.forget();

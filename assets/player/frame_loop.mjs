@@ -108,6 +108,8 @@ export class FrameLoop {
     );
   }
 
+  /** Let the figure settle: draw it at rest by Plotly, label crowds, and update the description for screen
+   * readers and the page's address. */
   async settle() {
     const player = this.#player;
     if (player.closed || !player.ready) return;

@@ -79,6 +79,7 @@ export class Growth {
     this.#settle(this.#shown.panels().filter((panel) => !panel.is3d));
   }
 
+  /** The reader no longer presses: show new recipes again. */
   release() {
     this.#held = false;
   }

@@ -91,6 +91,7 @@ export class PageParts {
     this.#showNumbers = part ? count(part, this.#state.recipe, this.#player) : () => {};
   }
 
+  /** Close all panels, which frees their WebGL contexts. */
   closePanels() {
     for (const panel of this.panels) panel.close();
     this.panels = [];

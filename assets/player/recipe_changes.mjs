@@ -51,6 +51,7 @@ export class RecipeChanges {
     scene.life.addEventListener("abort", () => this.#request.abort());
   }
 
+  /** The choices whose recipe is being loaded; null if none is. */
   get wanted() {
     return this.#wanted;
   }
@@ -208,6 +209,7 @@ export class RecipeChanges {
     return false;
   }
 
+  /** A change has been made: show the tour's stop that waited for it, if there is one. */
   #arrive() {
     this.#scene.arrived(this.#scene.state.arrive(calm.matches));
     return true;

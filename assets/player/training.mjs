@@ -367,6 +367,7 @@ function files(part, shown) {
 }
 
 /** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;
+/** Fill the buttons for files anew if another run or seed is shown, or if they are missing. */
 function attend() {
   const shown = player();
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));

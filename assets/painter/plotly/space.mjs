@@ -127,6 +127,7 @@ export class Space {
     if (this.#look) pulse(this.#gd, this.#look, signal);
   }
 
+  /** Draw the scene at once, as it is in Plotly's buffers. */
   redraw() {
     redraw(this.scene.glplot);
   }
@@ -144,6 +145,7 @@ export class Space {
     return Boolean(guarded("layers", () => this.#prepared()));
   }
 
+  /** As `prepare`; throws if Plotly is not as expected. */
   #prepared() {
     let otherwise = false;
     const traces = this.scene?.traces ?? {};
