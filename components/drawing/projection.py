@@ -61,7 +61,8 @@ def layers(
     """
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-    a, u, v, near, area = (each[area != 0] for each in (a, u, v, 1 / depths, area))
+    a, u, v, near, area, x = (each[area != 0] for each in (a, u, v, 1 / depths, area, corners[..., 0]))
+    left, right = x.min(1), x.max(1)
     # Functions that are linear on paper, by their coefficients of x, y and 1: the barycentric coordinates of
     # each triangle, and 1/distance.
     along_u = np.stack([v[:, 1], -v[:, 0], a[:, 1] * v[:, 0] - a[:, 0] * v[:, 1]]) / area
@@ -69,13 +70,16 @@ def layers(
     closeness = along_u * (near[:, 1] - near[:, 0]) + along_v * (near[:, 2] - near[:, 0])
     closeness[2] += near[:, 0]
     places, count = np.column_stack([pixels, np.ones(len(pixels))]), np.zeros(len(pixels), int)
-    for start in range(0, len(pixels), POINTS_PER_BATCH):
-        here = places[start : start + POINTS_PER_BATCH]
-        s, t = here @ along_u, here @ along_v
+    order = np.argsort(pixels[:, 0])  # so that a batch has few triangles above or below it
+    for start in range(0, len(order), POINTS_PER_BATCH):
+        batch = order[start : start + POINTS_PER_BATCH]
+        here = places[batch]
+        there = ~((right < here[0, 0]) | (left > here[-1, 0]))  # all, if the last place is a gap (NaN)
+        s, t = here @ along_u[:, there], here @ along_v[:, there]
         point, triangle = np.nonzero((s >= 0) & (t >= 0) & (s + t <= 1))
-        over = (here[point] * closeness[:, triangle].T).sum(1)
-        hidden = over * depth[start + point] > 1 + touching
-        count[start : start + len(here)] = np.bincount(point[hidden], minlength=len(here))
+        over = (here[point] * closeness[:, there][:, triangle].T).sum(1)
+        hidden = over * depth[batch[point]] > 1 + touching
+        count[batch] = np.bincount(point[hidden], minlength=len(here))
     return count
 
 
