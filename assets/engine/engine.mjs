@@ -194,8 +194,8 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/** `between` with a progress for each point. @param {ArrayLike<number>[]} stages @param {number} n
- * @param {ArrayLike<number>} progress @param {Float64Array} [old] */
+/** What `between` returns, if each point has a progress of its own. @param {ArrayLike<number>[]} stages
+ * @param {number} n @param {ArrayLike<number>} progress @param {Float64Array} [old] */
 function scattered(stages, n, progress, old) {
   const last = stages.length - 1;
   const widths = stages.map((points) => points.length / n || 1);

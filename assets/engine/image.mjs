@@ -117,6 +117,6 @@ function add(x, y, times) {
   for (let j = 0; j < x.length; j++) x[j] += times * y[j];
 }
 
-/** The determinant of three axes. @param {number[][]} axes of three dimensions */
+/** The determinant of three vectors in space. @param {number[][]} axes of three dimensions */
 const volume = ([[a, b, c], [d, e, f], [g, h, i]]) =>
   a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

@@ -95,8 +95,9 @@ export function pointsOf(mark, moment) {
  * last, and the inputs from which they were computed */
 const tints = new WeakMap();
 
-/** One number for each point that a mark shows: its place on the mark's colour scale. Null if the mark has
- * one colour. The same array while the numbers have not changed. @param {Mark} mark @param {Moment} moment */
+/** One number for each point that a mark shows, which its colour scale turns into a colour. Null if the mark
+ * has one colour. The same array while the numbers have not changed. @param {Mark} mark @param {Moment}
+ * moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;

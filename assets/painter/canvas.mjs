@@ -219,7 +219,7 @@ export class Canvas {
 }
 
 /**
- * Draw the points of a layer as circles, rings or squares, colour by colour.
+ * Draw the points of a layer as circles, rings or squares; all points of one colour at once.
  * @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param {Drawn}
  * drawn @param {number} n @param {(x: number) => number} px @param {(y: number) => number} py @param {(name:
  * string) => string} color

@@ -38,9 +38,10 @@ const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of its view's height
 const LETTER_WIDTH_EM = 0.62;
 
-/** The spots where the label of a mark can be, best first: beside its outermost point in each of 16
- * directions, and, for a line, at several points along it. @param {Float32Array} at x and y of its points in
- * pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]} */
+/** The spots where the label of a mark can be, in the order in which they are tried: beside its outermost
+ * point in each of 16 directions, and, for a line, at several points along it. @param {Float32Array} at x and
+ * y of its points in pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]}
+ */
 export function spots(at, line) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];

@@ -72,7 +72,7 @@ export class Panel {
     this.closed = false;
   }
 
-  /** Show another view with the same kinds of layers, from the next frame on. @param {View} view */
+  /** Show another view with as many dimensions, from the next frame on. @param {View} view */
   show(view) {
     this.view = view;
     this.space?.show(view);

@@ -1,5 +1,5 @@
 // @ts-check
-/** The run of a scene's clock, over all of its range or a part of it. */
+/** The run of a scene's clock, the parameter that plays by itself: over its whole range, or a part of it. */
 
 import { clockAfter } from "./motion.mjs";
 

@@ -84,7 +84,7 @@ export class Growth {
     this.#held = false;
   }
 
-  /** Settle some panels in the present state. @param {Panel[]} few */
+  /** Let some panels settle in the present state: Plotly draws them. @param {Panel[]} few */
   #settle(few) {
     const frame = this.#shown.state.frame(true);
     const panels = this.#shown.panels();

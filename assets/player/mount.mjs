@@ -72,7 +72,7 @@ export function fill(player, host) {
   return shows;
 }
 
-/** Fill the part of the page for numbers: readouts and tables. */
+/** Fill the part of the page for numbers with readouts and tables. */
 export const count = numbers;
 
 /** Highlight those parts of the formula that belong to the stage that is shown. @param {HTMLElement} formula

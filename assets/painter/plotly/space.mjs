@@ -78,7 +78,7 @@ export class Space {
     return this.scene?.glplot?.canvas;
   }
 
-  /** Show another view of the same kind. @param {View} view */
+  /** Show another 3D view from the next frame on. @param {View} view */
   show(view) {
     this.#view = view;
   }
