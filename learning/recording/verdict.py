@@ -12,6 +12,8 @@ from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Row
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
+ROUNDING = 1e-10  # a share of energy that is zero up to rounding
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -30,43 +32,13 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
     together: the `Effect` of toggling the centring of all norms at once; None if it was not measured.
     """
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
-    asked = centre or rows
-    turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
-    shares, rounding = [row["share_high"] for row in rows], 1e-10
-    level = sum(each < rounding for each in shares)
+    asked, n = centre or rows, len(rows)
+    level = sum(row["share_high"] < ROUNDING for row in rows)
     most = max(rows, key=lambda row: row["eps_high"])
-    sets = sum(row["keys"] for row in rows)
-    before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
-    n = len(rows)
-    folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
-    refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
-    would = "" if centre else "centring would: "
     return [
         _effect(asked, centre=bool(centre), together=together),
-        Finding(
-            "turn_median",
-            "By how much does centring turn outputs?",
-            f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
-            f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
-            float(np.median(turns)),
-            "The median over these norms of the median over vectors, and of its multiple of the angle "
-            "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. How "
-            "much this changes the model's predictions is another question.",
-        ),
-        Finding(
-            "folds",
-            "Could it be folded away exactly?",
-            f"in {folds} of {len(centre)} norms that centre"
-            + (f"; of {unknown} it is not known" if unknown else "")
-            + refused
-            if centre
-            else "there is no centring",
-            folds / max(len(centre), 1),
-            "A centring folds if only Linears, embeddings and parameters write the norm's input, and only "
-            "norms that centre read it. Without the means of these weights LayerNorm equals RMSNorm, "
-            "exactly (scene absorb). Each yes was checked: a folded copy of the model gave the same "
-            "outputs. `normscape convert` folds them.",
-        ),
+        _turn(asked, centre=bool(centre)),
+        _folds(centre),
         Finding(
             "level",
             "Is the mean zero already?",
@@ -85,15 +57,58 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
             "before β, by 1 − √(1 − w): by about half of w where it is small.",
         ),
         _massive(rows),
-        Finding(
-            "keys",
-            "How many keys could never be chosen?",
-            f"{before} of {sets} before the norms, {after} after",
-            before / sets,
-            f"For each norm up to {MAX_SAMPLED_KEYS} vectors are taken as one set of keys. A key that is an "
-            "average of others never has a higher score than all of them. In many dimensions few keys are.",
-        ),
+        _keys(rows),
     ]
+
+
+def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
+    """Answer by how much centring turns the outputs of some norms. centre: whether these norms centre."""
+    turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
+    would = "" if centre else "centring would: "
+    return Finding(
+        "turn_median",
+        "By how much does centring turn outputs?",
+        f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
+        f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
+        float(np.median(turns)),
+        "The median over these norms of the median over vectors, and of its multiple of the angle "
+        "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. How "
+        "much this changes the model's predictions is another question.",
+    )
+
+
+def _folds(centre: Sequence[Row]) -> Finding:
+    """Answer in how many of the norms that centre the centring could be folded away."""
+    folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
+    refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
+    return Finding(
+        "folds",
+        "Could it be folded away exactly?",
+        f"in {folds} of {len(centre)} norms that centre"
+        + (f"; of {unknown} it is not known" if unknown else "")
+        + refused
+        if centre
+        else "there is no centring",
+        folds / max(len(centre), 1),
+        "A centring folds if only Linears, embeddings and parameters write the norm's input, and only "
+        "norms that centre read it. Without the means of these weights LayerNorm equals RMSNorm, "
+        "exactly (scene absorb). Each yes was checked: a folded copy of the model gave the same "
+        "outputs. `normscape convert` folds them.",
+    )
+
+
+def _keys(rows: Sequence[Row]) -> Finding:
+    """Answer how many keys could never be chosen, before the norms and after them."""
+    sets = sum(row["keys"] for row in rows)
+    before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
+    return Finding(
+        "keys",
+        "How many keys could never be chosen?",
+        f"{before} of {sets} before the norms, {after} after",
+        before / sets,
+        f"For each norm up to {MAX_SAMPLED_KEYS} vectors are taken as one set of keys. A key that is an "
+        "average of others never has a higher score than all of them. In many dimensions few keys are.",
+    )
 
 
 def _massive(rows: Sequence[Row]) -> Finding:
