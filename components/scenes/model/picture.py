@@ -204,7 +204,7 @@ def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tup
         ]
     else:
         every = [Points("vectors", "input", show, "a vector", color=paint(norm, row, colour), **look)]
-    return *every, *followed("vectors", show, "the followed vector")
+    return *every, *followed("vectors", show, "the followed vector", trail=0)
 
 
 def token_classes(norm: Reduced, first: Digest) -> list[str]:
