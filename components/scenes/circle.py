@@ -1,8 +1,9 @@
 """Shared by the scenes stretch and fold: u_ε as an activation function on the unit circle.
 
-Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view has the circle, one the activation curve:
-the first coordinate before against the first coordinate after. `stretch` and `shift` name the parameters a
-and t; without a `stretch`, a = 1, without a `shift`, t = 0. Source: winsor2022.
+Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view shows the circle, the
+other the activation curve: the first coordinate after the map against the first coordinate before it.
+`stretch` and `shift` name the parameters a and t; without a `stretch`, a = 1, without a `shift`, t = 0.
+Source: winsor2022.
 """
 
 from typing import Any
@@ -57,7 +58,7 @@ def affine(stretch: str | None, shift: str | None) -> Affine:
 
 
 def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
-    """The points; "moved", their affine image, with rays to the circle; the closed form; the origin."""
+    """Clouds: the points; "moved", their affine image with rays to the circle; closed form; origin."""
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (
         Cloud("points", theta, Pipeline((map_, u)), Pipeline(ON_CIRCLE)),

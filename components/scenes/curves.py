@@ -73,7 +73,7 @@ def _heights(film: Film, what: str) -> np.ndarray:
 
 
 def _fellow(film: Film, seed: int, what: str) -> list[Part]:
-    """The second curve of the shown seed: its accuracy, or the length of its gradient."""
+    """The shown seed's second curve: accuracy for "both", the gradient's length for "gradient", else []."""
     if what == "both":
         name, values = "accuracy", film.accuracy[seed]
     elif what == "gradient":
@@ -129,7 +129,7 @@ def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int
 
 
 def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Lines as points and their order."""
+    """The points of all lines, and the order in which to draw them with gaps between lines."""
     return np.concatenate(lines), clouds.joined([len(line) for line in lines])
 
 

@@ -1,7 +1,7 @@
 """Views and readouts of the scenes with trained networks.
 
 The points go through the layers of the network of one seed, with its weights at the training step "step".
-The last Linear is the plane that should separate the classes. Source: winsor2022.
+Training places the plane of the last Linear so that it separates the classes. Source: winsor2022.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLANE_RADIUS = 1.2  # radius of the separating plane as it is drawn
 
 
 def network(film: Film, seed: int) -> Pipeline:
-    """The network of a seed. With more than one checkpoint, its weights follow the parameter "step"."""
+    """The network of a seed. If `film` has several checkpoints, the parameter "step" selects the weights."""
     return film.pipeline(seed) if len(film.steps) > 1 else film.network.pipeline(film.weights[seed, 0])
 
 
@@ -165,12 +165,12 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 
 
 def reach(film: Film) -> float:
-    """Half the side of the square that shows the input plane, a little larger than the data."""
+    """Half the side of the square that shows the input plane: 1.15 times the data's largest coordinate."""
     return 1.15 * float(abs(film.data.points).max()) or 1.0  # all points may be the origin
 
 
 def field(film: Film, seed: int) -> Seen:
-    """The decision of the network over its 2D input, under the data."""
+    """View of the network's decision over its 2D input, with the data points on top."""
     half = reach(film)
     side = np.linspace(-half, half, FIELD_SIDE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
@@ -214,7 +214,7 @@ def facts(film: Film, seed: int) -> Facts | None:
 
 
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
-    """The recipe: points and sheet layer by layer, the decision, training curves, and numbers."""
+    """The recipe of a trained network: points and sheet layer by layer, decision, curves, readouts."""
     numbers, more = readouts(film, seed)
     marked = snapping(film, seed) if curve == "gradient" else ()
     names, seen = stages(film), (folding(film, seed, sheet, marked), decision, curves(film, seed, curve))

@@ -1,7 +1,7 @@
-"""Helpers for scenes: guides, the followed point, views, and steps that sliders move.
+"""Helpers for scenes: guides (axes, spheres, …), the followed (selected) point, views, sliders.
 
-A *part* is a cloud with the layers that show it, or layers of a cloud that is in another part. `split` takes
-parts apart, for a recipe and its views.
+A *part* is a cloud (set of points) with the marks that draw it, or only marks for another part's cloud.
+`split` separates the clouds, which a recipe needs, from the marks, which its views need.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def draw(
 
 
 def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
-    """Split parts into their clouds and their layers."""
+    """The clouds of all parts, and the marks of all parts, each in order."""
     found = [each for part in parts for each in part]
     layers = tuple(each for each in found if isinstance(each, Mark))
     return tuple(each for each in found if isinstance(each, Cloud)), layers
@@ -71,7 +71,7 @@ def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
 def lines(
     roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
 ) -> tuple[Mark, ...]:
-    """Lines with the same look, one for each role. shapes: points and their order, by name."""
+    """A line for each shape in `roles`, all with one look. shapes: points and their order, by name."""
     return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 
 
@@ -215,7 +215,7 @@ def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
 
 
 def angle(x: Array, title: str = "") -> Color:
-    """The angle of points of the plane (N, 2), as a colour."""
+    """The colour scale that shows the angle of each point of the plane (N, 2)."""
     return Color("cyclic", -np.pi, np.pi, np.arctan2(x[:, 1], x[:, 0]), title=title)
 
 
@@ -233,7 +233,7 @@ def scaled(d: int, name: str) -> Affine:
 
 
 def rest(d: int, count: int) -> tuple[Affine, ...]:
-    """Identity steps, for clouds that do not move before a later stage."""
+    """`count` identity steps, for a cloud that first moves at a later stage."""
     return (Affine(np.eye(d)),) * count
 
 

@@ -1,7 +1,8 @@
 """Recipe of the absorb scene: a block with LayerNorm, rewritten step by step into one with RMSNorm.
 
-The mean direction is up, so centring is falling. Tokens have three numbers where a seed draws the block, and
-four in the trained model: there one direction of the hyperplane is left out.
+The direction 𝟏 is drawn upright, so centring moves points straight down or up to the hyperplane Σx = 0.
+Tokens have three coordinates in a block drawn at random, and four in the trained model; of these four
+dimensions, one direction of the hyperplane is not shown.
 """
 
 from collections.abc import Callable, Sequence
@@ -93,9 +94,10 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 
 
 def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
-    """The clouds of keys and values, and for each stage the steps from the tokens to three results.
+    """The clouds of all stages' keys and values, and, by name, the steps from the tokens to three results.
 
-    The results are the stream, the vectors that attention reads, and the next block's input before its gain.
+    For each stage: "stream", the residual stream; "reads", the vectors that attention reads; "says", the next
+    block's normalised input before that block's gain.
     """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(own)
@@ -122,8 +124,8 @@ def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str,
 def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
     """A cloud whose points are, at stage k, the results of the steps `ways[k]`.
 
-    Its coordinates are all results side by side; the first is drawn, and each step moves the next one to the
-    front.
+    A point stores the results of all stages side by side. Only the first result is drawn; each step of the
+    cloud moves the next result to the front.
     """
     d, n = x.shape[-1], len(ways)
     beside = Branches([Pipeline(way) for way in ways], "concat")
@@ -173,7 +175,7 @@ def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the next block's input in two directions of the hyperplane, originally and now."""
+    """View of the next block's input, originally and as rewritten, in two directions of the hyperplane."""
     show = rows(frame(d)[:2])
     points, order = clouds.circle(96, *frame(d)[:2])
     edge = Cloud("edge", sqrt(d) * points)
@@ -187,7 +189,7 @@ def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def facts(shape: Shape, weights: Own) -> Facts:
-    """Table of the largest change of the whole trained model's logits after each step."""
+    """Table: after each step of rewriting, the largest change of a logit of the whole trained model."""
     whole = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(whole)
     gains = absorb.gains_absorbed(shifts)

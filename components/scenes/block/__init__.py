@@ -1,4 +1,4 @@
-"""A pre-LN block of a transformer: the stream, and the branches that leave it and are added to it."""
+"""A pre-LN transformer block: the residual stream, and the attention and feed-forward updates added to it."""
 
 from components.language.scene import Choice, Scene, Sentence, Whole
 from components.scenes.block.build import HEADS, LAYERS, TEXT, WEIGHT_LABELS, build, files

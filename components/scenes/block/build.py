@@ -1,4 +1,4 @@
-"""Recipe of the block scene: one pre-LN block, whose branches leave the stream and are added to it.
+"""Recipe of the block scene: one pre-LN block; its two branches read the residual stream and add to it.
 
 The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the
 projection of the stream to it, and LayerNorm's results before the gain, which lie in it.
@@ -50,7 +50,7 @@ SPHERE, GAIN, QKV, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # number
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The trained model's file, if the weights are its own."""
+    """The trained model's file, if the choices show the trained weights; else none."""
     return (File("language.safetensors", from_file),) if choices["weights"] == "trained" else ()
 
 
@@ -114,7 +114,7 @@ FORMULA = (
 
 
 def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
-    """A block and tokens from a seed; the first tokens are the same, however many there are."""
+    """Random weights, tokens and their labels, from a seed; more tokens leave the first ones unchanged."""
     rng = np.random.default_rng(choices["seed"])
     tokens = 1.1 * rng.normal(size=(len(NAMES), D)) + 0.8 * rng.normal(size=(len(NAMES), 1))
 
@@ -133,7 +133,7 @@ def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
 
 
 def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, Sequence[str]]:
-    """A layer of the model, and the stream that enters it for the text. Raises WrongValue."""
+    """The chosen layer's weights, its input stream for the text, and token labels. May raise WrongValue."""
     text, layer = choices["text"], int(choices["layer"]) - 1
     if len(text) < MIN_TOKENS:
         words = f"text is {len(text)} long: take {MIN_TOKENS} or more characters"
@@ -184,7 +184,7 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 
 @dataclass(frozen=True)
 class BlockClouds:
-    """The clouds of a block. moved: the steps from points to tokens; name: a prefix of the clouds' names."""
+    """Makes the clouds of a block. moved: steps from points to tokens; name: prefix of the clouds' names."""
 
     own: Own
     points: Array
@@ -240,7 +240,7 @@ def values_of(block: BlockClouds) -> Cloud:
 def arrows(
     name: str, block: BlockClouds, steps: Sequence[Step], before: Sequence[Step], stage: int
 ) -> list[Cloud]:
-    """A branch's updates as arrows: from the origin until `stage`, then from their tokens.
+    """A branch's updates as arrows: before `stage` they start at the origin, from then on at their tokens.
 
     Points 0 … T − 1 are the tails, T … 2T − 1 the heads.
     """
@@ -254,8 +254,10 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds for the readouts: earlier tokens with and without the last one; the update, and the update of x
-    before the sliders scaled it and gave it a mean.
+    """Clouds that the readouts compare, in two pairs.
+
+    The earlier tokens with and without the last token; attention's update, with and without the sliders'
+    scale and mean of x.
     """
     n = len(block.points)
     every = Affine(Of(stream, transposed=True))
@@ -309,7 +311,7 @@ def away() -> list[float]:
 
 
 def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
-    """The same display rows, raised by `height`."""
+    """The display rows `show`, with `height` added to the vertical coordinate."""
     return *show[:2], replace(show[2], offset=height)
 
 

@@ -1,4 +1,4 @@
-"""The last norm bounds the largest probability; a push in the null space of W scales all logits alike."""
+"""The last norm bounds the largest probability; moving x in the null space of W scales all logits alike."""
 
 from components.language.scene import Scene
 from components.scenes.confidence.build import build

@@ -1,7 +1,8 @@
 """Recipe of the confidence scene: RMSNorm before a softmax over three classes, and the probabilities.
 
 W has its rows in the plane of the first two coordinates, 120° apart: the third coordinate is its null space.
-A point of the cloud is (x, p, H), then (z, p', H'): where it is, its probabilities there, and their entropy.
+A point of the cloud is (x, p, H), and after the norm (z, p', H'): its position, the three classes'
+probabilities at this position, and their entropy.
 """
 
 import numpy as np

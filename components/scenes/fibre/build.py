@@ -1,6 +1,7 @@
-"""Recipe of the fibre scene in d = 3: LayerNorm takes every αv + μ𝟏 to ±√3·v. The mean direction is up.
+"""Recipe of the fibre scene in d = 3: LayerNorm maps αv + μ𝟏 to √3·v or −√3·v, by the sign of α.
 
-Points of the plane come as (α, height), in units of length; v turns with φ along a track of directions.
+The direction 𝟏 is drawn upright. Points of the plane spanned by v and 𝟏 are stored as (α, height along 𝟏), in
+units of length. v is a unit vector orthogonal to 𝟏; the slider φ turns it.
 """
 
 from fractions import Fraction
@@ -62,7 +63,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def fibre() -> list[Part]:
-    """The two half-planes, the line between them, and one point that slides in the plane."""
+    """Parts of the choice "a fibre": half-planes α > 0 and α < 0, the line between, a movable point."""
     sheet, quad = (
         np.array([[a, h] for a in (-EXTENT, 0, EXTENT) for h in (-EXTENT, EXTENT)]),
         clouds.grid_mesh(2, 2),
@@ -89,7 +90,7 @@ def fibre() -> list[Part]:
 
 
 def half(role: str, sign: int, title: str) -> Part:
-    """The points of one half-plane: their starts, the paths of some, and their present places."""
+    """Points of one half-plane: where they start, the paths of some, and where the current stage has them."""
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
         Cloud(role, own, Pipeline(LN_TWICE), Pipeline(IN_PLANE)),
@@ -100,7 +101,7 @@ def half(role: str, sign: int, title: str) -> Part:
 
 
 def matrix() -> list[Part]:
-    """The axes, a cube on them, v and 𝟏, before and after the matrix Π."""
+    """Parts of the choice "the matrix Π": axes, a cube on them, v and 𝟏, before and after Π is applied."""
     basis, order = clouds.segments(np.stack([np.zeros((3, 3)), AXIS * np.eye(3)], 1))
     cube, tips = clouds.cube_edges(low=0, high=AXIS), 1.1 * AXIS * np.eye(3)
     v, one = np.array([[0.0, 0], [RADIUS, 0]]), np.outer([0, RADIUS], UP)
@@ -119,7 +120,7 @@ def matrix() -> list[Part]:
 
 
 def handle() -> list[Part]:
-    """The arrow v in the view from above, which can be dragged."""
+    """The arrow of v in the view from above; the reader drags it to turn v."""
     show, tip = rows(U), np.array([[TIP_DISTANCE, 0.0]])
     return [
         draw("v arrow", Line, "query", show, np.vstack([0 * tip, tip]), place=IN_PLANE, size=5, arrow=0.3),

@@ -1,6 +1,4 @@
-"""Fold: u_ε(x + t, y) on the circle, its activation curve with a dip, and the speed of the points as t
-changes.
-"""
+"""Fold: u_ε(x + t, y) on the unit circle, its activation curve with a dip, and the points' speed in t."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.circle import POINTS

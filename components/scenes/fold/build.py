@@ -1,6 +1,6 @@
 """Recipe of the fold scene: (x, y) ↦ u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
 
-Third view: how fast the result moves when t does, by a central difference.
+The third view shows dx′/dt, the speed of the final coordinate x′ as t changes, by a central difference.
 """
 
 import numpy as np
@@ -14,8 +14,9 @@ from components.scenes.scenery import EPS, beads, graph
 from geometry import Normalize, Pipeline
 from geometry.differences import nudged, quotient
 
-# Half the step in t. Double precision leaves an error near 1e-16/h = 1e-11; the curvature, for the point
-# nearest to the origin, at t = 1 and 0.005 away, one near (h/0.005)² = 4e-6 of the speed.
+# Half the step h of the central difference in t. Rounding to double precision leaves an error near
+# 1e-16/h = 1e-11. Curvature leaves a relative error near (h/0.005)² = 4e-6 for the point that comes
+# nearest to the origin (0.005 away, at t = 1).
 HALF_STEP = 1e-5
 SPEED = (Row((0, 0, 0, 0, 1), stage=0), Row((1,), stage=2))
 STRETCH = Parameter("a", "a", 4, -5, 5, symbol="a", about="factor on x; below 0 it also mirrors")
@@ -51,7 +52,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """Speed of the final x when t moves: (x′ at t + h, minus x′ at t − h)/2h."""
+    """Cloud of dx′/dt for every point, x′ its final first coordinate: (x′(t + h) − x′(t − h))/2h."""
     place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), HALF_STEP)))
     steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, HALF_STEP))
     return Cloud("speed", np.stack([circle.angles()] * 2, -1), Pipeline(steps), place)

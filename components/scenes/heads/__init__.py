@@ -1,4 +1,4 @@
-"""Attention heads divide the axes: the part of LayerNorm's sphere that each head sees, and a shuffle test."""
+"""Attention heads divide the axes: each head's part of LayerNorm's sphere, and the cost of shuffling axes."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.heads.build import DATA_FILES, HEADS, LAYERS, MEASURES, PICTURES, WINDOWS, build

@@ -1,7 +1,8 @@
 """Recipe of the cut of axes into heads: points on LayerNorm's sphere, each head's part of them, and scores.
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
-shows that space; a head's part of a point stands beside it, and is drawn without its height along 𝟏.
+shows that space. A head's part of a point is stored together with the point, and drawn without its component
+along 𝟏.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
 
 
 def points(heads: int, shape: str, h: int) -> list[Part]:
-    """The points as a head sees them."""
+    """The points' parts w ⊙ x that head `h` sees."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
     cloud, mark = draw(
@@ -186,7 +187,7 @@ def _shown(matrix: Array) -> Array:
 
 
 def frame(heads: int, shape: str) -> Cloud:
-    """The middle of the sphere and three radii, as head 1 sees them."""
+    """The sphere's centre and the ends of three radii, multiplied by head 1's shares of the axes."""
     own = Affine(by_overlap(diagonals(heads, shape)[:, 0]))
     return Cloud("frame", np.vstack([np.zeros(D), sqrt(D) * SHOW]), place=Pipeline((own,)))
 
@@ -250,7 +251,7 @@ def score(h: int) -> Row:
 
 
 def asking() -> list[Part]:
-    """Marks of the query, as an arrow."""
+    """The query as an arrow."""
     line = draw(
         "query",
         Line,

@@ -1,8 +1,8 @@
 """Recipe of the shuffle test: measured costs of swapping axes of language models, within and across heads.
 
-A dot is a shuffle. A step moves the dots from one kind of shuffle to the next: the dot with the k-th smallest
-cost of one kind becomes that of the next. Its coordinates are both costs, and the heights at which they are
-drawn.
+Each dot is one shuffle. A step moves the dots from one kind of shuffle to the next kind: the dot with the
+k-th smallest cost of the one goes to the k-th smallest cost of the other. A dot's coordinates are both costs
+and the heights at which they are drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Jacobian of LayerNorm and RMSNorm: what it does to a small ball of neighbours, and to a gradient."""
+"""The Jacobian of LayerNorm and RMSNorm: how it maps a small ball around x, and a gradient."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.jacobian.build import build

@@ -1,8 +1,8 @@
 """Recipe of the jacobian scene: a norm's derivative on a small ball of neighbours, and on a gradient.
 
-Coordinates are turned, so that the last one is along 𝟏 and the others are in the hyperplane: centring drops
-the last, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative` takes a pair (x, v) of a
-place and a direction there.
+Coordinates are rotated, so that the last axis is along 𝟏 and the others span the hyperplane. Then centring
+drops the last coordinate, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative`
+takes a pair (x, v) of a point and a direction at this point.
 """
 
 from collections.abc import Sequence

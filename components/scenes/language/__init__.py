@@ -1,4 +1,4 @@
-"""The keys of a small language model, one for each letter, and which of them no query can select."""
+"""The attention keys of a small language model, one per letter, and the keys that no query can select."""
 
 from components.language.scene import Choice, Scene, Sentence
 from components.scenes.language.build import ARMS, LAYERS, OWN, SENTENCES, begin, build, files

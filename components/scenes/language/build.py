@@ -1,7 +1,8 @@
 """Recipe of the language scene: the keys of a sentence in one layer of a trained model.
 
-The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three: all of them, once
-they are centred. All are drawn at one scale, which changes neither LayerNorm's result nor which keys can win.
+The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three dimensions and
+contains all centred keys. All keys are divided by one number, which changes neither LayerNorm's result nor
+which keys a query can select.
 """
 
 from collections.abc import Mapping, Sequence

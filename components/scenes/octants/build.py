@@ -22,11 +22,12 @@ GLASSY_OPACITY = 0.45
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
-    """The network that the choices describe, and what it learns."""
+    """The network that the choices describe, and the data set that it learns."""
     return Network(3, choices["width"], choices["depth"], 1, choices["middle"]), data(choices)
 
 
 def data(choices: Choices) -> DataSet:
+    """The user's own points, or `n` points of the sphere labelled by octant."""
     return own(choices["points"], 3) if choices["data"] == "own" else octants(choices["n"], seed=0)
 
 

@@ -1,4 +1,4 @@
-"""One huge coordinate: what it does to all outputs of a norm, to gradients, and to 8-bit numbers."""
+"""One huge input coordinate: its effect on a norm's outputs, on gradients, and on rounding to 8 bits."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.outlier.build import build, files

@@ -1,4 +1,4 @@
-"""A shear is a linear map of space, but not linear on the shadow of a sphere."""
+"""A shear is a linear map of space, but it maps the shadow (projection) of a sphere nonlinearly."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.shear.build import build

@@ -1,9 +1,9 @@
 """Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a mapping of the plane.
 
-The shear slides the coordinate `onto` by s times the coordinate `by`. The light falls along `by`, so the
-shadow has the two others: the sheared one, u, against the one that stays, v. What the light hides is
-h = ±√(r² − u² − v²), and the shadow's map is (u, v) ↦ (u + s·h, v). Shapes are made as (u, v, h) on the unit
-sphere and turned to (x, y, z).
+The shear adds s times the coordinate `by` to the coordinate `onto`. The light falls along `by`, so the shadow
+keeps the two other coordinates: u = `onto`, which the shear changes, and v, which it does not. The shadow
+lacks h = `by` = ±√(r² − u² − v²), and the shear maps the shadow by (u, v) ↦ (u + s·h, v). Shapes are made
+with coordinates (u, v, h) on the unit sphere; then the coordinates are permuted to (x, y, z).
 """
 
 import numpy as np
@@ -62,9 +62,9 @@ def build(choices: Choices) -> Recipe:
 
 
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
-    """Clouds of all shapes after the shear, and of the shadow by its formula.
+    """Clouds of all shapes under the shear, and of the shadow's points by the formula (u + s·h, v).
 
-    Those on the sphere are normalised again after the shear.
+    After the shear, all but those in STAY_SHEARED are normalised back to the sphere.
     """
     points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
     grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))
@@ -75,7 +75,7 @@ def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
 
 
 def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
-    """Marks of the sphere: its graticule in two colours, and the shadows before and after."""
+    """Marks of the sphere: graticule, one colour for each half; its shadow before and after the shear."""
     net = [
         Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
@@ -91,7 +91,7 @@ def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
 
 
 def cube(shadow: Rows) -> tuple[Mark, ...]:
-    """Marks of the cube: its edges, two faces and their shadows."""
+    """Marks of the cube: its edges, two opposite faces, and the shadows of these faces."""
     faces = lines({f"{k} face": role for k, (_, role, _) in HALVES.items()}, SPACE, SHAPES, size=3)
     return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, SHAPES, size=3))
 

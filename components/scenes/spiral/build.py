@@ -1,4 +1,5 @@
-"""The recipe of a network on points of the plane: how they fold, its decision, the curves of its seeds."""
+"""The recipe of a network on points of the plane: how its layers fold them, its decision, and training curves
+of all seeds."""
 
 from components.language.recipe import Recipe
 from components.language.scene import Choices, Training
@@ -13,7 +14,7 @@ NOISE = {"spiral": 0.0, "rings": 0.05, "blobs": 0.15}
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
-    """The network that the choices describe, and what it learns."""
+    """The network that the choices describe, and the data set that it learns."""
     return Network(2, choices["width"], choices["depth"], 1, choices["middle"]), data(choices)
 
 

@@ -1,4 +1,4 @@
-"""Stretch: u_ε(t·x, y) on the circle, and the activation curve that it makes."""
+"""Stretch: u_ε(t·x, y) on the unit circle, and its activation curve: final x against initial x."""
 
 from components.language.scene import Scene
 from components.scenes.circle import POINTS

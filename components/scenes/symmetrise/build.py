@@ -154,7 +154,7 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """Clouds of log₁₀ of the mean error: all stages in one row, as a curve, and the current stage."""
+    """Clouds of log₁₀ of the mean error: one of all stages as a curve, and one of the current stage."""
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
     mean = Cloud(

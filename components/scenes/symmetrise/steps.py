@@ -50,7 +50,7 @@ def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
 
 
 def lengths(weights: Array) -> tuple[Step, ...]:
-    """v ↦ √Σ wᵢvᵢ², for each row w of the weights. Learning adds TINY, for a gradient at 0."""
+    """v ↦ √Σ wᵢvᵢ², for each row w of the weights. Only training adds TINY (for a gradient at 0)."""
     return Product([(i, i) for i in range(weights.shape[1])]), Affine(weights), Pointwise("sqrt")
 
 
@@ -68,7 +68,7 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """A cloud of what LayerNorm makes of each vector, in the display coordinates of the trained network."""
+    """Cloud of LayerNorm's exact result for each vector, placed in the picture like the block's results."""
     rest = Affine(np.eye(width(block), D))
     return Cloud(
         "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
@@ -76,7 +76,7 @@ def ideal(block: Symmetriser, x: Array) -> Cloud:
 
 
 def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
-    """The weights of all heads as two clouds, whose points are rows of a matrix; they follow "step"."""
+    """The weights of all heads as two clouds, whose points are matrix rows, at the training step "step"."""
     found = []
     for name, values in zip(("inner", "outer"), dense(trained), strict=True):
         n = values.shape[-2]

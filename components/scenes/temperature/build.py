@@ -1,4 +1,4 @@
-"""The recipe of the temperatures: days on the unit circle, u_ε(t·x, y) or u_ε(a·x + t, y), one threshold.
+"""Recipe of the temperature scene: days on the unit circle, u_ε(t·x, y) or u_ε(a·x + t, y), one threshold.
 
 A day is the point (z / DEGREES_PER_UNIT, wind), normalised: z is its temperature minus the mean of the
 year, its wind 1 or −1.
