@@ -1,7 +1,7 @@
 """The recipe of the norm as a central projection: cones, conic sections and great circles.
 
-A flat round sheet of points stands above the origin, and the norm takes it to a part of the sphere. Behind
-the norm a plane ⟨n, z⟩ = cos α separates two classes; a slider turns n in the plane of x₁ and x₃.
+A flat round sheet of points lies above the origin, and the norm maps it to a part of the sphere. After
+the norm, a plane ⟨n, z⟩ = cos α separates two classes; a slider turns n in the plane of x₁ and x₃.
 """
 
 import numpy as np

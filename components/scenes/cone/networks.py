@@ -1,4 +1,4 @@
-"""View of the number of strands in trained networks, a dot for each, with the upper bound."""
+"""View of the number of strands in trained networks, a dot for each network, with the upper bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ PLANE = rows(np.eye(2))
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The table of trained networks, if it is shown."""
+    """The table of trained networks, if the choices show it; else nothing."""
     return (DATA_FILE,) if choices["what"] == "layers" else ()
 
 

@@ -1,4 +1,4 @@
-"""A stack of transformer blocks: which sizes a norm bounds, and which it does not."""
+"""A stack of transformer blocks: which vector lengths a norm bounds with depth, and which it does not."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.depth.build import BELOW, DATA_FILES, MAX_DEPTH, NORM_LABELS, WIDTHS, build

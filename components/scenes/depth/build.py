@@ -1,7 +1,7 @@
-"""Recipe of the depth scene: a stream of tokens through blocks in a row, and curves by depth of many draws.
+"""Recipe of the depth scene: the residual stream through a stack of blocks; curves by depth of many draws.
 
 The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves come from a
-table that `make films` writes; between its sizes of the branches they are interpolated.
+table that `make films` writes; between its branch sizes, values are interpolated.
 """
 
 from collections.abc import Mapping, Sequence

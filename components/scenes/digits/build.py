@@ -1,4 +1,5 @@
-"""The recipe of a network that classifies digits: its last hidden layer, and accuracies of others."""
+"""The recipe of a network that classifies digits: its last hidden layer, and the accuracies of other
+networks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
 
 
 def thinned(film: Film) -> Film:
-    """The film with few enough checkpoints for a recipe."""
+    """The stored training `film` with fewer checkpoints, few enough to be sent in a recipe."""
     kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
     parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}
     return replace(film, steps=film.steps[kept], **parts)

@@ -116,7 +116,7 @@ LABELS = tuple(
 
 
 def pick(k: int) -> Row:
-    """Row that picks one of a letter's numbers."""
+    """Row that picks number `k` of the seven in `Slid.numbers`."""
     return Row(tuple(np.eye(PATH_LENGTH + len(PART_LABELS))[k].tolist()))
 
 
@@ -141,8 +141,8 @@ class Slid:
     def numbers(self) -> Array:
         """Seven numbers for each step and letter, (steps, letters, 7).
 
-        They are the step, distances from the first position by parts, and the path length. Distances are in
-        units of `spread`.
+        They are the step, then for each of the three PART_LABELS the distance from the first step's vector,
+        then for each the path length so far. Distances and paths are in units of that part's `spread`.
         """
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
         looks = [x / spread(x) for x in self.looks]
@@ -195,7 +195,7 @@ def tracked(x: Array) -> Affine:
 
 
 def spread(x: Array) -> float:
-    """The root mean square distance of vectors from their mean."""
+    """The root mean square distance of the vectors `x` from their mean."""
     every = x.reshape(-1, x.shape[-1])
     return float(np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean()))
 

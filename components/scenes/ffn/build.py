@@ -1,6 +1,6 @@
 """Recipe of the feed-forward scene: the surface of a norm through W₁, ReLU or GELU, and W₂.
 
-Beside it stands the same circle with the neurons over its angle, or a map of the same sphere.
+The second view shows the neurons' values against the circle's angle, or an equal-area map of the sphere.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The planes that bound the part of space where ReLU changes nothing, and the surface.
+    """The planes that bound the octant which ReLU leaves unchanged, and the norm's circle or sphere.
 
     The sphere is shown at each stage, the circle as y and before the activation.
     """
@@ -276,7 +276,7 @@ def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
 
 
 def places(y: np.ndarray) -> np.ndarray:
-    """The longitude in degrees and the height of points, (N, 2)."""
+    """The longitude in degrees and the height (third coordinate) of points, (N, 2)."""
     return np.column_stack([np.degrees(np.arctan2(y[:, 1], y[:, 0])), y[:, 2]])
 
 

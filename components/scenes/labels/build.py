@@ -1,4 +1,5 @@
-"""The recipe of a network that learned random labels, and a table of how many networks of each depth do."""
+"""The recipe of a network that learned random labels, and a table of how many networks of each depth
+learned all of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +41,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
 
 
 def first(film: Film) -> Film:
-    """The film with its first seed only."""
+    """The stored training `film` with only its first seed."""
     parts = {name: getattr(film, name)[:1] for name in ("weights", "loss", "accuracy", "ended")}
     return replace(film, **parts)
 

@@ -150,7 +150,7 @@ def display(d: int) -> np.ndarray:
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
     """Axes, the line along 𝟏, the hyperplane, and the sphere or circle on which the points land.
 
-    A guide stays in place until the points reach it, then goes through the same gain and shift as they do.
+    A guide stays in place until the points reach it; then gain and shift move the guide and the points alike.
     """
     show, u = rows(display(d)), hyperplane_basis(d)
     arrival = 2 if centered else 1  # the stage at which the points reach the unit sphere

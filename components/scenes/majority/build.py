@@ -111,7 +111,7 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
     """Clouds of the keys N(e) of all classes, of the queries W_Kᵀ W_Q N(e)/√d of their tokens, and of the
     attention weights on a sequence that contains each class once.
 
-    All queries are drawn with the length `reach`, as their own is often too small to be seen.
+    All queries are drawn with the length `reach`, because their true lengths are often too small to be seen.
     """
     network = film.network
     of = {name: np.asarray(part, float) for name, part in network.named(film.weights[seed]).items()}
@@ -256,6 +256,6 @@ def fact(row: Mapping[str, Any]) -> list[str]:
 
 
 def middle(steps: Sequence[int | None]) -> str:
-    """Median number of steps, as text; seeds that never get there count as infinitely many."""
+    """Median number of steps, as text; None (a seed that never reaches the accuracy) counts as infinite."""
     found = float(np.median([np.inf if step is None else step for step in steps]))
     return f"{found:,.0f}" if np.isfinite(found) else "never"

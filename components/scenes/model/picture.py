@@ -153,7 +153,7 @@ def extent(norm: Reduced) -> float:
 
 
 def far(points: Array) -> float:
-    """The distance from the middle of the picture that most points do not exceed."""
+    """The distance from the middle of the picture within which most of `points` lie."""
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
     )

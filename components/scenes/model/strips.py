@@ -290,7 +290,7 @@ def axes(
 
 
 def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
-    """The first norm of some layers: its place and the number of the layer, at equal steps."""
+    """For every k-th layer: the horizontal coordinate of its first norm, and the layer's number."""
     own = layers([row["path"] for row in digest.rows])
     if not any(own):
         own = [str(k) for k in range(1, len(own) + 1)]
@@ -313,7 +313,7 @@ def bottom(s: int) -> float:
 
 
 def gaps(count: int, length: int) -> Array:
-    """The order of `count` lines of a length, one after the other, with a gap after each."""
+    """Drawing order of `count` lines of `length` points, one after the other, with a gap after each."""
     each = np.arange(count * length).reshape(count, length)
     return np.column_stack([each, np.full(count, -1)]).reshape(-1)
 

@@ -1,4 +1,4 @@
-"""One cloud goes through two norms: which numbers each averages, and where the points land."""
+"""One set of points goes through two norms: which numbers each norm averages, and where the points land."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.norms.build import THIRD_VIEWS, TITLES, build

@@ -1,4 +1,4 @@
-"""Recipe of the norms scene: one cloud through two norms, and a table of the numbers that each averages.
+"""Recipe of the norms scene: one set of points through two norms, and a table of the numbers averaged.
 
 Most norms divide the coordinates into k blocks of m = d/k, may subtract the mean of each block, and
 scale each to length √m: their images are products of k spheres. A product that is a torus in a 3-sphere is
@@ -220,7 +220,7 @@ def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, .
 def numbers_view(
     chosen: Mapping[str, str], x: np.ndarray, pipelines: Mapping[str, Pipeline]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of single numbers: after each norm, against the same before; lines join those of a few points."""
+    """Graph of single components, after a norm against before; lines join the components of a few points."""
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))
     order = np.array([k for i in few for k in (*(d * i + np.argsort(some[i])), -1)][:-1])
@@ -238,7 +238,7 @@ def numbers_view(
 def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
     """Points, pipeline and place of a cloud of the single numbers of x (n, d).
 
-    A point is (xᵢ, the same number now, the vector now, the unit vector eᵢ that picks it), nd of them.
+    Each of the nd points is (xᵢ, the current i-th component, the current vector, the unit vector eᵢ).
     """
     n, d = x.shape
     at = np.eye(2 * d + 2)

@@ -156,7 +156,7 @@ def moved(d: int, kind: str) -> Rows:
 
 
 def four(d: int, shape: Drawn, *, faces: bool = False) -> Drawn:
-    """Copies of a shape, one around the centre of each placement."""
+    """Four copies of a shape, one around the centre of each placement."""
     points, order = shape
     at = list(centres(d).values())
     turns = [np.where(order < 0, -1, order + k * len(points)) for k in range(len(at))]

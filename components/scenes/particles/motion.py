@@ -1,4 +1,4 @@
-"""The differential equation of tokens that attention moves: its velocity for each placement of the norm.
+"""The differential equation of tokens that attention moves: the velocity, for each placement of the norm.
 
 A point is the state y of a token, and x its direction. With post-LN and nGPT y keeps length 1.
 """
@@ -74,7 +74,7 @@ def unit_start(n: int, d: int, seed: int) -> np.ndarray:
 
 
 def turned(d: int) -> np.ndarray:
-    """Rotations (T, d, d) of the first two coordinates by each of DEGREES."""
+    """Rotations (T, d, d) of the first two coordinates, one for each angle in DEGREES."""
     c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
     turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
     turns[:, :2, :2] = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)

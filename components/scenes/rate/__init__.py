@@ -1,4 +1,6 @@
-"""A weight before a norm: its gradient is orthogonal to it, so it grows until weight decay balances this."""
+"""A weight before a norm: its gradient is orthogonal to it, so steps lengthen it until weight
+decay balances this.
+"""
 
 from components.language.scene import Choice, Scene
 from components.scenes.rate.build import build

@@ -75,7 +75,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def typical(drawn: Cloud, d: int) -> int:
-    """Index of a pair whose score is about one standard deviation and whose key is in front."""
+    """Index of a pair whose score is about one standard deviation and whose key faces the camera."""
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))
 

@@ -42,7 +42,7 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def crowd(n: int, d: int, *, seed: int) -> Array:
-    """n random vectors: their parts along 𝟏 and w, the rest in as few coordinates as hold it, and g."""
+    """n random vectors: their parts along 𝟏 and w, the rest (in as few coordinates as possible), and g."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
@@ -91,12 +91,12 @@ def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
 
 
 def taking(places: Iterable[int]) -> Product:
-    """The step that picks the coordinates with these indices."""
+    """The step that picks the coordinates with the indices `places`."""
     return Product([(i,) for i in places])
 
 
 def passing(m: int) -> Pipeline:
-    """Steps that drop m numbers each, so that the current stage's come first."""
+    """Steps that each drop the first m numbers, so that the current stage's m numbers come first."""
     return Pipeline([taking(range(m, stages * m)) for stages in (3, 2)])
 
 

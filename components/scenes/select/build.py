@@ -301,14 +301,14 @@ def curves(score: Row) -> View:
 
 
 def never(keys: np.ndarray) -> int:
-    """Number of keys that no query selects: those that are not corners of the hull, and those with a copy."""
+    """Number of keys that no query selects: not corners of their convex hull, or equal to another key."""
     _, copies, count = np.unique(keys.round(9), axis=0, return_inverse=True, return_counts=True)
     alone = np.isin(np.arange(len(keys)), vertices(keys)) & (count[copies.ravel()] == 1)
     return int(len(keys) - alone.sum())
 
 
 def nearly(x: np.ndarray) -> int:
-    """Index of the key farthest from the mean among those that are no corner of the hull; 0 if none."""
+    """Index of the key farthest from the mean that is not a corner of the convex hull; 0 if none."""
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
 

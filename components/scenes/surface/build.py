@@ -105,9 +105,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """For the line y = h: arctan(x/h), the closed form of the angle, and its sine, that of the curve.
+    """For the line y = h: closed forms of the curve, sin arctan(x/h), and of the angle, arctan(x/h).
 
-    x/h without the root of the pipeline: (x, √(L² − x²)) has length L, and the division is by L + (h − L).
+    x/h is computed without the square root √(x² + h²) that the slice's steps take: the stored point
+    (x, √(L² − x²)) has length L, and its x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
@@ -116,7 +117,7 @@ def arctangent() -> tuple[Cloud, Cloud]:
 
 
 def curve_view(color: Color, straight: bool) -> View:
-    """Graph of the slice: for each point its first coordinate now (y) against the one at the start (x).
+    """Graph of the slice: each point's current first coordinate (y axis) against its initial one (x axis).
 
     The closed form is drawn for half of a circle, because the other half has the same curve.
     """

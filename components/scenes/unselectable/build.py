@@ -50,7 +50,7 @@ STEPS = tuple(
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:
-    """The recipe, from the counted table."""
+    """The recipe, from the table `found` of counted shares."""
     d, counted = int(choices["d"]), in_order(found)
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())
@@ -95,7 +95,7 @@ FORMULA = (
 
 
 def in_order(found: Sequence[Found]) -> list[Found]:
-    """The rows of the table in the order of the grid: by dimension, then by number."""
+    """The rows of the table in the order of the grid: by dimension, then by number of keys."""
     known = {(each["n"], each["d"]): each for each in found}
     return [known[n, d] for d, n in product(DIMENSIONS, KEY_COUNTS)]
 
@@ -105,7 +105,7 @@ def percent(found: Found, arm: str) -> float:
 
 
 def error(cell: Found, arm: str) -> float:
-    """The standard error of the mean over sets, in percent."""
+    """The standard error of a cell's mean share over its random sets of keys, in percent."""
     return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
 
@@ -139,7 +139,7 @@ def reading(found: Found) -> str:
 
 
 def links(counted: Sequence[Found]) -> list[str]:
-    """Links that a click on a cell opens: its first set, if the scene of single keys can show it."""
+    """For each cell, the link to its first set of keys in the scene select, or "" if that cannot show it."""
     most, largest = MAX_OPENED
     return [
         f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
