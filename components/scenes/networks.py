@@ -28,7 +28,8 @@ LOGIT, SPACE = Row((1,)), rows(np.eye(3))
 CLASSES = ("class-0", "class-1")
 FIELD_SIDE = 100  # points of a field along one side
 SATURATED_LOGIT = 4.0  # the logit with the most saturated colour: odds of e⁴, 98 %
-CAMERA, REACH = (1.1, -1.1, 0.6), 1.2  # the unit sphere large; points may leave the picture on their way
+CAMERA = (1.1, -1.1, 0.6)
+SPHERE_VIEW_REACH = 1.2  # shows the unit sphere large; points may leave the picture on their way
 CAMERA_CANDIDATES = 24  # directions that are tried for a view of a plane edge on
 MIN_CAMERA_HEIGHT, MAX_CAMERA_HEIGHT = 0.2, 0.8  # height of the camera, as a share of its distance
 PLANE_RADIUS = 1.2  # radius of the separating plane as it is drawn
@@ -64,7 +65,7 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
     data = Cloud("data", film.data.points, hidden)
     guide_clouds, layers = split(*_sphere(film, SPACE), sheet, *_plane(film, net, SPACE, end))
     shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
-    view = space("folding", "", shown, camera=CAMERA, reach=REACH)
+    view = space("folding", "", shown, camera=CAMERA, reach=SPHERE_VIEW_REACH)
     if _flat(film):
         view = replace(view, edge="plane", camera=_camera(view, film, seed))
     return view, (data, *guide_clouds)
@@ -164,14 +165,14 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
 # --- the field over the plane
 
 
-def reach(film: Film) -> float:
+def input_half_side(film: Film) -> float:
     """Half the side of the square that shows the input plane: 1.15 times the data's largest coordinate."""
     return 1.15 * float(abs(film.data.points).max()) or 1.0  # all points may be the origin
 
 
 def field(film: Film, seed: int) -> Seen:
     """View of the network's decision over its 2D input, with the data points on top."""
-    half = reach(film)
+    half = input_half_side(film)
     side = np.linspace(-half, half, FIELD_SIDE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     show = rows(np.eye(2), stage=0)

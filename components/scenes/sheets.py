@@ -10,7 +10,7 @@ import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Line, Sheet
-from components.scenes.networks import SATURATED_LOGIT, network, projection, reach
+from components.scenes.networks import SATURATED_LOGIT, input_half_side, network, projection
 from components.scenes.scenery import Part
 from geometry import Branches, Pipeline
 from geometry.clouds import grid_lines, lattice, sphere_mesh
@@ -24,7 +24,7 @@ SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of it
 
 def flat_sheet(film: Film, seed: int) -> Part:
     """A grid over the input plane of a network with two inputs: the square that `field` colours by class."""
-    points = lattice(SHEET_SIDE**2, 2, half=reach(film))
+    points = lattice(SHEET_SIDE**2, 2, half=input_half_side(film))
     return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 
 

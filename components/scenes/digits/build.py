@@ -12,7 +12,7 @@ from components.language.marks import Color, Follow, Labels, Line, Points
 from components.language.recipe import Facts, Recipe, View
 from components.language.scene import Choices, File
 from components.scenes.curves import FLAT, curves
-from components.scenes.networks import CAMERA, REACH, clock, network
+from components.scenes.networks import CAMERA, SPHERE_VIEW_REACH, clock, network
 from components.scenes.scenery import draw, followed, globe, graph, space, split
 from geometry import Affine, Entries, Pipeline, Track, clouds, to_sphere
 from learning.film import Film, from_npz, json_table
@@ -71,7 +71,7 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     color = Color("cyclic", 0, 10, data.labels.astype(float))
     shown = Points("digits", "input", SHOW, "a test picture", color=color, size=4, hand=Follow())
     layers = (*around, shown, *followed("digits", SHOW, trail=0))
-    return space("sphere", "", layers, camera=CAMERA, reach=REACH), (digits, *guides)
+    return space("sphere", "", layers, camera=CAMERA, reach=SPHERE_VIEW_REACH), (digits, *guides)
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:

@@ -8,7 +8,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Mesh
 from components.language.recipe import Recipe, View
 from components.language.scene import Choices, Training
-from components.scenes.networks import CAMERA, REACH, SATURATED_LOGIT, assembled, classes, network
+from components.scenes.networks import CAMERA, SATURATED_LOGIT, SPHERE_VIEW_REACH, assembled, classes, network
 from components.scenes.scenery import space
 from components.scenes.sheets import round_sheet
 from components.scenes.trained import own, seed_of
@@ -47,7 +47,7 @@ def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
         "globe", "sphere", show, triangles=order, color=color, opacity=GLASSY_OPACITY if inside else 1
     )
     shown = (globe, *classes(film, show, size=5 if inside else 3))
-    return space("ball", title, shown, camera=CAMERA, reach=REACH), (Cloud("globe", points, net),)
+    return space("ball", title, shown, camera=CAMERA, reach=SPHERE_VIEW_REACH), (Cloud("globe", points, net),)
 
 
 TRAINING = Training(task, films=lambda choices: ("octants",))

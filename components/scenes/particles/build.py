@@ -21,12 +21,12 @@ from components.scenes.particles.motion import (
     SHARP,
     STOPS,
     alone,
+    attention_update,
     average,
     flow,
     hue,
-    pull,
-    push,
     put_parameters,
+    relative_update,
     sliders,
     slots,
     unit_start,
@@ -64,7 +64,7 @@ def build(choices: Choices) -> Recipe:
     start = unit_start(n, d, choices["seed"])
     carried = [(f"x{k}", f"y{k}") for k in range(n)] if d == 2 and n <= MAX_CARRIED else []
     placed = (Placed(carried), Normalize()) if carried else ()
-    update = pull(d, causal, placement)
+    update = attention_update(d, causal, placement)
     place = Pipeline((*placed, flow(d, update, placement), *measured(d, n, update, placement)))
     tokens = Cloud("tokens", start, added(d), place)
     guides, around = split(*around_tokens(d))
@@ -121,7 +121,7 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
     own = Branches(
         (
             Pipeline((Normalize(),)),
-            push(d, update, placement),
+            relative_update(d, update, placement),
             Pipeline((Normalize(), *hue(d))),
             position,
             Pipeline((Affine(np.zeros((1, d)), time),)),

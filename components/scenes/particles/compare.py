@@ -19,12 +19,12 @@ from components.scenes.particles.motion import (
     SHARP,
     STOPS,
     alone,
+    attention_update,
     average,
     flow,
     hue,
-    pull,
-    push,
     put_parameters,
+    relative_update,
     sliders,
     slots,
     unit_start,
@@ -88,11 +88,11 @@ def beside(d: int, which: int, stage: int | None = None) -> Row:
 
 def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
     """x at the start ↦ the direction, what a layer adds, and the numbers of a token at the slider's time."""
-    update = pull(d, causal, kind)
+    update = attention_update(d, causal, kind)
     own = Branches(
         (
             Pipeline((Normalize(),)),
-            push(d, update, kind),
+            relative_update(d, update, kind),
             Pipeline((Normalize(), *hue(d))),
             Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),)),
             shared(d, np.log10(own_time(10**STOPS, kind))),

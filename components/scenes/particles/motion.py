@@ -81,7 +81,7 @@ def turned(d: int) -> np.ndarray:
     return turns
 
 
-def pull(d: int, causal: bool, placement: str) -> Pipeline:
+def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
     """y ↦ what attention adds to a token: the average of Vx, with x the direction of y."""
     blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
     sees = Entries(
@@ -146,7 +146,7 @@ def put_parameters(d: int, n: int) -> list[Parameter]:
 # --- what is measured of a token
 
 
-def push(d: int, update: Pipeline, placement: str) -> Pipeline:
+def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
     """y ↦ what attention adds, in units of the token's length ‖y‖."""
     if placement not in LENGTHENING:
         return update
