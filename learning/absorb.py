@@ -75,5 +75,5 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 
 
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
-    """RMSNorm without a gain, in the form of the argument `norm` of `language.read`."""
+    """RMSNorm without a gain, in the form of the argument `norm` of `language.forward`."""
     return rms_norm(x, eps=EPS)

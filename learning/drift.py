@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.angles import angles
-from learning.language import Shape, losses, read
+from learning.language import Shape, forward, losses
 
 Array = np.ndarray
 Weights = Mapping[str, Array]
@@ -51,7 +51,7 @@ def drifting(
         own, last = weights, t + window
         if kind != "places":
             own, last = {**weights, "wpe.weight": weights["wpe.weight"][t:]}, window
-        blocks = read(small, own, tokens[t:last]).blocks
+        blocks = forward(small, own, tokens[t:last]).blocks
         streams = np.stack([*(block.stream for block in blocks), blocks[-1].out])
         here = window - letters - t
         windows_read.append(streams[:layers, here : here + letters])
@@ -101,7 +101,7 @@ def along(
     found = []
     for start in starts:
         seen = tokens[start : start + window]
-        reading = read(shape, weights, seen)
+        reading = forward(shape, weights, seen)
         sizes = (reading.blocks[-1].stream ** 2).sum(-1)
         found.append([losses(reading.logits, seen).mean(), sizes.mean()])
     loss, size = np.array(found).reshape(windows, -1, 2).mean(1).T
@@ -119,7 +119,7 @@ def written(
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []
     for _ in range(windows * window):
-        reading = read(shape, weights, np.array(text[-window:]))
+        reading = forward(shape, weights, np.array(text[-window:]))
         guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
         guess /= guess.sum()
         text.append(int(rng.choice(len(guess), p=guess)))

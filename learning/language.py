@@ -1,7 +1,7 @@
 """A small character-level GPT that returns every intermediate stage.
 
-`read` runs it on NumPy or PyTorch arrays. The weights have the names and shapes of GPT-2's, so software that
-loads GPT-2 also loads a model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
+`forward` runs it on NumPy or PyTorch arrays. The weights have the names and shapes of GPT-2's, so software
+that loads GPT-2 also loads a model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
     return softmax(scores, causal=True)
 
 
-def read(
+def forward(
     shape: Shape,
     weights: Mapping[str, Array],
     tokens: Int[Array, "*batch n"],
@@ -272,7 +272,7 @@ def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Meas
     if not count:
         raise ValueError(f"a text to measure has {shape.window} characters or more: got {len(text)}")
     windows = shape.tokens(text[: count * shape.window]).reshape(count, shape.window)
-    reading = read(shape, weights, windows)
+    reading = forward(shape, weights, windows)
 
     def share(sets: Array) -> float:
         return float(np.mean([1 - len(vertices(keys)) / len(keys) for keys in sets]))

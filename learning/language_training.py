@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from learning.language import Shape, initial, losses, read
+from learning.language import Shape, forward, initial, losses
 
 BATCH_WINDOWS, WARMUP_STEPS = 8, 50
 
@@ -24,7 +24,7 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Train the language model with Adam; returns its weights after the last step.
 
-    The learning rate rises linearly to `rate`, then falls to 0 along a cosine. norm, shares: as in `read`.
+    The learning rate rises linearly to `rate`, then falls to 0 along a cosine. norm, shares: as in `forward`.
     Deterministic: the same arguments give the same weights. Raises ValueError for a text that is no longer
     than the window.
     """
@@ -36,7 +36,7 @@ def learned(
     for step in range(steps):
         start = torch.from_numpy(rng.integers(0, len(tokens) - shape.window, BATCH_WINDOWS))
         windows = tokens[start[:, None] + torch.arange(shape.window)]
-        reading = read(shape, weights, windows, attend=causal, norm=norm, shares=shares)
+        reading = forward(shape, weights, windows, attend=causal, norm=norm, shares=shares)
         loss = losses(reading.logits, windows).mean()
         adam.param_groups[0]["lr"] = (
             rate * min(1, (step + 1) / WARMUP_STEPS) * (1 + cos(pi * step / steps)) / 2

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.arrays import Array, namespace
-from learning.language import Shape, causal, losses, read
+from learning.language import Shape, causal, forward, losses
 
 # for each place, the weights to permute: (name, which third of the columns is permuted or None for the rows,
 # whether by the inverse permutation)
@@ -108,12 +108,12 @@ def harm(
     The first column is the increase of the loss, the second the mean `divergence` of the predictions from
     those of the unchanged model.
     """
-    before = read(shape, weights, tokens, attend=attend)
+    before = forward(shape, weights, tokens, attend=attend)
     loss = losses(before.logits, tokens).mean()
     found = []
     for permutation in permutations:
         changed = shuffled(weights, layer, place, permutation)
-        after = read(shape, changed, tokens, attend=attend, kept=before.blocks[:layer]).logits
+        after = forward(shape, changed, tokens, attend=attend, kept=before.blocks[:layer]).logits
         grown = float(losses(after, tokens).mean() - loss)
         found.append((grown, float(divergence(before.logits, after).mean())))
     return np.array(found)

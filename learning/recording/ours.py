@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from learning.language import EPS, Shape, read
+from learning.language import EPS, Shape, forward
 from learning.recording.recording import Norm, Recording
 
 Array = np.ndarray
@@ -22,7 +22,7 @@ def seen(
 
     The norm before attention is left out in a model whose LayerNorm there only centres.
     """
-    reading = read(shape, weights, tokens)
+    reading = forward(shape, weights, tokens)
     inputs: dict[str, Array] = {}
     for k, block in enumerate(reading.blocks):
         inputs |= {f"h.{k}.ln_1": block.stream} if shape.scaled else {}

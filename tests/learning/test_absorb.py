@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from learning import absorb
-from learning.language import Shape, from_file, initial, read
+from learning.language import Shape, forward, from_file, initial
 from learning.shipped import FOLDER
 from learning.shipped import read as shipped
 
@@ -29,7 +29,7 @@ EACH = pytest.mark.parametrize(("shape", "weights", "tokens"), MODELS, ids=["tra
 
 @EACH
 def test_no_step_changes_what_a_model_says(shape, weights, tokens):
-    want = read(shape, weights, tokens)
+    want = forward(shape, weights, tokens)
     untied = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(untied)
     gains = absorb.gains_absorbed(shifts)
@@ -42,11 +42,11 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
         (centred, None),
         (centred, absorb.rms),
     ):
-        got = read(shape, found, tokens, norm=norm)
+        got = forward(shape, found, tokens, norm=norm)
         np.testing.assert_allclose(got.logits, want.logits, atol=bound)
         for ours, theirs in zip(got.blocks, want.blocks, strict=True):
             np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-10)
-    for block, before in zip(read(shape, centred, tokens).blocks, want.blocks, strict=True):
+    for block, before in zip(forward(shape, centred, tokens).blocks, want.blocks, strict=True):
         assert (
             np.abs(block.out.mean(-1)).max()
             < 1e-12 * np.abs(before.out).max()
@@ -62,7 +62,7 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
     """Replacing LayerNorm by RMSNorm before shifts, gains and means are folded changes the output."""
-    want = read(shape, weights, tokens).logits
+    want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)
     for steps in (
         (absorb.gains_absorbed, absorb.centred),
@@ -72,10 +72,10 @@ def test_each_step_is_needed(shape, weights, tokens):
         found = whole
         for step in steps:
             found = step(found)
-        assert np.abs(read(shape, found, tokens, norm=absorb.rms).logits - want).max() > 1e-3
+        assert np.abs(forward(shape, found, tokens, norm=absorb.rms).logits - want).max() > 1e-3
     tied = {**absorb.centred(absorb.gains_absorbed(absorb.shifts_absorbed(whole)))}
     del (
         tied["head.weight"],
         tied["head.bias"],
     )  # the embedding is also the output matrix: it writes to the stream and reads it
-    assert np.abs(read(shape, tied, tokens, norm=absorb.rms).logits - want).max() > 1e-3
+    assert np.abs(forward(shape, tied, tokens, norm=absorb.rms).logits - want).max() > 1e-3

@@ -18,11 +18,11 @@ from learning.language import (
     beside,
     causal,
     cut,
+    forward,
     from_file,
     initial,
     losses,
     measured,
-    read,
     to_file,
 )
 from learning.language_training import learned
@@ -81,7 +81,7 @@ def theirs(shape, weights, tokens):
 def test_agrees_with_pytorch(scaled, batch, heads):
     ours = shape(scaled=scaled, heads=heads)
     weights, tokens = model(ours), np.random.default_rng(1).integers(0, len(LETTERS), (*batch, 16))
-    reading = read(ours, weights, tokens)
+    reading = forward(ours, weights, tokens)
     keys, logits = theirs(ours, weights, tokens)
     for block, wanted in zip(reading.blocks, keys, strict=True):
         np.testing.assert_allclose(block.keys, wanted.numpy(), rtol=DOUBLE, atol=DOUBLE)
@@ -98,7 +98,7 @@ def test_numpy_and_torch_are_one_code():
     ours = shape()
     weights, tokens = model(ours), np.arange(9)
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
-    mine, theirs = read(ours, weights, tokens), read(ours, tensors, torch.from_numpy(tokens))
+    mine, theirs = forward(ours, weights, tokens), forward(ours, tensors, torch.from_numpy(tokens))
     for a, b in zip(mine.blocks, theirs.blocks, strict=True):
         for name, stage in vars(a).items():
             np.testing.assert_allclose(
@@ -110,7 +110,7 @@ def test_numpy_and_torch_are_one_code():
 def test_the_stages_hang_together():
     ours = shape()
     weights, tokens = model(ours), np.arange(9)
-    blocks = read(ours, weights, tokens).blocks
+    blocks = forward(ours, weights, tokens).blocks
     for k, block in enumerate(blocks):
         np.testing.assert_allclose(block.out, block.stream + block.branch + block.mlp)
         np.testing.assert_allclose(block.scores, block.q @ block.k.T / np.sqrt(ours.width))
@@ -127,7 +127,7 @@ def test_a_past_character_never_changes():
     """Activations do not depend on characters that come later."""
     ours = shape()
     weights, tokens = model(ours), np.random.default_rng(2).integers(0, len(LETTERS), 16)
-    whole, part = read(ours, weights, tokens), read(ours, weights, tokens[:7])
+    whole, part = forward(ours, weights, tokens), forward(ours, weights, tokens[:7])
     for a, b in zip(whole.blocks, part.blocks, strict=True):
         np.testing.assert_allclose(a.out[:7], b.out, rtol=DOUBLE, atol=DOUBLE)
 
@@ -135,12 +135,12 @@ def test_a_past_character_never_changes():
 def test_without_scaling_the_keys_are_centred_only():
     ours = shape(scaled=False)
     weights = initial(ours, 0)
-    block = read(ours, weights, np.arange(9)).blocks[0]
+    block = forward(ours, weights, np.arange(9)).blocks[0]
     np.testing.assert_allclose(block.keys, block.stream - block.stream.mean(-1, keepdims=True), atol=1e-6)
 
 
 def test_with_scaling_they_are_on_a_sphere_before_the_gain():
-    block = read(shape(), initial(shape(), 0), np.arange(9)).blocks[0]
+    block = forward(shape(), initial(shape(), 0), np.arange(9)).blocks[0]
     variance = block.stream.var(-1)
     np.testing.assert_allclose((block.keys**2).sum(-1), 4 * variance / (variance + EPS), rtol=1e-5)
 
@@ -180,7 +180,7 @@ def test_what_it_cannot_read():
     with pytest.raises(ValueError, match="does not know '😀'"):
         shape().tokens("a 😀")
     with pytest.raises(ValueError, match="16 characters at most: got 17"):
-        read(shape(), initial(shape(), 0), np.zeros(17, dtype=int))
+        forward(shape(), initial(shape(), 0), np.zeros(17, dtype=int))
 
 
 # --- training
@@ -191,7 +191,7 @@ def test_learns_what_comes_after_what():
     ours, text = shape(layers=1), LETTERS * 20
     tokens = ours.tokens(text[:16])
     weights = learned(ours, text, seed=0, steps=150)
-    assert losses(read(ours, weights, tokens).logits, tokens).mean() < np.log(len(LETTERS)) / 2
+    assert losses(forward(ours, weights, tokens).logits, tokens).mean() < np.log(len(LETTERS)) / 2
 
 
 def test_trains_the_same_each_time():

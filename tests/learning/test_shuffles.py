@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from learning import language_training
-from learning.language import Shape, initial, losses, read
+from learning.language import Shape, forward, initial, losses
 from learning.shuffles import (
     INVARIANT_PLACES,
     PLACES,
@@ -70,7 +70,7 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 def branch(weights, layer, place, permutation):
     """The attention's output with permuted activations, by PyTorch's functions."""
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
-    keys = torch.from_numpy(read(SHAPE, weights, TOKENS).blocks[layer].keys)
+    keys = torch.from_numpy(forward(SHAPE, weights, TOKENS).blocks[layer].keys)
     name = f"h.{layer}.attn"
     if place == "read":
         keys = keys[..., permutation]
@@ -95,7 +95,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
     turned = np.random.default_rng(5).permutation(SHAPE.width)
     for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in SHUFFLES.values()), turned):
         for layer in range(SHAPE.layers):
-            changed = read(SHAPE, shuffled(weights, layer, place, permutation), TOKENS)
+            changed = forward(SHAPE, shuffled(weights, layer, place, permutation), TOKENS)
             wanted = branch(weights, layer, place, permutation)
             np.testing.assert_allclose(changed.blocks[layer].branch, wanted, rtol=DOUBLE, atol=DOUBLE)
 
@@ -117,7 +117,7 @@ def test_within_heads_values_and_results_are_shuffled_alike(kind):
     weights = model()
     for permutation in drawn(kind, 3):
         values, results = (
-            read(SHAPE, shuffled(weights, 1, p, permutation), TOKENS).logits for p in ("v", "concat")
+            forward(SHAPE, shuffled(weights, 1, p, permutation), TOKENS).logits for p in ("v", "concat")
         )
         np.testing.assert_allclose(values, results, rtol=DOUBLE, atol=DOUBLE)
 
@@ -125,9 +125,9 @@ def test_within_heads_values_and_results_are_shuffled_alike(kind):
 def test_harm_is_that_of_the_whole_model():
     """`harm`, which computes the first layer only once, equals the effect in the whole model."""
     weights, (permutation,) = model(), drawn(across, 1)
-    before = read(SHAPE, weights, TOKENS).logits
+    before = forward(SHAPE, weights, TOKENS).logits
     for layer in range(SHAPE.layers):
-        after = read(SHAPE, shuffled(weights, layer, "q", permutation), TOKENS).logits
+        after = forward(SHAPE, shuffled(weights, layer, "q", permutation), TOKENS).logits
         loss, far = harm(SHAPE, weights, TOKENS, layer, "q", [permutation])[0]
         assert loss == pytest.approx(losses(after, TOKENS).mean() - losses(before, TOKENS).mean(), abs=DOUBLE)
         assert far == pytest.approx(divergence(before, after).mean(), abs=DOUBLE)
@@ -151,8 +151,8 @@ def copies(weights):
 
 def test_a_model_with_its_axes_renumbered_is_the_same_model():
     weights, permutation = model(), np.random.default_rng(6).permutation(SHAPE.width)
-    same = read(SHAPE, renumbered(weights, permutation), TOKENS).logits
-    np.testing.assert_allclose(same, read(SHAPE, weights, TOKENS).logits, rtol=DOUBLE, atol=DOUBLE)
+    same = forward(SHAPE, renumbered(weights, permutation), TOKENS).logits
+    np.testing.assert_allclose(same, forward(SHAPE, weights, TOKENS).logits, rtol=DOUBLE, atol=DOUBLE)
 
 
 def test_training_does_not_know_the_numbers_of_the_axes(monkeypatch):
@@ -165,9 +165,9 @@ def test_training_does_not_know_the_numbers_of_the_axes(monkeypatch):
     for weights in (start, renumbered(start, permutation)):
         monkeypatch.setattr(language_training, "initial", lambda shape, seed, w=weights: copies(w))
         ends.append(language_training.learned(SHAPE, text, seed=0, steps=20, rate=0.01))
-    first, second = (read(SHAPE, w, TOKENS).logits for w in ends)
+    first, second = (forward(SHAPE, w, TOKENS).logits for w in ends)
     np.testing.assert_allclose(second, first, rtol=1e-7, atol=1e-7)
-    assert np.abs(first - read(SHAPE, start, TOKENS).logits).max() > 0.1  # it has learned
+    assert np.abs(first - forward(SHAPE, start, TOKENS).logits).max() > 0.1  # it has learned
 
 
 def test_divergence_is_that_of_pytorch():

@@ -12,7 +12,7 @@ from components.scenes.absorb.build import LAST, STAGES, TEXT, drawn, frame
 from components.training.recipes import recipe_of
 from geometry.centering import center, centering_matrix
 from learning import absorb
-from learning.language import EPS, from_file, read
+from learning.language import EPS, forward, from_file
 from learning.shipped import read as shipped
 from tests.scenes.claims import said, stop
 
@@ -104,7 +104,7 @@ def the_whole_model():
     found = absorb.centred(absorb.gains_absorbed(absorb.shifts_absorbed(absorb.untied(weights))))
     tokens = shape.tokens(TEXT)
     far = np.abs(
-        read(shape, found, tokens, norm=absorb.rms).logits - read(shape, weights, tokens).logits
+        forward(shape, found, tokens, norm=absorb.rms).logits - forward(shape, weights, tokens).logits
     ).max()
     assert far < 5e-13
 
@@ -147,7 +147,7 @@ def one_matrix_twice():
     tokens, own = shape.tokens(TEXT), absorb.untied(weights)
     np.testing.assert_array_equal(own["head.weight"], weights["wte.weight"].T)
     other = own | {"head.weight": center(weights["wte.weight"]).T}
-    said_before, said_after = (read(shape, each, tokens).logits for each in (own, other))
+    said_before, said_after = (forward(shape, each, tokens).logits for each in (own, other))
     assert np.abs(said_before - said_after).max() > 0.1
 
 

@@ -14,7 +14,7 @@ from components.scenes.block.build import ADD, GAIN, INNER, LAST, MLP, NAMES, SH
 from components.scenes.blocks import own_of
 from components.training.recipes import recipe_of
 from geometry import layer_norm as geometry_layer_norm
-from learning.language import EPS, from_file, read
+from learning.language import EPS, forward, from_file
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
 from tests.assets.engine import Node
@@ -75,8 +75,8 @@ def other_codes_block(own, x, heads, approximate):
     stream = torch.from_numpy(x)[None]
     mask = nn.Transformer.generate_square_subsequent_mask(len(x), dtype=torch.float64)
     with torch.no_grad():
-        read = norm("ln_1")(stream)
-        update, weights = attention(read, read, read, attn_mask=mask, average_attn_weights=False)
+        normed = norm("ln_1")(stream)
+        update, weights = attention(normed, normed, normed, attn_mask=mask, average_attn_weights=False)
         y = stream + update
         mlp = nn.Sequential(norm("ln_2"), linear("mlp.c_fc"), nn.GELU(approximate), linear("mlp.c_proj"))
         z = y + mlp(y)
@@ -113,7 +113,7 @@ def test_the_block_is_pytorchs(choices):
 
 def test_the_trained_block_is_what_the_model_reads():
     shape, weights = read_file("language.safetensors", from_file)
-    blocks = read(shape, weights, shape.tokens("the keys")).blocks
+    blocks = forward(shape, weights, shape.tokens("the keys")).blocks
     for k, block in enumerate(blocks, 1):
         stream = stages("stream", {"weights": "trained", "layer": str(k)})
         np.testing.assert_allclose(stream[0], block.stream, atol=1e-10)
@@ -261,7 +261,7 @@ def keys_of_trained_heads():
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.width, shape.width // shape.heads, shape.layers) == (32, 8, 2)
     tokens = shape.tokens((FOLDER / "heads.txt").read_text("utf-8")).reshape(-1, 64)
-    lengths = np.array([size(block.k) for block in read(shape, weights, tokens).blocks])
+    lengths = np.array([size(block.k) for block in forward(shape, weights, tokens).blocks])
     said(np.median(lengths.max(-1) / lengths.min(-1)), "4.0")
 
 
@@ -271,7 +271,7 @@ def scores_and_cosines():
     count = len(text) // shape.window
     tokens = shape.tokens(text[: count * shape.window]).reshape(count, shape.window)
     found = []
-    for block in read(shape, weights, tokens).blocks:
+    for block in forward(shape, weights, tokens).blocks:
         cosines = block.scores / size(block.q)[..., None] / size(block.k)[..., None, :]
         found.append(np.corrcoef(block.scores.ravel(), cosines.ravel())[0, 1])
     said(min(found), "0.92")

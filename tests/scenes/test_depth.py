@@ -16,7 +16,7 @@ from components.training.recipes import recipe_of
 from geometry import center, layer_norm
 from geometry.angles import angles
 from learning import stack
-from learning.language import from_file, read
+from learning.language import forward, from_file
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes import atlas
@@ -235,7 +235,7 @@ def trained_model():
     text = (FOLDER / "language.txt").read_text("utf-8")
     count = len(text) // shape.window
     tokens = shape.tokens(text[: count * shape.window]).reshape(count, shape.window)
-    blocks = read(shape, weights, tokens).blocks
+    blocks = forward(shape, weights, tokens).blocks
     streams = [*(b.stream for b in blocks), blocks[-1].out]
     for x, words in zip(streams, ("1.5", "3.7", "4.3", "8.6", "10.1"), strict=True):
         said(np.sqrt((x**2).mean()), words)

@@ -25,7 +25,7 @@ from geometry import layer_norm
 from geometry.angles import angles
 from learning import drift
 from learning.drift import drifting
-from learning.language import from_file, initial, read
+from learning.language import forward, from_file, initial
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
@@ -101,7 +101,7 @@ def test_the_letters_are_those_of_the_model(name, kind):
             low = start if kind == "kept" else start + t
             high = start + window + (0 if kind == "past" else t)
             own = {**weights, "wpe.weight": weights["wpe.weight"][t if kind == "past" else 0 :]}
-            block = read(shape, own, tokens[low:high]).blocks[layer - 1]
+            block = forward(shape, own, tokens[low:high]).blocks[layer - 1]
             here = slice(start + 16 - low, start + 32 - low)
             stages = recipe.cloud("true").stages({"slide": t})
             for got, want in ((stages[0], block.stream), (stages[-1], block.keys)):
@@ -159,9 +159,9 @@ def test_a_window_knows_nothing_of_those_before(name):
     """A window gives exactly the same after any earlier text."""
     shape, weights, tokens = model(name)
     window = tokens[1000:1256]
-    before = read(shape, weights, window)
-    read(shape, weights, tokens[:256])
-    for a, b in zip(before.blocks, read(shape, weights, window.copy()).blocks, strict=True):
+    before = forward(shape, weights, window)
+    forward(shape, weights, tokens[:256])
+    for a, b in zip(before.blocks, forward(shape, weights, window.copy()).blocks, strict=True):
         assert np.array_equal(a.out, b.out)
 
 
@@ -172,7 +172,7 @@ def test_what_comes_later_changes_nothing_to_the_bit(name):
     """
     shape, weights, tokens = model(name)
     text, other = tokens[:256], np.concatenate([tokens[:100], tokens[1000:1156]])
-    for a, b in zip(read(shape, weights, text).blocks, read(shape, weights, other).blocks, strict=True):
+    for a, b in zip(forward(shape, weights, text).blocks, forward(shape, weights, other).blocks, strict=True):
         assert np.array_equal(a.stream[:100], b.stream[:100])
         assert not np.array_equal(a.stream[100:], b.stream[100:])
     stream = drifting(shape, weights, tokens, window=64, letters=16, layers=4, kind="kept")

@@ -14,7 +14,7 @@ from geometry import layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.windows import windows
 from learning import shuffles
-from learning.language import from_file, initial, losses, read
+from learning.language import forward, from_file, initial, losses
 from learning.language_training import causal
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
@@ -437,11 +437,11 @@ def before_training():
 def attention_off():
     shape, weights = read_file("heads.safetensors", from_file)
     tokens = shape.tokens((FOLDER / "heads.txt").read_text("utf-8")).reshape(-1, 64)
-    loss = losses(read(shape, weights, tokens).logits, tokens).mean()
+    loss = losses(forward(shape, weights, tokens).logits, tokens).mean()
     grown = []
     for layer in range(2):
         off = {name: 0 * w if f"h.{layer}.attn.c_proj" in name else w for name, w in weights.items()}
-        grown.append(losses(read(shape, off, tokens).logits, tokens).mean() - loss)
+        grown.append(losses(forward(shape, off, tokens).logits, tokens).mean() - loss)
     said(grown[0], "1.63")
     said(grown[1], "0.03")
 
@@ -529,10 +529,10 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
     shape, weights = read_file("heads_box.safetensors", from_file)
     tokens = shape.tokens((FOLDER / "heads.txt").read_text("utf-8"))[:64]
     own = windows(np.arange(1, 17), 16, 4, 0, shape="box")
-    usual, soft_ = (read(shape, weights, tokens, shares=shares).logits for shares in (None, own))
+    usual, soft_ = (forward(shape, weights, tokens, shares=shares).logits for shares in (None, own))
     np.testing.assert_allclose(soft_, usual, atol=1e-10)
     others = windows(np.arange(1, 17), 16, 4, 1, shape="box")
-    assert np.abs(read(shape, weights, tokens, shares=others).logits - usual).max() > 0.1
+    assert np.abs(forward(shape, weights, tokens, shares=others).logits - usual).max() > 0.1
 
 
 def renumbered_training():

@@ -15,7 +15,7 @@ from geometry.centering import hyperplane_basis
 from geometry.hull import vertices
 from geometry.norms import layer_norm
 from geometry.selection import certificate, largest_weights, selectable
-from learning.language import EPS, from_file, read
+from learning.language import EPS, forward, from_file
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes import atlas
@@ -59,7 +59,7 @@ def test_the_last_stage_is_what_attention_reads():
         shape, weights = shipped(model)
         for layer in range(4):
             recipe = recipe_of(SCENE, model=model, layer=layer + 1)
-            block = read(shape, weights, shape.tokens(FILM)).blocks[layer]
+            block = forward(shape, weights, shape.tokens(FILM)).blocks[layer]
             true, drawn, shadow = (recipe.cloud(name).stages({}) for name in ("true", "keys", "shadow"))
             np.testing.assert_allclose(true[0], block.stream, atol=ROUNDING)
             np.testing.assert_allclose(true[-1], block.keys, atol=ROUNDING)
@@ -253,7 +253,7 @@ def places():
     shape, w = shipped("language")
     text = SENTENCES["same"]
     assert len(text) == 39 and len(lost(sentence="same")) == 8
-    x = read(shape, w, shape.tokens(text)).blocks[0].stream
+    x = forward(shape, w, shape.tokens(text)).blocks[0].stream
     np.testing.assert_allclose(x[0] - x[4], w["wpe.weight"][0] - w["wpe.weight"][4], atol=ROUNDING)
 
 

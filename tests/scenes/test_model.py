@@ -18,7 +18,7 @@ from components.scenes.model.strips import SETS, brackets, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
 from geometry.norms import layer_norm, rms_norm
-from learning.language import EPS, from_file, initial, read
+from learning.language import EPS, forward, from_file, initial
 from learning.recording.analysis import MAX_SAMPLED_KEYS, effective_rank, row
 from learning.recording.digest import digest, from_digest, widest
 from learning.recording.report import table
@@ -52,7 +52,7 @@ def stream(name="trained"):
     if name == "start":
         weights = {part: w.astype(np.float64) for part, w in initial(shape, 0).items()}
     text = (FOLDER / "language.txt").read_text("utf-8")[: films.RECORDED_WINDOWS * shape.window]
-    return read(shape, weights, shape.tokens(text).reshape(-1, shape.window)).blocks, weights
+    return forward(shape, weights, shape.tokens(text).reshape(-1, shape.window)).blocks, weights
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from learning.language import Shape, initial, losses, read, to_file
+from learning.language import Shape, forward, initial, losses, to_file
 from learning.language_training import causal, learned
 from learning.shipped import FOLDER
 from learning.shuffles import PLACES, SHUFFLES, harm
@@ -52,7 +52,7 @@ def harms(
     """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
-    loss = float(losses(read(shape, tensors, tokens, attend=causal).logits, tokens).mean())
+    loss = float(losses(forward(shape, tensors, tokens, attend=causal).logits, tokens).mean())
     every_kind = shuffles(shape)
     for layer, place in product(range(shape.layers), PLACES):
         row: dict[str, Any] = {"layer": layer, "place": place, "loss": round(loss, 4)}

@@ -10,7 +10,7 @@ import torch
 
 from geometry import layer_norm, rms_norm
 from geometry.windows import windows
-from learning.language import EPS, Shape, initial, layer_norm_of, losses, read, to_file
+from learning.language import EPS, Shape, forward, initial, layer_norm_of, losses, to_file
 from learning.language_training import causal, learned
 from learning.shipped import FOLDER
 from tools.films.store import write_table
@@ -93,7 +93,7 @@ def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | Non
 
 
 def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
-    """A function `norm` for `learning.language.read`: another norm before attention, LayerNorm elsewhere.
+    """A function `norm` for `learning.language.forward`: another norm before attention, LayerNorm elsewhere.
 
     name starts with "layer_norm", which centres, or "rms_norm", which does not. Its outputs lie on a sphere;
     with "_ball" at the end, ε is 1, so they fill a ball, in which lengths still differ. noise: applied to the
@@ -135,7 +135,9 @@ def told(
 
     def loss(said: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
         tokens = in_windows(shape, said)
-        reading = read(shape, tensors, tokens, attend=causal, norm=surface_of(surface, noise), shares=shares)
+        reading = forward(
+            shape, tensors, tokens, attend=causal, norm=surface_of(surface, noise), shares=shares
+        )
         return float(losses(reading.logits, tokens).mean())
 
     found = {"learned": loss(text), "held": loss(held)}
@@ -158,7 +160,7 @@ def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Itera
     """
     tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
     tokens = in_windows(shape, text)
-    for k, block in enumerate(read(shape, tensors, tokens, attend=causal).blocks):
+    for k, block in enumerate(forward(shape, tensors, tokens, attend=causal).blocks):
         out = tensors[f"h.{k}.attn.c_proj.weight"].reshape(shape.heads, d, shape.width)
         sizes = torch.linalg.vector_norm(block.weights @ block.v @ out, dim=-1)
         loudest = torch.argmax(sizes, dim=1)

@@ -20,7 +20,7 @@ from components.scenes.scenery import Look, Part, draw, followed, globe, mean_li
 from geometry import Affine, Branches, Entries, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from learning import absorb
-from learning.language import Shape, from_file, read
+from learning.language import Shape, forward, from_file
 
 Array = np.ndarray
 
@@ -37,7 +37,7 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
     shape, weights = model
     if choices["weights"] == "trained":
         layer = int(choices["layer"]) - 1
-        x = read(shape, weights, shape.tokens(TEXT)).blocks[layer].stream
+        x = forward(shape, weights, shape.tokens(TEXT)).blocks[layer].stream
         own, function, labels = own_of(weights, layer), "gelu_tanh", [*TEXT.replace(" ", "␣")]
     else:
         own, x = drawn(choices["seed"])
@@ -199,7 +199,7 @@ def facts(shape: Shape, weights: Own) -> Facts:
 
     def far(changed: Own, norm: Callable[..., Array] | None, kind: type) -> str:
         want, got = (
-            read(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
+            forward(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
             for each, own in ((weights, None), (changed, norm))
         )
         return f"{np.abs(got - want).max():.0e}"

@@ -33,7 +33,7 @@ from components.scenes.scenery import Look, Part, axes, draw, followed, globe, g
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise
 from geometry.centering import hyperplane_basis
 from geometry.pipeline import Step
-from learning.language import Shape, from_file, read
+from learning.language import Shape, forward, from_file
 
 Array = np.ndarray
 
@@ -141,7 +141,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
     if unknown := sorted(set(text) - set(shape.characters)):
         known = shape.characters.replace("\n", "")
         raise WrongValue("text", f"text: the model has never read {' '.join(unknown)}", known)
-    stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
+    stream = forward(shape, weights, shape.tokens(text)).blocks[layer].stream
     return own_of(weights, layer), stream, text.replace(" ", "␣")
 
 

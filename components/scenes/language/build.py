@@ -21,7 +21,7 @@ from geometry.centering import hyperplane_basis
 from geometry.hull import vertices
 from geometry.pipeline import Step
 from learning.film import json_table
-from learning.language import Shape, from_file, read
+from learning.language import Shape, forward, from_file
 
 Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
@@ -50,7 +50,7 @@ def files(choices: Choices) -> tuple[File, File]:
 def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Rows) -> Recipe:
     shape, weights = model
     text, layer = sentence(choices, shape), int(choices["layer"]) - 1
-    stream = read(shape, weights, shape.tokens(text)).blocks[layer].stream
+    stream = forward(shape, weights, shape.tokens(text)).blocks[layer].stream
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
     unit = float(np.linalg.norm(stream @ SHOW.T, axis=-1).max()) / START_REACH or 1.0
     drawn = sphere_in_steps(gamma, beta, unit, scaled=shape.scaled)

@@ -9,7 +9,7 @@ from torch import nn
 
 from learning import shipped
 from learning.convert import centring
-from learning.language import from_file, read
+from learning.language import forward, from_file
 from learning.recording import record
 from learning.recording.ours import FOLDING_REASON
 from learning.recording.recording import from_file as recording_of
@@ -81,7 +81,7 @@ def test_the_shipped_language_model_in_their_gpt2():
     with record(model) as seen, torch.no_grad():
         model(torch.from_numpy(tokens)[None])
     assert set(centring(model, torch.from_numpy(tokens)[None]).values()) == {("yes", FOLDING_REASON)}
-    ours = read(shape, weights, tokens)
+    ours = forward(shape, weights, tokens)
     norms = {norm.path: norm for norm in seen.recording.norms}
     for k, block in enumerate(ours.blocks):
         assert norms[f"h.{k}.ln_1"].token.tolist() == tokens.tolist()
