@@ -41,6 +41,7 @@ def network(film: Film, seed: int) -> Pipeline:
 
 
 def clock(film: Film) -> tuple[Parameter, ...]:
+    """The slider "step" (training step, last by default); none if `film` has only step 0."""
     last = float(film.steps[-1])
     about = "of the optimiser; between two checkpoints the weights are interpolated"
     return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()

@@ -38,15 +38,15 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
     if choices["weights"] == "trained":
         layer = int(choices["layer"]) - 1
         x = forward(shape, weights, shape.tokens(TEXT)).blocks[layer].stream
-        own, function, labels = own_of(weights, layer), "gelu_tanh", [*TEXT.replace(" ", "␣")]
+        block_weights, function, labels = own_of(weights, layer), "gelu_tanh", [*TEXT.replace(" ", "␣")]
     else:
-        own, x = drawn(choices["seed"])
+        block_weights, x = drawn(choices["seed"])
         function, labels = "gelu", [f"token {name}" for name in "abcdefgh"]
-    under, ways = rewritten(own, x, function)
+    under, ways = rewritten(block_weights, x, function)
     stream, reads, says = (shifted(name, x, paths, labels) for name, paths in ways.items())
     first, last = (Cloud(f"says {k}", x, place=Pipeline(ways["says"][k])) for k in (0, LAST))
     third = Cloud("says 3", x, place=Pipeline(ways["says"][3]))
-    hero, around = space_view(own, x)
+    hero, around = space_view(block_weights, x)
     beside, circle = says_view(x.shape[-1])
     return Recipe(
         stages=STAGES,
@@ -74,35 +74,41 @@ FORMULA = (
 
 
 def drawn(seed: int) -> tuple[dict[str, Array], Array]:
-    """A block and tokens (T, 3) from a seed."""
+    """Random weights of a block, and random tokens (TOKENS, 3), from a seed."""
     rng, d = np.random.default_rng(seed), DRAWN_D
     x = rng.normal(size=(TOKENS, d)) + 0.9 * rng.normal(size=(TOKENS, 1)) + 0.5
-    own: dict[str, Array] = {}
+    block_weights: dict[str, Array] = {}
     for name, (m, n) in {
         "attn.c_attn": (d, 3 * d),
         "attn.c_proj": (d, d),
         "mlp.c_fc": (d, 4 * d),
         "mlp.c_proj": (4 * d, d),
     }.items():
-        own |= {f"{name}.weight": rng.normal(size=(m, n)) / sqrt(m), f"{name}.bias": 0.3 * rng.normal(size=n)}
+        block_weights |= {
+            f"{name}.weight": rng.normal(size=(m, n)) / sqrt(m),
+            f"{name}.bias": 0.3 * rng.normal(size=n),
+        }
     for name in ("ln_1", "ln_2"):
-        own |= {f"{name}.weight": rng.uniform(0.5, 1.7, d), f"{name}.bias": rng.uniform(-0.8, 0.8, d)}
-    return own, x
+        block_weights |= {
+            f"{name}.weight": rng.uniform(0.5, 1.7, d),
+            f"{name}.bias": rng.uniform(-0.8, 0.8, d),
+        }
+    return block_weights, x
 
 
 # --- the block after each step
 
 
-def rewritten(own: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
+def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
     """The clouds of all stages' keys and values, and, by name, the steps from the tokens to three results.
 
     For each stage: "stream", the residual stream; "reads", the vectors that attention reads; "says", the next
     block's normalised input before that block's gain.
     """
     d = x.shape[-1]
-    shifts = absorb.shifts_absorbed(own)
+    shifts = absorb.shifts_absorbed(block_weights)
     gains = absorb.gains_absorbed(shifts)
-    each = [own, shifts, gains, *2 * [absorb.centred(gains)]]
+    each = [block_weights, shifts, gains, *2 * [absorb.centred(gains)]]
     level = Entries(np.zeros(d), {"mean": np.ones(d)})
     plain = {"next.weight": np.ones(d), "next.bias": np.zeros(d)}
     under: list[Cloud] = []
@@ -142,11 +148,11 @@ def frame(d: int) -> Array:
     return basis[[0, 1, -1]]
 
 
-def space_view(own: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
+def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
     """View of the stream and of the vectors that attention reads, above the hyperplane."""
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
-    gamma, beta = own["ln_1.weight"], own["ln_1.bias"]
+    gamma, beta = block_weights["ln_1.weight"], block_weights["ln_1.bias"]
     reach = 1.05 * max(float(np.abs(x @ frame(d).T).max()), 1.2 * sqrt(d) * float(np.abs(gamma).max()), 2.4)
     back = (Affine(np.eye(d), -beta), Affine(np.diag(1 / gamma)), *rest(d, LAST - 2))
     put = Affine(np.diag(gamma), beta)
@@ -197,15 +203,15 @@ def facts(shape: Shape, weights: Own) -> Facts:
     steps = [(shifts, None), (gains, None), (centred, None), (centred, absorb.rms)]
     tokens = shape.tokens(TEXT)
 
-    def far(changed: Own, norm: Callable[..., Array] | None, kind: type) -> str:
-        want, got = (
-            forward(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=own).logits
-            for each, own in ((weights, None), (changed, norm))
+    def largest_change(changed: Own, norm: Callable[..., Array] | None, kind: type) -> str:
+        original, changed_logits = (
+            forward(shape, {name: w.astype(kind) for name, w in each.items()}, tokens, norm=its_norm).logits
+            for each, its_norm in ((weights, None), (changed, norm))
         )
-        return f"{np.abs(got - want).max():.0e}"
+        return f"{np.abs(changed_logits - original).max():.0e}"
 
     lines = [
-        [name, far(changed, norm, np.float64), far(changed, norm, np.float32)]
+        [name, *(largest_change(changed, norm, kind) for kind in (np.float64, np.float32))]
         for name, (changed, norm) in zip(STAGES[1:], steps, strict=True)
     ]
     title = "Whole trained model, four layers: largest change in its logits"

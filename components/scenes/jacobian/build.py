@@ -63,6 +63,7 @@ def norm(d: int, centred: bool) -> tuple[Step, ...]:
 
 
 def centring(d: int) -> Affine:
+    """The step that sets the last coordinate to 0, which is the one along 𝟏."""
     return Affine(np.diag([*np.ones(d - 1), 0]))
 
 

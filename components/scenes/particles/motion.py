@@ -82,7 +82,10 @@ def turned(d: int) -> np.ndarray:
 
 
 def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
-    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y."""
+    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y.
+
+    With peri-LN and nGPT this average is normalised.
+    """
     blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
     sees = Entries(
         np.zeros((3 * d, d)),

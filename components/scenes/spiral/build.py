@@ -19,6 +19,7 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 
 
 def data(choices: Choices) -> DataSet:
+    """The chosen data set: spiral, rings, blobs, or the user's own points."""
     n = choices["n"]
     match choices["data"]:
         case "spiral":
