@@ -102,6 +102,7 @@ def described(steps: tuple[Step, ...]) -> Pipeline:
 
 
 def probability(k: int) -> Row:
+    """The row that picks the probability of class k."""
     return Row(tuple(float(i == 3 + k) for i in range(POINT_WIDTH)))
 
 

@@ -79,6 +79,7 @@ class Layers:
 
 
 def files(choices: Choices) -> Sequence[File]:
+    """The stored training and the table of all trainings, for trained weights; else none."""
     if choices["weights"] != "trained":
         return ()
     name = f"ffn_{choices['norm']}_{choices['function']}_{choices['expansion']}.npz"
@@ -123,6 +124,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
 
 
 def layers(choices: Choices, film: Film | None) -> Layers:
+    """The network of the chosen weights: of `film` if there is one, set by hand, or random."""
     if film is not None:
         first, last = ordered(film, choices["seed"])
         larger = Affine(PROBABILITY_SCALE * np.eye(3))
@@ -336,6 +338,7 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
 
 
 def shares_of(fates: np.ndarray) -> np.ndarray:
+    """The share of points with each of the three fates."""
     return np.bincount(fates, minlength=3) / len(fates)
 
 

@@ -94,6 +94,7 @@ FORMULA = (
 
 
 def sample() -> Array:
+    """The random points (N, D) that LayerNorm puts on the sphere."""
     return clouds.gaussian(N, D, seed=SEED)
 
 
@@ -120,6 +121,7 @@ def shares(heads: int, shape: str, at: Array) -> Array:
 
 
 def by_overlap(values: Array) -> Entries:
+    """Entries whose values at the slider "overlap" are `values` (T, …), one for each of OVERLAPS."""
     return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
 
 
@@ -137,6 +139,7 @@ def part(heads: int, shape: str, h: int) -> Step:
 
 
 def sphere() -> list[Part]:
+    """LayerNorm's sphere, at every stage."""
     mesh, net = [0.0, 0.1, 0.04, 0.08], [0.1, 0.35, 0.16, 0.25]
     return globe(SHOW_ROWS, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
 
@@ -205,11 +208,13 @@ def mixed(heads: int, shape: str) -> Cloud:
 
 
 def recombined() -> tuple[Mark, ...]:
+    """Marks of the cloud of `mixed`, shown only at the last stage."""
     title = "parts of different points"
     return (Points("mixed", "trail", SHOW_ROWS, title, glyph="ring", size=5, fade=[0.0, 0.0, 0.0, 1.0]),)
 
 
 def whole_points() -> tuple[Mark, ...]:
+    """Marks of the whole points, fainter at the stage that shows the heads' parts."""
     faint = [1.0, 1.0, 0.25, 0.9]
     point = Points("whole", "input", SHOW_ROWS, "a point", size=5, fade=faint, hand=Follow())
     return point, *followed("whole", SHOW_ROWS, "the followed point", size=10, trail=2)
@@ -247,6 +252,7 @@ def queries(heads: int, shape: str) -> Cloud:
 
 
 def score(h: int) -> Row:
+    """The row that picks head h's score of a key."""
     return Row(tuple(np.eye(D + 2)[D + h].tolist()))
 
 
@@ -285,12 +291,14 @@ def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
 
 
 def keys() -> tuple[Mark, ...]:
+    """Marks of the keys at their scores in heads 1 and 2."""
     show = (score(0), score(1))
     dots = Points("scored", "input", show, size=5, opacity=0.7, hand=Follow())
     return dots, *chosen(show, titled=True), *followed("scored", show, trail=0)
 
 
 def side(h: int) -> tuple[str, float, float]:
+    """An axis of the graph of scores: title and ends, for head h."""
     return f"score in head {h}", -MAX_SHOWN_SCORE, MAX_SHOWN_SCORE
 
 

@@ -174,5 +174,6 @@ def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
 
 
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
+    """Mean and standard deviation of the models' `means`, as text."""
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

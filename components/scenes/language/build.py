@@ -102,6 +102,7 @@ def shadows(steps: Sequence[Step]) -> list[Step]:
 
 
 def flat(step: Step) -> Step:
+    """An affine step as it acts on hyperplane coordinates; any other step unchanged."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})

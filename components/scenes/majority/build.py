@@ -209,6 +209,7 @@ def mean_query_angle(film: Film) -> np.ndarray:
 
 
 def median(row: Mapping[str, Any], what: str) -> Part:
+    """The curve of a norm's stored medians over its seeds."""
     role, dash = NORM_LOOKS[row["norm"]]
     heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
     shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
@@ -250,6 +251,7 @@ def facts(found: Rows) -> Facts:
 
 
 def fact(row: Mapping[str, Any]) -> list[str]:
+    """The row of `facts` for one norm."""
     to = [middle(row[f"to_{share}"]) for share in (50, 90, 99)]
     loss, accuracy, angle = (float(np.median(row[f"end_{name}"])) for name in CURVES)
     return [NORMS[row["norm"]], *to, f"{loss:.3f}", f"{accuracy:.3f}", f"{angle:.0f}°"]

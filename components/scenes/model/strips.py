@@ -305,10 +305,12 @@ def place(k: int, digest: Digest) -> float:
 
 
 def top(s: int) -> float:
+    """The vertical coordinate of the upper edge of strip s."""
     return bottom(s) + HEIGHT
 
 
 def bottom(s: int) -> float:
+    """The vertical coordinate of the lower edge of strip s."""
     return ORIGIN[1] - PITCH * s
 
 

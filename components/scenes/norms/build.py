@@ -113,6 +113,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def blocks(norm: str, d: int) -> int:
+    """The number k of blocks into which a norm divides d coordinates; 1 if it divides none."""
     return NORMS[norm].blocks.get(d, 1)
 
 

@@ -84,6 +84,7 @@ def build(choices: Choices, found: Recorded | None = None) -> Recipe:
 
 
 def outlier() -> Parameter:
+    """The slider a: the number that is added to x₁ of every point."""
     low, high = (10.0**end for end in LOG_OUTLIER)
     about = "added to x₁ of every point"
     return Parameter("a", "outlier", 3, low, high, scale="log", symbol="a", about=about)

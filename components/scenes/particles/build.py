@@ -164,6 +164,7 @@ def added(d: int) -> Pipeline:
 
 
 def tint(d: int) -> Color:
+    """The tokens' colour: their initial hue."""
     return Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
 
 
@@ -196,6 +197,7 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
 
 
 def around_tokens(d: int) -> list[Part]:
+    """The circle or sphere on which the tokens move."""
     if d == 3:
         return globe(rows(np.eye(3)), np.eye(3), mesh=0.1, net=0.3)
     return [draw("circle", Line, "sphere", rows(np.eye(2)), clouds.circle(128, *np.eye(2)), size=2)]

@@ -147,6 +147,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def names(norm: str) -> tuple[str, ...]:
+    """The names of a norm's stages."""
     steps = {"layernorm": ("centre", "sphere"), "rmsnorm": ("sphere",), "centre": ("centre",)}[norm]
     return ("x", *steps, "⊙ γ", "+ β")
 
@@ -192,6 +193,7 @@ def query(d: int) -> Row:
 
 
 def colors(which: str, score: Row, size: float) -> Color:
+    """The colour scale of the keys: by largest possible weight, by current weight, or by score."""
     if which == "largest":
         return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the largest weight it can get")
     if which == "attention":

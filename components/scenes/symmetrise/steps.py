@@ -41,6 +41,7 @@ def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
 
 
 def along(*steps: Step) -> Pipeline:
+    """The steps as one pipeline."""
     return Pipeline(steps)
 
 
@@ -85,6 +86,7 @@ def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
 
 
 def moved(steps: Array, values: Array) -> Entries:
+    """Entries whose values at training step `steps[t]` are `values[t]`."""
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(steps, values)})
 
 
@@ -171,4 +173,5 @@ def at(block: Symmetriser) -> tuple[Row, ...]:
 
 
 def error(block: Symmetriser) -> Row:
+    """The row that picks a point's error, its last coordinate."""
     return rows(np.eye(whole_width(block))[-1])[0]

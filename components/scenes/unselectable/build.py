@@ -38,6 +38,7 @@ WIDTH = D + 1
 
 
 def row(*places: int) -> tuple[Row, ...]:
+    """The rows that pick the coordinates with these indices."""
     return tuple(Row(tuple(np.eye(WIDTH)[place])) for place in places)
 
 
@@ -101,6 +102,7 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 
 
 def percent(found: Found, arm: str) -> float:
+    """A cell's mean share of unselectable keys in an arm, in percent."""
     return 100 * found[arm][0]
 
 
@@ -123,6 +125,7 @@ def numbered(cell: Found, shares: list[float]) -> Array:
 
 
 def cloud(counted: Sequence[Found]) -> Cloud:
+    """A point for each cell, labelled with the text for the pointer."""
     points = [numbered(found, [percent(found, arm) for arm in ARMS]) for found in counted]
     return Cloud("cells", np.asarray(points), Pipeline(STEPS), labels=[reading(found) for found in counted])
 
