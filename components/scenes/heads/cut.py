@@ -37,7 +37,7 @@ def cut(heads: int, shape: str) -> Recipe:
     """The recipe for a number of heads and a shape of their windows."""
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)
-    scored = Cloud("scored", sample(), place=Pipeline((*NORM, beside(Affine(Of(asked)), first=False))))
+    scored = Cloud("scored", sample(), place=Pipeline((*NORM, with_input(Affine(Of(asked)), first=False))))
     each = [(*surface(heads, shape, h), *points(heads, shape, h), way(heads, shape, h)) for h in range(heads)]
     guides, around = split(*sphere(), *axes(), *asking())
     parts, shown = split(*(part for own in each for part in own))
@@ -106,7 +106,7 @@ def one(steps: tuple[Step, ...]) -> Step:
     return Branches((Pipeline(steps),))
 
 
-def beside(step: Step, *, first: bool = True) -> Step:
+def with_input(step: Step, *, first: bool = True) -> Step:
     """Concatenate step(x) and x: (step(x), x) if `first`, else (x, step(x)). Views draw the first half."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
@@ -132,7 +132,7 @@ def diagonals(heads: int, shape: str) -> Array:
 
 def part(heads: int, shape: str, h: int) -> Step:
     """x ↦ (w ⊙ x, x): the part that a head sees, followed by x."""
-    return beside(Affine(by_overlap(diagonals(heads, shape)[:, h])))
+    return with_input(Affine(by_overlap(diagonals(heads, shape)[:, h])))
 
 
 # --- what the heads see
@@ -171,7 +171,7 @@ def points(heads: int, shape: str, h: int) -> list[Part]:
 def way(heads: int, shape: str, h: int) -> Part:
     """An arrow from the origin to a head's part of the followed point, and from there to the point itself."""
     nothing = Affine(np.zeros((D, D)))
-    place = (*NORM, beside(nothing), Affine(np.eye(2 * D)))
+    place = (*NORM, with_input(nothing), Affine(np.eye(2 * D)))
     steps = (
         *rest(2 * D, 1),
         Affine(by_overlap(np.stack([_shown(m) for m in diagonals(heads, shape)[:, h]]))),

@@ -57,7 +57,7 @@ def formula(centred: bool) -> str:
 
 
 def norm(d: int, centred: bool) -> tuple[Step, ...]:
-    """x → centre → the sphere of radius √d, in turned coordinates."""
+    """The norm in rotated coordinates: subtract the mean if `centred`, divide by √(mean square + ε)."""
     sphere = Normalize(radius=np.sqrt(d), eps=Entries(0.0, {"eps": float(d)}))  # σ² + ε times d
     return (centring(d), sphere) if centred else (sphere,)
 
@@ -101,7 +101,7 @@ def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
 
 
 def x_sliders(d: int, width: int) -> Entries:
-    """A vector of `width` numbers: the sliders of x, then zeros."""
+    """A vector of `width` numbers: the values of the sliders of x, then zeros."""
     return Entries(np.zeros(width), {f"x{i + 1}": np.eye(width)[i] for i in range(d)})
 
 
@@ -111,7 +111,7 @@ def pairs(d: int) -> Rows:
 
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """The columns of J, after the origin: points, pipeline and place of a cloud."""
+    """Points, pipeline and place of a cloud that is mapped to the origin and the d columns of J."""
     unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
     pipeline = Pipeline((Derivative(Pipeline(steps)), direction))
@@ -157,10 +157,10 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 
 
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
-    """The arrow of a gradient at each stage, and the path of its tip.
+    """The arrow of a gradient g with respect to z, mapped back to x by J in stages, and the path of its tip.
 
-    Its place computes six vectors: x, z, g, g without its part along 𝟏, that without its part along z, and
-    J·g. Each stage puts a base and a direction before them.
+    The cloud's place computes six vectors: x, z, g, g minus its part along 𝟏, this minus its part along z,
+    and J·g. Each stage puts a pair before these: the base at which it draws the arrow, and the arrow itself.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))

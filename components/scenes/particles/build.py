@@ -80,14 +80,14 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=formula(placement),
         readouts=(
-            Number("Clusters", "tokens", beside(d, COUNT), digits=1),
-            Number("Time", "tokens", beside(d, TIME), digits=1),
+            Number("Clusters", "tokens", token_number(d, COUNT), digits=1),
+            Number("Time", "tokens", token_number(d, TIME), digits=1),
         ),
         clock="time",
     )
 
 
-def beside(d: int, which: int, stage: int | None = None) -> Row:
+def token_number(d: int, which: int, stage: int | None = None) -> Row:
     """Row that picks number `which` of a token, stored after its direction and what a layer adds."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
@@ -165,7 +165,7 @@ def added(d: int) -> Pipeline:
 
 def tint(d: int) -> Color:
     """The tokens' colour: their initial hue."""
-    return Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
+    return Color("cyclic", -np.pi, np.pi, token_number(d, HUE, stage=0))
 
 
 def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
@@ -205,7 +205,7 @@ def around_tokens(d: int) -> list[Part]:
 
 def rings(hand: Carry | None) -> View:
     """View of the tokens on concentric circles, one for each time, with later times further out."""
-    out: Rows = tuple(beside(2, which, stage=0) for which in (ACROSS, UP))
+    out: Rows = tuple(token_number(2, which, stage=0) for which in (ACROSS, UP))
     marks = (
         Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),
         Points("tokens", "input", out, color=tint(2), size=6, hand=Follow()),
@@ -226,7 +226,7 @@ def rings(hand: Carry | None) -> View:
 def curves(d: int, n: int) -> View:
     """Graph of the number of clusters against time, counted and estimated by the energy."""
     look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
-    count, energy = ((beside(d, LOG_TIME), beside(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
+    count, energy = ((token_number(d, LOG_TIME), token_number(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
     marks = (
         Way("tokens", "formula", energy, "largest energy ÷ energy", dash="dash", **look),
         Way("tokens", "input", count, "clusters", **look),

@@ -68,9 +68,9 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
         ),
         formula=rf"a_i = {average()}",
         readouts=(
-            Number("Time", "post", beside(d, TIME), digits=1),
+            Number("Time", "post", token_number(d, TIME), digits=1),
             *(
-                Number(f"Clusters, {name}", kind, beside(d, COUNT), digits=1)
+                Number(f"Clusters, {name}", kind, token_number(d, COUNT), digits=1)
                 for kind, (name, _, _) in LOOKS.items()
             ),
         ),
@@ -78,7 +78,7 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
     )
 
 
-def beside(d: int, which: int, stage: int | None = None) -> Row:
+def token_number(d: int, which: int, stage: int | None = None) -> Row:
     """Row that picks number `which` (HUE … LOG_COUNT) of a token, stored after its direction and addend."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
@@ -188,7 +188,7 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
     size = (7 if n <= 64 else 5) - 2 * (d == 3)
     marks: list[Mark] = [*around]
     for kind, (name, _, _) in LOOKS.items():
-        show, tint = moved(d, kind), Color("cyclic", -np.pi, np.pi, beside(d, HUE, stage=0))
+        show, tint = moved(d, kind), Color("cyclic", -np.pi, np.pi, token_number(d, HUE, stage=0))
         marks += [
             Trail(kind, "trail", show, size=1.5, opacity=0.5),
             Points(kind, "input", show, f"a token, {name}", color=tint, size=size, hand=Relocate(slots(d))),
@@ -204,6 +204,6 @@ def curves(name: str, title: str, d: int, n: int, along: int, axis: tuple[str, f
     look: Look = {"parameter": "time", "stops": STOPS, "only": [0], "whole": True, "size": 3}
     marks: list[Mark] = []
     for kind, (label, role, dash) in LOOKS.items():
-        show = beside(d, along), beside(d, LOG_COUNT)
+        show = token_number(d, along), token_number(d, LOG_COUNT)
         marks += [Way(kind, role, show, label, dash=dash, **look), Points(kind, role, show, only=[0], size=8)]
     return graph(name, title, marks, axis, ("log₁₀ number", -TOP, float(np.log10(n)) + TOP))

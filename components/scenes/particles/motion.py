@@ -111,16 +111,17 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
     """All tokens moved from the start to the time of the slider; some are put elsewhere on the way."""
-    return Flow(velocity(d, update, placement), times(), moment("time"), [put(names) for names in slots(d)])
+    puts = [put(names) for names in slots(d)]
+    return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)
 
 
-def moment(name: str) -> Entries:
-    """The time whose logarithm is the value of a parameter."""
+def time_from_log10(name: str) -> Entries:
+    """The time whose log₁₀ is the value of the parameter `name`, interpolated between STOPS."""
     return Entries(0.0, tracks={name: Track(STOPS, 10**STOPS)})
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """The names of parameters of tokens put elsewhere: of each its number, log₁₀ of the time, and place."""
+    """Names of the parameters of each `Put`: which token is put elsewhere, log₁₀ of when, and where."""
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
 
@@ -128,7 +129,7 @@ def put(names: Sequence[str]) -> Put:
     """The `Put` of a slot: the token that its parameters name is put to their place at their time."""
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
-    return Put(Entries(0.0, {who: 1.0}), moment(when), there)
+    return Put(Entries(0.0, {who: 1.0}), time_from_log10(when), there)
 
 
 def put_parameters(d: int, n: int) -> list[Parameter]:
