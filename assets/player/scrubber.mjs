@@ -61,7 +61,8 @@ export function scrubber(part, recipe, player) {
       "button",
       {
         type: "button",
-        className: `stop ${/\d/.test(name) ? "numbered" : ""}`, // the name has a number of its own
+        className: "stop",
+        "data-numbered": /\d/.test(name), // the name has a number of its own
         onclick: () => player.goTo(k),
         style: `--at: ${last ? k / last : 0}`,
       },

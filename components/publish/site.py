@@ -204,15 +204,16 @@ def values(choice: Any) -> Sequence[Any]:
 
 
 @cache
-def clicked(slug: str, name: str) -> Sequence[int]:
-    """The numbers that clicks in a scene's default figure can give to a choice, such as the norm of a model.
+def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Sequence[int]:
+    """The numbers that clicks in a scene's figure can give to a choice, such as the norm of a model.
 
-    Seeds of trained networks are left out: `EXPORTED_SEEDS` are enough.
+    other: the choices of the figure that are not the default ones. Seeds of trained networks are left out:
+    `EXPORTED_SEEDS` are enough.
     """
     scene = scenes()[slug]
     if scene.training is not None:
         return ()
-    marks = (mark for view in draft(scene, scene.choose({})).views for mark in view.layers)
+    marks = (mark for view in draft(scene, scene.choose(dict(other))).views for mark in view.layers)
     hands = (hand for mark in marks if isinstance(hand := hand_of(mark), Choose) and hand.choice == name)
     return sorted({int(number) for hand in hands for number in hand.numbers})
 
@@ -254,15 +255,20 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
     """Each value of each choice, varied alone.
 
-    A choice that is only shown for some values of another (`when`) is varied with each of these.
+    A choice that is only shown for some values of another (`when`) is varied with each of these; a number
+    that can be clicked also with each value of the choices that reset it (`of`): each norm of each recording.
     """
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
             [{choice.when[0]: v} for v in choice.when[1]] if choice.when else [{}]
         )
-        more = clicked(scene.slug, choice.name) if isinstance(choice, Whole) else ()
-        for other, value in itertools.product(beside, [*values(choice), *more]):
+        for other, value in itertools.product(beside, values(choice)):
             yield {**other, choice.name: value}
+        if isinstance(choice, Whole):
+            above = [c for c in scene.choices if isinstance(c, Choice) and c.name in choice.of]
+            for other in [{}, *({c.name: v} for c in above for v in c.options)]:
+                for number in clicked(scene.slug, choice.name, tuple(other.items())):
+                    yield {**other, choice.name: number}
 
 
 # --- pages

@@ -541,7 +541,7 @@ CLAIMS = {
     "If there are more than three neurons, the large picture shows the first three; with trained weights, the three that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "on the surface's space: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
-    "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: points of the piece that lie on one circle around that direction meet.": the_ranks,
+    "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: points of the piece that lie on one circle around the row of $W_1$ that is on meet.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
     "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,

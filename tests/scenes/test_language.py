@@ -323,7 +323,7 @@ CLAIMS = {
     "So in these two models the norm frees no key.": tokens_of_the_sentence,
     "With models as small as these, and five of each kind, we see no difference.": losses,
     "with weights $p_i$ that sum to 1": an_average,
-    "Their model has vectors of eight numbers, words of Wikipedia and 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % where nothing scales.": the_papers_table,
+    "Their model has vectors of eight numbers, words of Wikipedia and 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % in their model without the division.": the_papers_table,
     "Before LayerNorm no query can give most letters of a long text the highest score; after it, a query can for practically all of them.": most_of_a_long_text,
     r"The $\varepsilon$ under the root keeps keys slightly inside the sphere. In the windows of text that we counted (see below) this costs no key its chance. It can if keys nearly coincide: type an *o* 200 times, and in the first layer one of its keys still cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,

@@ -374,7 +374,7 @@ CLAIMS = {
     "The figure keeps the last 4 such moves.": moves,
     "Each dot is a token, a vector of length 1, coloured by its direction.": at_random,
     "tokens nearer than about 5 degrees count as one.": five_degrees,
-    "shows one thick layer instead. First half of what attention gives is added to each token, in units of the token's length.": a_layer,
+    "shows one thick layer instead. In the first step, one half of what attention gives is added to each token, in units of the token's length.": a_layer,
     "in units of the token's length": a_layer_of_long_tokens,
     "Then the norm brings all of them back to length 1.": a_layer,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,

@@ -410,7 +410,7 @@ CLAIMS = {
     r"after **sphere** (with $\varepsilon = 0$) no key on it is an average of keys in other "
     "places, and every key that has its place alone can win": free_from_three_on,
     "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
-    "Centring alone never helps: an average remains an average. Of many random keys it loses more": centring_loses,
+    "Centring alone never helps: an average remains an average. Of many random keys more can never win after it": centring_loses,
     "With $d = 2$ and $\\varepsilon = 0$ LayerNorm leaves only two places, and nearly all keys are copies there.": copies,
     r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 "
     r"+ \varepsilon}$, so keys of small $\sigma$ stay inside the sphere; for RMSNorm read the root "

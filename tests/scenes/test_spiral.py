@@ -292,7 +292,7 @@ CLAIMS = {
     "It has three neurons a layer": shape,
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
-    "and the other class around its edge, along 180° to 214° of a ring (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
+    "and the other class around its edge, along an arc of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
     "A *plateau* lasts at least a tenth of the run: the loss varies by at most a factor of 1.26, its logarithm falls on average at most half as fast as a straight line over the whole run, from the largest loss to the smallest, and the loss stays more than a factor of 1.26 above its last value. A *drop* is where the lowest loss so far more than halves within a twentieth of the run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In the drops of all 32 seeds, 12 points turn by more than 90° per 100 steps (the median); on their plateaus 1.": drops_and_plateaus,

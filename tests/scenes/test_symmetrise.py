@@ -347,7 +347,7 @@ CLAIMS = {
     "end at 0.057 and 0.033, with 6,528 and 13,056 weights (median of 5 seeds).": what_makes_it_work,
     "LayerNorm done twice is LayerNorm. A block trained for 4 iterations has an error of 0.33 "
     "after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
-    "Blocks for 8 iterations drift away more slowly: after 16, two, four and eight heads are at 0.06, 0.14 and 1.7. "
+    "Blocks for 8 iterations drift away more slowly: after 16 iterations, two heads are at 0.06, four at 0.14 and eight at 1.7. "
     "Blocks for one iteration come to rest, but not at LayerNorm's result: four heads at 0.65.": it_does_not_settle,
     "the result of four heads differs by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
     "seeds).": symmetry_is_learned,

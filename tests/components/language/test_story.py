@@ -49,7 +49,7 @@ SAME = {
     ),
     "At time 100 there are 2 left.": ("particles", "At time 100 there are 2 left."),
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
-    "19 % of the fall of the loss comes from these points, a tenth of all": (
+    "19 % of the fall of the loss comes from these points, which are a tenth of all points": (
         "spiral",
         "the marked points bring only 19 % of the fall",
     ),
