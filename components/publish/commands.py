@@ -46,7 +46,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     one = command(
         commands,
         "site",
-        "write the whole explorer as static files, about 60 MB",
+        "write the explorer as static files, about 80 MB",
         "normscape site public --url https://uni.example/normscape",
     )
     one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
