@@ -116,8 +116,8 @@ def _gain(gamma):
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
     """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
 
-    points: the centre, then the images of orthonormal radii. With these images, seen from the centre, as rows
-    of M = UΣVᵀ, the rows of UᵀM are the semi-axes: Uᵀ turns the frame of radii, then M maps it.
+    points: the centre, then the images of orthonormal radii. Let the rows of M = UΣVᵀ be
+    these images minus the centre. Then UᵀM = ΣVᵀ has orthogonal rows: the semi-axes.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

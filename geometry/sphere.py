@@ -130,7 +130,7 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
     """The computation of `to_sphere`, for arrays of one dtype.
 
-    A negative ε is allowed if each number that it is added to stays positive.
+    A negative ε is allowed if every sum with it is positive.
     """
     if groups is None:
         return on_sphere(x, radius, eps, convention)

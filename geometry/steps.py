@@ -110,10 +110,7 @@ class Affine:
 class Normalize:
     """Normalisation to a sphere, as by `to_sphere`; `radius` and `eps` may depend on parameters.
 
-    A constant ε must not be negative. If parameters make ε negative, it is used as long as ‖x‖ + ε√n is
-    positive.
-
-    If parameters make ε negative, it is used as it is while ‖x‖ + ε√n is positive.
+    A constant ε must not be negative. If parameters make ε negative, ‖x‖ + ε√n must stay positive.
 
     Raises
     ------

@@ -110,7 +110,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 
 
 def common() -> dict[str, str]:
-    """The files that pages of `beside` share: text by file name."""
+    """The files that all pages made by `beside` use, as {file name: text}."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
     return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 

@@ -121,8 +121,9 @@ def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
 def projection(film: Film, seed: int) -> np.ndarray:
     """Rows that project the last hidden layer to three dimensions.
 
-    With more than three neurons: the direction of the last Linear, and the two of largest variance across it.
-    Raises ValueError if another hidden layer is wider than the last one and than three neurons.
+    If it has more than three neurons, these are the direction of the last Linear, and the two directions at
+    right angles to it with the largest variance. Raises ValueError if another hidden layer has more than
+    three neurons and is wider than the last one.
     """
     widths = film.network.hidden_widths or (3,)
     if max(widths) <= 3:

@@ -70,8 +70,8 @@ def effects(
 
     model: its output must have `logits` or `last_hidden_state`. norms: module paths, where `path#k` is the
     k-th call of a module in a pass; None: all recognised norms. tell: progress callback, called with the
-    number of finished forward passes, of (norms + 2) per batch. Padding is left out. Raises NotKnown for a
-    path that is no norm.
+    number of finished forward passes; each batch takes two more than there are norms. Padding is left out.
+    Raises NotKnown for a path that is no norm.
     """
     found = recognised(model, norms)
     changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}

@@ -195,9 +195,9 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """The median size at the current block's mark.
+    """The row that picks the median size of the stream after the current block.
 
-    Its logarithm is interpolated linearly between rows of the table.
+    The logarithm of this size is interpolated linearly between rows of the table.
     """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])

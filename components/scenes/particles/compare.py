@@ -125,7 +125,7 @@ def shared(d: int, values: np.ndarray) -> Pipeline:
 
 
 def layer(d: int) -> Pipeline:
-    """x ↦ norm(x + a/2), with a what a layer adds; all other numbers of the token stay."""
+    """x ↦ norm(x + a/2), where `a` is what a layer adds. The token's other numbers are unchanged."""
     add = np.eye(2 * d + 6)
     add[:d, d : 2 * d] = np.eye(d) / 2
     return Pipeline((Affine(add), Normalize(groups=(range(d),))))

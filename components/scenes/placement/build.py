@@ -150,7 +150,7 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
 def path(row: Found, draw_number: int, azimuth: float) -> Array:
     """The path of one draw (BLOCKS·FINE + 1, 5): its point in space, the length, the angle to the start.
 
-    Between two blocks it follows the great circle, and the drawn distance changes evenly.
+    Between two blocks it follows the great circle, and its distance from the centre changes linearly.
     """
     length, start, turn = (np.array(row["paths"][draw_number][name]) for name in ("length", "start", "turn"))
     corners = directions(start, turn, azimuth)

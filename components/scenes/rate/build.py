@@ -85,7 +85,11 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Path:
-    """An optimiser's path as an `Orbit`: points, steps before it, steps of an iteration, state width."""
+    """The arguments of the `Orbit` that is an optimiser's path.
+
+    points: its points. place: the steps that are applied once, before it. step: the steps of one iteration.
+    state: the number of coordinates that an iteration changes.
+    """
 
     points: np.ndarray
     place: tuple[Step, ...]

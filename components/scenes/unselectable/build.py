@@ -286,7 +286,9 @@ def measured(cells: Sequence[Found]) -> list[Part]:
 
 
 def readouts() -> tuple[Number, ...]:
-    """Readouts of the followed cell: n, d and its share in every arm, at every stage."""
+    """Readouts of the selected cell: n, d, and for each arm (way to treat the keys) the share of its keys
+    that no query selects. They are the same at every stage.
+    """
 
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
         return Number(label, "cells", row(place)[0], Followed(), unit, digits)
