@@ -266,7 +266,7 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
             yield {**other, choice.name: value}
         if isinstance(choice, Whole):
             above = [c for c in scene.choices if isinstance(c, Choice) and c.name in choice.of]
-            for other in [{}, *({c.name: v} for c in above for v in c.options)]:
+            for other in [{c.name: v} for c in above for v in c.options] or [{}]:
                 for number in clicked(scene.slug, choice.name, tuple(other.items())):
                     yield {**other, choice.name: number}
 

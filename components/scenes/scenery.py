@@ -88,7 +88,10 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 
 
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
-    """The same marks in display coordinates `show`; rows keep their stages. 2D views leave out meshes."""
+    """Copies of marks for a view with other axes, the display rows `show`.
+
+    A mark that shows a fixed stage of its cloud keeps that stage. A 2D view gets no meshes.
+    """
 
     def turned(old: Rows) -> Rows:
         return tuple(replace(row, stage=old[0].stage) for row in show)

@@ -158,7 +158,7 @@ def _repeats(labels: Labels) -> bool:
 
 
 def _numbered(labels: Labels) -> Labels:
-    """The same groups, numbered in the order in which they begin; −1 stays."""
+    """Renumber the groups of an array of labels from 0, in the order of their first entries; −1 stays."""
     numbers, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
     begin = np.where(numbers < 0, -1, begin)
     rank = np.argsort(np.argsort(begin)) - (numbers < 0).any()

@@ -178,7 +178,10 @@ class Way(Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """One polyline for each shown point, through its K positions in `corners` (K, N, k); NaN after each."""
+    """The polylines of the shown points, one after the other, with a gap (NaN) after each.
+
+    corners: (K, N, k), the K positions that the polyline of each of the N points goes through.
+    """
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
 

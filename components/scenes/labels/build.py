@@ -55,7 +55,7 @@ def shares(found: Rows) -> Facts:
 
 
 def counted(row: Mapping[str, Any]) -> str:
-    """Of the networks of a table row, how many fit all labels: "3 of 10"."""
+    """How many of the networks that a row counts have learned all labels, such as "3 of 10"."""
     return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 

@@ -12,7 +12,8 @@ from components.language.marks import Followed
 from components.language.recipe import Facts, Number, Overview, Recipe, View
 from components.language.scene import Choices, File, Stored
 from components.scenes.model import strips
-from components.scenes.model.picture import beside, named, numbers, picture
+from components.scenes.model.picture import beside, numbers, picture
+from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
 from learning.recording.digest import Digest, from_digest

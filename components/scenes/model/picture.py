@@ -14,7 +14,7 @@ import numpy as np
 from components.language.cloud import Cloud, rows
 from components.language.marks import Color, Follow, Labels, Line, Mark, Points
 from components.language.recipe import View
-from components.scenes.model.strips import escaped
+from components.scenes.model.strips import escaped, named
 from components.scenes.scenery import Part, draw, followed, globe, rest, space, split
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.pipeline import Step
@@ -33,13 +33,7 @@ TOKEN_CLASSES = {
 }
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
 MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
-NAME_CHARACTERS = 40
 CAMERA = (1.2, -0.95, 0.5)
-
-
-def named(one: Digest) -> str:
-    """The name of a recorded model, cut to the length of a title."""
-    return (one.name or "a recording")[:NAME_CHARACTERS]
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,7 @@ class Picture:
     view: View
 
 
-def picture(
-    one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool = True
-) -> Picture:
+def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool) -> Picture:
     """The picture of the norm of index k. leave_out: without its massive vectors.
 
     centring: whether it has a stage for the centring, at which the vectors of a norm without one rest.

@@ -26,6 +26,7 @@ HEADROOM = 0.35  # of the first strip's height, for the name above massive vecto
 MAX_TICKS = 4  # labels on an axis
 BRACKET = 0.09  # heights above the line where a run of massive activations is drawn
 MAX_LAST_TICK_RATIO = 1.1  # an axis goes on to the next tick if this adds less than a tenth
+NAME_CHARACTERS = 40  # of the name of a model in titles
 CHARACTER_WIDTH = 0.02  # of a label, on average, as a part of the width of a strip
 PARTS = {"attention": "circle", "MLP": "square", "other": "ring"}  # what a norm belongs to, and its glyph
 SMALL_SQUARE = 0.9  # a square is as conspicuous as a larger circle
@@ -151,7 +152,7 @@ def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[
     show, parts_ = rows(np.eye(2)), axes(first, second, strips, scales)
     for which, digest in enumerate(both):
         role = ("input", "other")[which]
-        title = (digest.name or "a recording")[:40] if second else ""
+        title = named(digest) if second else ""
         parts_ += lines(digest, strips, scales, role=role, title=title, which=which)
     if name == "massive":
         parts_ += brackets(first, scales[0])
@@ -211,6 +212,11 @@ def told(row: Row, name: str, strip: Strip) -> str:
     if strip.middle in ("longest", "top_energy") and row["longest_at"]:
         more = f"<br>dimension {row['top_dimension']}<br>longest: {escaped(row['longest_at'])}"
     return f"{escaped(name)}<br>{escaped(strip.title.partition(' (')[0])}: {value}{more}"
+
+
+def named(digest: Digest) -> str:
+    """The name of a recorded model, cut to the length of a title."""
+    return (digest.name or "a recording")[:NAME_CHARACTERS]
 
 
 def escaped(text: str) -> str:
