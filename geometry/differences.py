@@ -8,6 +8,7 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
+JACOBIAN_STEP = 1e-4  # half the width of the differences
 MIN_SLOPE = 1e-6  # a direction with a smaller slope (singular value of the Jacobian) does not count
 
 
@@ -41,7 +42,7 @@ def quotient(m: int, h: float) -> Affine:
     return Affine(weights)
 
 
-def image_dimension(f: Callable[[Array], Array], x: Array, *, step: float = 1e-4) -> int:
-    """The rank of the Jacobian of f at x (d,), which is computed by central differences of width `step`."""
-    slopes = [(f(x + e) - f(x - e)) / (2 * step) for e in step * np.eye(len(x))]
+def image_dimension(f: Callable[[Array], Array], x: Array) -> int:
+    """The rank of the Jacobian of f at x (d,), which is computed by central differences."""
+    slopes = [(f(x + e) - f(x - e)) / (2 * JACOBIAN_STEP) for e in JACOBIAN_STEP * np.eye(len(x))]
     return int(np.sum(np.linalg.svd(np.array(slopes))[1] > MIN_SLOPE))

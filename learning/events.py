@@ -6,6 +6,11 @@ import numpy as np
 
 Array = np.ndarray
 
+PLATEAU_BAND = 0.1  # of log10 loss
+LEAST_PLATEAU = 0.1  # duration, as a share of the training
+PLATEAU_SLOPE = 0.5  # largest mean slope, in that of a line from the largest loss to the smallest
+DROP_FACTOR = 2.0
+LONGEST_DROP = 0.05  # duration, as a share of the training
 LOSS_FLOOR = 1e-9  # smaller losses, 0 too, are raised to this before taking logarithms
 
 
@@ -19,16 +24,14 @@ class Event:
     after: float
 
 
-def plateaus(
-    steps: Array, loss: Array, *, band: float = 0.1, least: float = 0.1, slow: float = 0.5
-) -> list[Event]:
+def plateaus(steps: Array, loss: Array) -> list[Event]:
     """The plateaus of a loss curve, in order of time; steps and losses are (T,).
 
-    A plateau is a stretch that lasts at least the share `least` of the training, in which log10 loss
+    A plateau is a stretch that lasts at least LEAST_PLATEAU of the training, in which log10 loss
 
-    - stays within a band of width `band`,
-    - falls on average less than `slow` times as fast as a line from the largest loss to the smallest, and
-    - is always more than `band` above the final value.
+    - stays within a band of width PLATEAU_BAND,
+    - has at most PLATEAU_SLOPE times the slope of a line from the largest loss to the smallest, and
+    - is always more than PLATEAU_BAND above the final value.
 
     The longest is taken first, then others that do not overlap with it. A curve ends before its first value
     that is not finite.
@@ -36,27 +39,27 @@ def plateaus(
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
         return []
-    above, run = level > level[-1] + band, steps[-1] - steps[0]
+    above, run = level > level[-1] + PLATEAU_BAND, steps[-1] - steps[0]
     even = (level.max() - level.min()) / run
     found: list[tuple[int, int]] = []
-    for i, j in sorted(_within(level, above, band), key=lambda pair: steps[pair[0]] - steps[pair[1]]):
+    for i, j in sorted(_within(level, above), key=lambda pair: steps[pair[0]] - steps[pair[1]]):
         free, time = all(j <= a or i >= b for a, b in found), steps[j] - steps[i]
-        if free and time >= least * run and level[i] - level[j] <= slow * even * time:
+        if free and time >= LEAST_PLATEAU * run and level[i] - level[j] <= PLATEAU_SLOPE * even * time:
             found.append((i, j))
     return [_event(steps, loss, i, j) for i, j in sorted(found)]
 
 
-def drops(steps: Array, loss: Array, *, factor: float = 2.0, within: float = 0.05) -> list[Event]:
+def drops(steps: Array, loss: Array) -> list[Event]:
     """The sudden drops of a loss curve, in order of time; steps and losses are (T,).
 
-    A drop is a stretch, at most the share `within` of the training, in which the smallest loss so far falls
-    by more than a factor of `factor`. Drops that touch are merged. A spike that only comes back down is no
+    A drop is a stretch, at most LONGEST_DROP of the training, in which the smallest loss so far falls by more
+    than a factor of DROP_FACTOR. Drops that touch are merged. A spike that only comes back down is no
     drop. A curve ends before its first value that is not finite.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)
     found: list[tuple[int, int]] = []
-    for i, j in _falls(steps, best, np.log10(factor), within):
+    for i, j in _falls(steps, best):
         if found and i <= found[-1][1]:
             i, j = found.pop()[0], j
         found.append((i, j))
@@ -70,22 +73,22 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
     return np.asarray(steps)[:end], np.log10(np.maximum(loss[:end], LOSS_FLOOR))
 
 
-def _within(level: Array, above: Array, band: float) -> list[tuple[int, int]]:
+def _within(level: Array, above: Array) -> list[tuple[int, int]]:
     """For each start: (start, end) of the longest stretch that stays in the band and has `above` true."""
     pairs = []
     for i in range(len(level)):
         spread = np.maximum.accumulate(level[i:]) - np.minimum.accumulate(level[i:])
-        fits = (spread <= band) & above[i:]
+        fits = (spread <= PLATEAU_BAND) & above[i:]
         if fits[0]:
             pairs.append((i, i + int(np.argmin([*fits, False])) - 1))
     return pairs
 
 
-def _falls(steps: Array, best: Array, depth: float, within: float) -> list[tuple[int, int]]:
-    """(start, end) of each fall of `best` by more than `depth` within the share `within` of the training."""
-    pairs = []
+def _falls(steps: Array, best: Array) -> list[tuple[int, int]]:
+    """(start, end) of each fall of `best` by more than DROP_FACTOR within LONGEST_DROP of the training."""
+    pairs, depth = [], np.log10(DROP_FACTOR)
     for j in range(1, len(best)):
-        i = int(np.searchsorted(steps, steps[j] - within * (steps[-1] - steps[0])))
+        i = int(np.searchsorted(steps, steps[j] - LONGEST_DROP * (steps[-1] - steps[0])))
         if best[i] - best[j] > depth and best[j] < best[j - 1]:
             pairs.append((int(np.flatnonzero(best[:j] == best[i])[-1]), j))
     return pairs

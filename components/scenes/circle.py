@@ -89,7 +89,7 @@ def formula(moved: str) -> str:
     return rf"u_\varepsilon({moved}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
 
 
-def plane_view(count: int, title: str, *, image: str) -> View:
+def plane_view(count: int, *, image: str) -> View:
     """The plane: the circle, its affine image with rays to the origin, and the points."""
     plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(LINE_POINTS)
     look = dots(count, "where a point began")
@@ -102,7 +102,7 @@ def plane_view(count: int, title: str, *, image: str) -> View:
         Trail("moved", "followed", plane, only=Followed(), size=4, fade=[0, 0, 1]),
         *followed("points", plane, size=12, trail=0),
     )
-    return View("circle", title, layers, dims=2, reaching=True)
+    return View("circle", "", layers, dims=2, reaching=True)
 
 
 def curve_view(count: int) -> View:

@@ -64,7 +64,7 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
     hidden = Pipeline((*net.steps[:-1], *waits))
     end = [0.0] * len(hidden.steps) + [1.0]
     data = Cloud("data", film.data.points, hidden)
-    guide_clouds, layers = split(*_sphere(film, SPACE), sheet, *_plane(film, net, SPACE, end))
+    guide_clouds, layers = split(*_sphere(film), sheet, *_plane(film, net, end))
     shown = (*layers, *classes(film, show), *_marks(show, marked), *followed("data", show, trail=0))
     view = space("folding", "", shown, camera=CAMERA, reach=SPHERE_VIEW_REACH)
     if _flat(film):
@@ -139,10 +139,10 @@ def projection(film: Film, seed: int) -> np.ndarray:
     return np.vstack([first, np.linalg.svd(centred, full_matrices=False)[2][:2]])
 
 
-def _sphere(film: Film, show: tuple[Row, ...]) -> list[Part]:
+def _sphere(film: Film) -> list[Part]:
     if film.network.middle != "u_eps" or max(film.network.hidden_widths, default=0) != 3:
         return []
-    return globe(show, np.eye(3), "unit sphere", mesh=0.06, net=0.22)
+    return globe(SPACE, np.eye(3), "unit sphere", mesh=0.06, net=0.22)
 
 
 def _flat(film: Film) -> bool:
@@ -150,7 +150,7 @@ def _flat(film: Film) -> bool:
     return film.network.outputs == 1 and max(film.network.hidden_widths, default=film.network.inputs) <= 3
 
 
-def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[float]) -> list[Part]:
+def _plane(film: Film, net: Pipeline, fade: Sequence[float]) -> list[Part]:
     if not _flat(film):
         return []
     plane = Cloud("plane", _corners(film), place=Pipeline(net.steps[-1:]))
@@ -158,8 +158,8 @@ def _plane(film: Film, net: Pipeline, show: tuple[Row, ...], fade: Sequence[floa
     return [
         (
             plane,
-            Disc("plane", "hyperplane", show, "separating plane", opacity=0.35, **look),
-            Rim("plane", "hyperplane", show, size=2, **look),
+            Disc("plane", "hyperplane", SPACE, "separating plane", opacity=0.35, **look),
+            Rim("plane", "hyperplane", SPACE, size=2, **look),
         )
     ]
 

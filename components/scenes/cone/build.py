@@ -34,10 +34,10 @@ def build(choices: Choices, found: Found = ()) -> Recipe:
     return cut() if choices["what"] == "cut" else lines()
 
 
-def wave(turn: np.ndarray, of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
-    """A track of a·cos θ + b·sin θ, a = `of_cosine`, b = `of_sine`, over the angles `turn` in degrees."""
-    angle = np.radians(turn)[(...,) + (None,) * of_cosine.ndim]
-    return Track(turn, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
+def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
+    """A track of a·cos θ + b·sin θ over the ANGLES θ in degrees; a = `of_cosine`, b = `of_sine`."""
+    angle = np.radians(ANGLES)[(...,) + (None,) * of_cosine.ndim]
+    return Track(ANGLES, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
 
 
 def sheet_grid() -> np.ndarray:
@@ -51,16 +51,16 @@ def sheet_grid() -> np.ndarray:
 
 def score() -> tuple[Step, ...]:
     """z ↦ ⟨n, z⟩ − cos α, whose sign is the class: n from the slider "axis", α from "opening"."""
-    n = wave(ANGLES, np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
-    level = wave(ANGLES, np.array([-1.0]), np.array([0.0]))
+    n = wave(np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
+    level = wave(np.array([-1.0]), np.array([0.0]))
     return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)
 
 
 def cut_circle() -> tuple[Step, ...]:
     """(1, cos φ, sin φ) ↦ the point of the circle of the cut at φ."""
-    spread = wave(ANGLES, np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
+    spread = wave(np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
     turned = wave(
-        ANGLES, np.array([[1.0, 0, 0], [0, 0, 0], [0, -1, 0]]), np.array([[0, 1.0, 0], [0, 0, 0], [1, 0, 0]])
+        np.array([[1.0, 0, 0], [0, 0, 0], [0, -1, 0]]), np.array([[0, 1.0, 0], [0, 0, 0], [1, 0, 0]])
     )
     across = np.zeros((3, 3))
     across[1, 2] = 1
@@ -167,8 +167,8 @@ def cut() -> Recipe:
 def eccentricity() -> Cloud:
     """|cos of the axis' angle| / cos α: below 1 an ellipse, 1 a parabola, above it a hyperbola."""
     one = np.array([[1.0]])
-    axis = Affine(Entries([[0.0]], tracks={"axis": wave(ANGLES, one, 0 * one)}))
-    level = Affine(Entries([[0.0]], tracks={"opening": wave(ANGLES, one, 0 * one)}))
+    axis = Affine(Entries([[0.0]], tracks={"axis": wave(one, 0 * one)}))
+    level = Affine(Entries([[0.0]], tracks={"opening": wave(one, 0 * one)}))
     both = Branches(
         (Pipeline((axis, Pointwise("abs"))), Pipeline((level, Pointwise("reciprocal")))), "concat"
     )
@@ -183,7 +183,7 @@ def side_view() -> list[Part]:
             Affine(
                 Entries(
                     np.zeros((3, 1)),
-                    tracks={"axis": wave(ANGLES, np.array([[1.0], [0], [0]]), np.array([[0], [0], [1.0]]))},
+                    tracks={"axis": wave(np.array([[1.0], [0], [0]]), np.array([[0], [0], [1.0]]))},
                 )
             ),
         )

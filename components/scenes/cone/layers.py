@@ -39,9 +39,9 @@ def layer(k: int, d: int = 2) -> tuple[Step, ...]:
     )
 
 
-def all_layers(d: int = 2) -> Pipeline:
-    """The layers one after another, as in `layer`."""
-    return Pipeline([step for k in NUMBERS for step in layer(k, d)])
+def all_layers() -> Pipeline:
+    """The layers one after another, as steps on the two coordinates of the circle."""
+    return Pipeline([step for k in NUMBERS for step in layer(k)])
 
 
 def directions() -> Pipeline:

@@ -29,6 +29,7 @@ CAMERA = (0.55, -1.2, 0.7)
 PUSHES = np.linspace(0, 8, 41)
 POINT_WIDTH = 7  # numbers of a point: place, probabilities, entropy
 SPACE = rows(np.eye(3, POINT_WIDTH))
+CLASS_A = Row((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))  # its probability
 TRIANGLE = rows(np.hstack([np.zeros((2, 3)), CLASSES[:, :2].T, np.zeros((2, 1))]))
 GAIN = Affine(Entries(np.zeros((D, D)), {f"gamma{i + 1}": np.diag(np.eye(D)[i]) for i in range(D)}))
 EQUATOR = clouds.circle(360, *RADIUS * np.eye(3)[:2])
@@ -70,8 +71,8 @@ def build(choices: Choices) -> Recipe:
         ),
         formula=r"p = \mathrm{softmax}\left(W (\gamma \odot z)\right), \quad \lVert z \rVert = \sqrt d",
         readouts=(
-            Largest("Ceiling of class A", "equator", probability(0), digits=3),
-            Largest("Largest probability of class A", "points", probability(0), digits=3),
+            Largest("Ceiling of class A", "equator", CLASS_A, digits=3),
+            Largest("Largest probability of class A", "points", CLASS_A, digits=3),
             Number(
                 "Entropy of the red point, in nats", "points", Row((*[0.0] * 6, 1.0)), Followed(), digits=3
             ),
@@ -99,11 +100,6 @@ def described(steps: tuple[Step, ...]) -> Pipeline:
     entropy = (*head(), Pointwise("entr"), Affine(np.ones((1, D))))
     beside = Branches((Pipeline(()), Pipeline(head()), Pipeline(entropy)), "concat")
     return Pipeline((*steps, beside))
-
-
-def probability(k: int) -> Row:
-    """The row that picks the probability of class k."""
-    return Row(tuple(float(i == 3 + k) for i in range(POINT_WIDTH)))
 
 
 def parameters() -> tuple[Parameter, ...]:
@@ -172,9 +168,7 @@ def triangle(color: Color) -> View:
             whole=True,
             size=2,
         ),
-        Points(
-            "equator", "meeting", TRIANGLE, "most for A", only=Highest(probability(0)), size=10, glyph="ring"
-        ),
+        Points("equator", "meeting", TRIANGLE, "most for A", only=Highest(CLASS_A), size=10, glyph="ring"),
         Points("points", "followed", TRIANGLE, only=Followed(), size=10),
     )
     return square("triangle", "Probabilities of the classes", marks, 1.25)

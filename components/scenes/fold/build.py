@@ -36,7 +36,7 @@ def build(choices: Choices) -> Recipe:
         parameters=(STRETCH, SHIFT, circle.EPS_SLIDER) if both else (SHIFT, circle.EPS_SLIDER),
         clouds=(*circle.clouds(stretch, "t"), speed(stretch)),
         views=(
-            circle.plane_view(count, "", image=image),
+            circle.plane_view(count, image=image),
             circle.curve_view(count),
             graph("speed", "Speed when t moves", speeds, circle.X_BEFORE, ("dx′/dt", -0.2, 5)),
         ),

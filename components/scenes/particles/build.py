@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Cloud, rows
 from components.language.marks import Carry, Color, Follow, Followed, Line, Mark, Points, Relocate, Trail, Way
 from components.language.recipe import Number, Parameter, Recipe, View
 from components.language.scene import Choices
@@ -29,6 +29,7 @@ from components.scenes.particles.motion import (
     relative_update,
     sliders,
     slots,
+    token_number,
     unit_start,
 )
 from components.scenes.scenery import Look, Part, Rows, draw, evenly, globe, graph, space, split, square
@@ -85,11 +86,6 @@ def build(choices: Choices) -> Recipe:
         ),
         clock="time",
     )
-
-
-def token_number(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that picks number `which` of a token, stored after its direction and what a layer adds."""
-    return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
 def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.language.cloud import Cloud, Row, rows
+from components.language.cloud import Cloud, rows
 from components.language.framing.paper import eye
 from components.language.marks import Color, Followed, Labels, Line, Mark, Mesh, Points, Relocate, Trail, Way
 from components.language.recipe import Number, Recipe, View
@@ -27,6 +27,7 @@ from components.scenes.particles.motion import (
     relative_update,
     sliders,
     slots,
+    token_number,
     unit_start,
 )
 from components.scenes.scenery import Look, Part, Rows, draw, graph, space, split, square
@@ -76,11 +77,6 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
         ),
         clock="time",
     )
-
-
-def token_number(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that picks number `which` (HUE … LOG_COUNT) of a token, stored after its direction and addend."""
-    return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
 # --- what is measured

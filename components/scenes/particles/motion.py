@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from components.language.cloud import Row
 from components.language.recipe import Parameter
 from geometry import (
     Affine,
@@ -148,6 +149,11 @@ def put_parameters(d: int, n: int) -> list[Parameter]:
 
 
 # --- what is measured of a token
+
+
+def token_number(d: int, which: int, stage: int | None = None) -> Row:
+    """Row that picks number `which` of a token, stored after its direction and what a layer adds."""
+    return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
 def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:

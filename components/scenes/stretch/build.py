@@ -14,7 +14,7 @@ def build(choices: Choices) -> Recipe:
         stages=("circle", "ellipse", "normalised"),
         parameters=(t, circle.EPS_SLIDER),
         clouds=circle.clouds("t", None),
-        views=(circle.plane_view(count, "", image="the ellipse (tx, y)"), circle.curve_view(count)),
+        views=(circle.plane_view(count, image="the ellipse (tx, y)"), circle.curve_view(count)),
         formula=circle.formula("tx"),
         table=Table("points", columns=("components", "norm")),
         readouts=(
