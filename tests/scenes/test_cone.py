@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from components.scenes.cone import SCENE
-from components.scenes.cone.build import HEIGHT, LONGEST, RADIUS
 from components.scenes.cone.layers import FLAT
+from components.scenes.cone.sheet import HEIGHT, LONGEST, RADIUS
 from components.training.recipes import recipe_of
 from geometry import u_eps
 from geometry.sheets import circle_sheets, layers_of, plane_sheets, sphere_preimages

@@ -1,0 +1,235 @@
+"""The recipe of a plane after the norm, and of the cone of points that the norm maps to it.
+
+The plane ⟨n, z⟩ = cos α separates two classes. A slider turns n in the plane of x₁ and x₃.
+"""
+
+import numpy as np
+
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Disc, Field, Line, Points, Sheet, Turn
+from components.language.recipe import Number, Parameter, Recipe, View
+from components.scenes.cone.sheet import (
+    AROUND,
+    HEIGHT,
+    LONGEST,
+    NORM,
+    RADIUS,
+    REACH,
+    RINGS,
+    SHOW,
+    STAGES,
+    plane_cloud,
+    sheet_grid,
+    space_view,
+    unit_sphere,
+)
+from components.scenes.scenery import Part, draw, split
+from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, Track, clouds
+from geometry.pipeline import Step
+
+SIDE = 90  # points of the field along one side
+STEEP = 0.01  # the score from which on a colour is fully saturated
+ANGLES = np.arange(0.0, 181.0)  # where cosines are exact; interpolated linearly between them
+
+
+def cut() -> Recipe:
+    moving, marks = split(*unit_sphere(), cone_part(), scored_sheet(), rim(), plane_part())
+    field, above = view_from_above()
+    side_clouds, side_marks = split(*side_view())
+    return Recipe(
+        stages=STAGES,
+        parameters=(
+            Parameter(
+                "axis", "direction of n", 75, 20, 160, 1, symbol="n", about="in degrees; 90 is upright"
+            ),
+            Parameter(
+                "opening", "opening α", 45, 10, 60, 1, symbol="α", about="of the cone, in degrees from n"
+            ),
+        ),
+        clouds=(*moving, field, *side_clouds, eccentricity()),
+        views=(
+            space_view(marks),
+            View("side", "From the side", side_marks, ((-REACH, REACH),) * 2, 2),
+            above,
+        ),
+        formula=r"\langle n, \tfrac{x}{\lVert x \rVert} \rangle = \cos α",
+        readouts=(Number("Eccentricity", "eccentricity", Row((1.0,)), digits=2),),
+    )
+
+
+# --- steps that the sliders for n and α move
+
+
+def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
+    """A track of a·cos θ + b·sin θ over the ANGLES θ in degrees; a = `of_cosine`, b = `of_sine`."""
+    angle = np.radians(ANGLES)[(...,) + (None,) * of_cosine.ndim]
+    return Track(ANGLES, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
+
+
+def score() -> tuple[Step, ...]:
+    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class: n from the slider "axis", α from "opening"."""
+    n = wave(np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
+    level = wave(np.array([-1.0]), np.array([0.0]))
+    return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)
+
+
+def along_n() -> Affine:
+    """t ↦ t·n."""
+    n = wave(np.array([[1.0], [0], [0]]), np.array([[0], [0], [1.0]]))
+    return Affine(Entries(np.zeros((3, 1)), tracks={"axis": n}))
+
+
+def cut_circle() -> tuple[Step, ...]:
+    """(1, cos φ, sin φ) ↦ the point of the circle of the cut at φ."""
+    spread = wave(np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
+    turned = wave(
+        np.array([[1.0, 0, 0], [0, 0, 0], [0, -1, 0]]), np.array([[0, 1.0, 0], [0, 0, 0], [1, 0, 0]])
+    )
+    across = np.zeros((3, 3))
+    across[1, 2] = 1
+    return (
+        Affine(Entries(np.zeros((3, 3)), tracks={"opening": spread})),
+        Affine(Entries(across, tracks={"axis": turned})),
+        Normalize(),
+    )
+
+
+def cone() -> tuple[Step, ...]:
+    """(1, cos φ, sin φ, t) ↦ t times the ray through the circle at φ, up to the sheet.
+
+    A ray that misses the sheet ends at the distance LONGEST.
+    """
+    eye = np.eye(4)
+    circle = Pipeline((Affine(eye[:3]), *cut_circle()))
+    least = HEIGHT / LONGEST
+    length = (
+        Affine([[0, 0, 1.0]], [-least]),
+        Pointwise("relu"),
+        Affine([[1 / HEIGHT]], [least / HEIGHT]),
+        Pointwise("reciprocal"),
+    )
+    whole = Branches((circle, Pipeline((*circle.steps, *length)), Pipeline((Affine(eye[3:]),))), "concat")
+    return (whole, Product([(i, 3, 4) for i in range(3)]))
+
+
+def eccentricity() -> Cloud:
+    """|cos of the axis' angle| / cos α: below 1 an ellipse, 1 a parabola, above it a hyperbola."""
+    one = np.array([[1.0]])
+    axis = Affine(Entries([[0.0]], tracks={"axis": wave(one, 0 * one)}))
+    level = Affine(Entries([[0.0]], tracks={"opening": wave(one, 0 * one)}))
+    both = Branches(
+        (Pipeline((axis, Pointwise("abs"))), Pipeline((level, Pointwise("reciprocal")))), "concat"
+    )
+    return Cloud("eccentricity", one, place=Pipeline((both, Product([(0, 1)]))))
+
+
+# --- in space
+
+
+def ring(t: float) -> np.ndarray:
+    """Points (1, cos φ, sin φ, t), which `cone` maps to a closed curve."""
+    phi = np.linspace(0, 2 * np.pi, AROUND)
+    return np.stack([np.ones_like(phi), np.cos(phi), np.sin(phi), np.full(AROUND, t)], -1)
+
+
+def cone_part() -> Part:
+    return draw(
+        "cone",
+        Sheet,
+        "ellipsoid",
+        SHOW,
+        np.vstack([ring(0.0), ring(1.0)]),
+        "the cone",
+        place=cone(),
+        steps=NORM.steps,
+        grid=(2, AROUND),
+        opacity=0.3,
+    )
+
+
+def rim() -> Part:
+    """The curve in which the cone meets the sheet."""
+    return draw(
+        "rim",
+        Line,
+        "meeting",
+        SHOW,
+        ring(1.0),
+        "where the decision changes",
+        place=cone(),
+        steps=NORM.steps,
+        size=5,
+    )
+
+
+def scored() -> Pipeline:
+    """x ↦ the score of x after the norm."""
+    return Pipeline((*NORM.steps, *score()))
+
+
+def score_color(score: Row) -> Color:
+    return Color("diverging", -STEEP, STEEP, score)
+
+
+def scored_sheet() -> Part:
+    """The sheet, coloured by the score."""
+    place = Pipeline((Branches((Pipeline(()), scored()), "concat"),))
+    color = score_color(Row((0.0, 0.0, 0.0, 1.0), stage=0))
+    return (
+        Cloud("sheet", sheet_grid(), Pipeline((Normalize(groups=((0, 1, 2),)),)), place),
+        Sheet("sheet", "hyperplane", rows(np.eye(3, 4)), grid=(RINGS, AROUND), color=color, opacity=0.55),
+    )
+
+
+def plane_part() -> Part:
+    disc = Disc("plane", "hyperplane", SHOW, "the plane", radius=1.0, opacity=0.4, fade=[0.0, 1.0])
+    return plane_cloud(score()), disc
+
+
+# --- from above and from the side
+
+
+def view_from_above() -> tuple[Cloud, View]:
+    """The cloud and view of the score over the plane of the sheet."""
+    x, y = np.meshgrid(*[np.linspace(-RADIUS, RADIUS, SIDE)] * 2)
+    points = np.stack([x, y, np.full_like(x, HEIGHT)], -1).reshape(-1, 3)
+    field = Field("field", "hyperplane", (), columns=SIDE, color=score_color(Row((1.0,))), opacity=0.8)
+    view = View("above", "On the sheet", (field,), ((-RADIUS, RADIUS),) * 2, 2, ("x₁", "x₂"))
+    return Cloud("field", points, place=scored()), view
+
+
+def side_view() -> list[Part]:
+    """Marks of the circle, the sheet as a line, the draggable arrow n, and the two edges of the cone."""
+    flat = rows(np.eye(3)[[0, 2]])
+    level = np.array([[-RADIUS, 0, HEIGHT], [RADIUS, 0, HEIGHT]])
+    edges = np.array([[1.0, 1, 0, 0], [1, 1, 0, 1], [1, -1, 0, 0], [1, -1, 0, 1]])
+    circle = Pipeline((Affine(np.eye(3, 4)), *cut_circle(), Affine(LONGEST * np.eye(3))))
+    rays = Branches((circle, Pipeline((Affine(np.eye(4)[3:]),))), "concat")
+    tip = draw(
+        "tip",
+        Points,
+        "query",
+        flat,
+        np.array([[1.0]]),
+        "n",
+        place=(along_n(),),
+        size=9,
+        hand=Turn("axis"),
+        hint="drag it",
+    )
+    return [
+        draw("side circle", Line, "sphere", flat, clouds.circle(96, *np.eye(3)[[0, 2]]), size=2),
+        draw("side sheet", Line, "hyperplane", flat, level, "the sheet", size=4),
+        draw(
+            "edges",
+            Line,
+            "ellipsoid",
+            flat,
+            (edges, np.array([0, 1, -1, 2, 3])),
+            "edges of the cone",
+            place=(rays, Product([(0, 3), (1, 3), (2, 3)])),
+            size=3,
+        ),
+        draw("arrow", Line, "query", flat, np.array([[0.0], [1.0]]), place=(along_n(),), size=4, arrow=0.15),
+        tip,
+    ]
