@@ -164,7 +164,7 @@ CLAIMS = {
     "So the two must be separated first.": one_matrix_twice,
     "Here a block with LayerNorm becomes a block with RMSNorm, step by step.": the_numbers,
     "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four: one direction": the_numbers,
-    "as a bias would that was not centred at step 3": forgotten,
+    "A bias that the step **centred** had missed would do the same.": forgotten,
     r"If all of them are centred, the stream becomes $\Pi x$, and LayerNorm's results stay the same.": only_what_is_read,
     "On a vector whose mean is 0, LayerNorm and RMSNorm are one function": the_whole_model,
     "If one mean that is not 0 stays in the stream, RMSNorm": forgotten,

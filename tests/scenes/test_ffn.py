@@ -543,8 +543,8 @@ CLAIMS = {
     "on the surface's space: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
     "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: points of the piece that lie on one circle around the row of $W_1$ that is on meet.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
-    "the circle is safe from the shift $1/\\sqrt 2 = 0.71$ on, though until $\\sqrt 2 = 1.41$ each neuron is off "
-    "somewhere; the sphere is safe from $\\sqrt{3/2} = 1.22$ on.": the_condition,
+    "nothing of the circle is lost once the shift is at least $1/\\sqrt 2 = 0.71$, although each neuron is off somewhere "
+    "until it is $\\sqrt 2 = 1.41$; of the sphere nothing is lost from $\\sqrt{3/2} = 1.22$ on.": the_condition,
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
     "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,
     "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
@@ -565,16 +565,16 @@ CLAIMS = {
     "With 9 neurons on the circle the images of $y$ and $-y$ in the hidden layer lie 1.84 spreads apart (a spread is the root mean square distance of all images from their mean), where 2 is the most for opposite points; the answers are 0.02 spreads apart (median of 8 seeds).": nothing_lost_with_nine,
     "With 3 neurons on the circle ReLU loses about half of the points in five networks and all of them in three. In four of the eight 66 % of the answers are right, in four 83 %. With GELU, which collapses no arc, 98 % are right.": narrow,
     "for all of them. At half that length the shift of the first picture takes 53 % of the circle to one point; at the norm's length 9 %; at twice that length nothing.": other_lengths,
-    "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are in the "
-    "corner.": against_the_planes,
+    "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are at the "
+    "origin.": against_the_planes,
     "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
-    "apart? - three quarters of it - one quarter - * nothing 25 % has gone to the corner.": one_at_a_time,
+    "apart? - three quarters of it - one quarter - * nothing 25 % has gone to the origin.": one_at_a_time,
     "? At shift 0.75 each neuron is still off on a part of the circle.": zeros_without_a_loss,
     "At every point two neurons or more are on, and two see the whole plane of the circle. Look at the curves: parts "
     "of them are flat, but never two at the same angle.": zeros_without_a_loss,
     "Half of all numbers are zeros, and nothing is lost: $W_2$ brings back the whole circle. Move the shift below 0: down to −0.56 still nothing is lost; then points turn pink, and from about −1.07 on some are black.": a_mirror_image,
     "a small loop stands where the black point was, and there is no zero at all.": the_gelu_stop,
-    "An eighth of the sphere is in the corner. Three eighths became three axes: on each of these only one neuron is on. Another three eighths were pressed onto the planes, but not folded": the_sphere,
+    "An eighth of the sphere is at the origin. Three eighths became three axes: on each of these only one neuron is on. Another three eighths were pressed onto the planes, but not folded": the_sphere,
     "Three neurons, trained.": trained_and_narrow,
     "This network gets 83 % right, as do three others; the other four get 66 %.": trained_and_narrow,
     "? With 9 neurons all answers are right, and they do not depend on the sign of $y$. Has ReLU thrown the sign away? "

@@ -373,7 +373,7 @@ CLAIMS = {
     "with post-LN it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 draws).": by_attention,
     "At the start the token's gradient is 2.6 times that at the end with pre-LN, 3.6 with peri-LN and 0.96 with nGPT. With post-LN it is 0.0018, but nothing vanishes": gradients,
     "over all 16 tokens together it is 1.25 at the start.": of_all_tokens,
-    "at the start nearly all of its gradient, 99.9 % of the square, belongs to the first token": of_all_tokens,
+    "nearly all of the gradient of that vector (99.9 % of its square) belongs to the first token": of_all_tokens,
     "no weight is larger than 0.063 (median), hardly more than 1/16, the share of each of 16 tokens.": alike,
     "A score is at most $\\sqrt d$ then, which is 8, whatever the weights are. Let the matrices of queries and keys become three times as large. Without QK-norm scores become nine times as large": bounded,
     "in the first block the largest rises from 1.8 to 17, and the largest weight from 0.18 to 0.88. With QK-norm they are 1.8 and 0.19, whatever the factor": first_weights,
