@@ -6,7 +6,11 @@ import globals from "globals";
 // engine is pure: it uses neither `document` nor `window`.
 const PARTS = [
   { name: "engine", files: ["assets/engine/**"], modules: ["**/engine/*"] },
-  { name: "dom and globals", files: ["assets/*.mjs"], modules: ["**/dom.mjs", "**/globals.mjs"] },
+  {
+    name: "dom, browser, letters and globals",
+    files: ["assets/*.mjs"],
+    modules: ["dom", "browser", "letters", "globals"].map((name) => `**/${name}.mjs`),
+  },
   ...["painter", "player", "page", "guest"].map((name) => ({
     name,
     files: [`assets/${name}/**`],

@@ -5,11 +5,11 @@
  * height}, in pixels, and accepts a theme from it, {type: "normscape:theme", theme}. */
 
 import { shared } from "../globals.mjs";
+import { calmly } from "../browser.mjs";
 
 const SLOW_LOAD_MS = 4000; // milliseconds
 shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs fills in the players
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 
@@ -55,7 +55,7 @@ for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(to
 root.addEventListener(
   "normscape:ready",
   () => {
-    if (root.dataset.autoplay && !calm.matches) shared.normscape.players[0].play();
+    if (root.dataset.autoplay && !calmly()) shared.normscape.players[0].play();
   },
   { once: true },
 );

@@ -6,7 +6,7 @@
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
-import { calmly, painted, sparing } from "./reading.mjs";
+import { calmly, painted, sparing } from "../browser.mjs";
 
 const still = () => calmly() || sparing();
 

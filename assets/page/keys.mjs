@@ -6,10 +6,13 @@ import { follows } from "../engine/hands.mjs";
 import { openFollowed } from "../player/clicks.mjs";
 import { nudge } from "../player/dragging.mjs";
 import { pointCount } from "../player/link.mjs";
+import { store, stored } from "../browser.mjs";
 
 const TURN_DEGREES = 10; // degrees of camera rotation per key press
 // limit of the camera's elevation: seen from straight above, the view would have no defined left and right
 const MAX_ELEVATION_DEGREES = 85;
+
+const SHORTCUTS_KEY = "keys"; // in localStorage: "off" if single-character shortcuts are turned off
 
 const KEYS = [
   ["space", "play, pause"],
@@ -35,21 +38,7 @@ const KEYS = [
 
 /** Whether the reader has turned single-character shortcuts off. Users of speech input need this, because
  * dictated words would trigger them. */
-const quiet = () => {
-  try {
-    return localStorage.getItem("keys") === "off";
-  } catch {
-    return false;
-  }
-};
-/** Store, in this browser, whether single-character shortcuts are on. @param {boolean} on */
-const keep = (on) => {
-  try {
-    localStorage.setItem("keys", on ? "on" : "off");
-  } catch {
-    /* a private window keeps nothing */
-  }
-};
+const quiet = () => stored(SHORTCUTS_KEY) === "off";
 
 /** Whether the player must ignore a key press: because it belongs to the browser (Ctrl, Alt, ⌘) or to the
  * focused input, or because it is a single character and such shortcuts are turned off.
@@ -164,7 +153,11 @@ function turn(player, around, up) {
 /** Show the list of shortcuts. @param {import("../player/player.mjs").Player} player */
 export function help(player) {
   const page = player.root.closest(".page") ?? document.body;
-  const letters = h("input", { type: "checkbox", checked: !quiet(), onchange: () => keep(letters.checked) });
+  const letters = h("input", {
+    type: "checkbox",
+    checked: !quiet(),
+    onchange: () => store(SHORTCUTS_KEY, letters.checked ? "on" : "off"),
+  });
   const dialog = h(
     "dialog",
     { className: "help", "aria-labelledby": "keys-title", onclose: () => dialog.remove() },

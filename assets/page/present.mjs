@@ -5,6 +5,7 @@
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
+import { store, stored } from "../browser.mjs";
 
 const HOLD_MS = 400; // milliseconds: if the laser's key is held for longer, its release turns the laser off
 
@@ -14,13 +15,9 @@ const CONTINUE_KEY = "presenting";
 /** Start presenting if the reader came to this page by the tour's link during a presentation on another page.
  * @param {import("../player/player.mjs").Player} player */
 export function goOn(player) {
-  try {
-    if (!sessionStorage.getItem(CONTINUE_KEY)) return;
-    sessionStorage.removeItem(CONTINUE_KEY);
-    present(player, true);
-  } catch {
-    /* without storage, the presentation does not continue */
-  }
+  if (!stored(CONTINUE_KEY, "sessionStorage")) return;
+  store(CONTINUE_KEY, null, "sessionStorage");
+  present(player, true);
 }
 
 /** Start presenting. It ends with Escape, P, F, the × button, or when full screen ends.
@@ -78,11 +75,7 @@ export function present(player, handed = false) {
     "click",
     (event) => {
       const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-      try {
-        if (leads) sessionStorage.setItem(CONTINUE_KEY, "1");
-      } catch {
-        /* storage is not available */
-      }
+      if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
     },
     { signal },
   );

@@ -2,27 +2,12 @@
 /** Mark links to scenes that the reader has visited (the list is stored only in this browser), and load the
  * search when its button is pressed. */
 
-const VISITED_KEY = "visited"; // slugs, joined by commas
+import { store, stored } from "../browser.mjs";
 
-/** The stored list of visited scenes; "" if there is none, or if storage is unavailable, as in sandboxes and
- * some private windows. */
-const kept = () => {
-  try {
-    return localStorage.getItem(VISITED_KEY) ?? "";
-  } catch {
-    return "";
-  }
-};
-/** @returns {Set<string>} */
-const visited = () => new Set(kept().split(",").filter(Boolean));
-/** Store the list of visited scenes, if the browser allows it. @param {string} text */
-const keep = (text) => {
-  try {
-    localStorage.setItem(VISITED_KEY, text);
-  } catch {
-    /* nothing is stored */
-  }
-};
+const VISITED_KEY = "visited"; // in localStorage: slugs, joined by commas
+
+/** The slugs of the scenes that the reader has visited. */
+const visited = () => new Set((stored(VISITED_KEY) ?? "").split(",").filter(Boolean));
 
 /** Mark the links to visited scenes, and show the button that clears the list only if there are any. */
 function show() {
@@ -39,13 +24,13 @@ const here = scene?.dataset.slug;
 if (scene && here) {
   // at the first visit the scene's figure plays once by itself (opening.mjs)
   if (!visited().has(here)) scene.dataset.first = "";
-  keep([...visited().add(here)].join(","));
+  store(VISITED_KEY, [...visited().add(here)].join(","));
 }
 show();
 // this event comes also after the reader has gone back to a page from the browser's cache
 addEventListener("pageshow", show);
 document.querySelector(".forget button")?.addEventListener("click", () => {
-  keep("");
+  store(VISITED_KEY, null);
   show();
 });
 

@@ -5,7 +5,7 @@
  * MAX_CONTEXTS of them together. */
 
 import { shared } from "../globals.mjs";
-import { painted, sparing } from "./reading.mjs";
+import { painted, sparing } from "../browser.mjs";
 
 // the WebGL contexts of all live figures together; then, in window heights, how far a live figure may be from
 // the middle of the window, and the line, from the top, above which the paragraph being read begins

@@ -4,6 +4,7 @@
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
+import { calmly } from "../browser.mjs";
 import { FLIGHT_MS, inFlight } from "./motion.mjs";
 
 /**
@@ -18,7 +19,6 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
  */
 
 const SAME_PLACE = 1e-4; // in sides of the axes' cube: smaller moves come from clicks, and are ignored
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Camera {
   #scene;
@@ -48,7 +48,7 @@ export class Camera {
     state.look(place);
     if (panel) {
       const to = place ?? home(panel.view);
-      if (calm.matches) this.#set(to);
+      if (calmly()) this.#set(to);
       else this.#flight = { from: panel.camera(), to, done: 0 };
     }
     draw();

@@ -3,6 +3,7 @@
  * paints all panels. A moment after the last motion the figure settles: Plotly draws it, and the description
  * for screen readers and the page's address are updated. */
 
+import { calmly } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { MAX_FRAME_MS } from "./motion.mjs";
 
@@ -13,7 +14,6 @@ const SURE_WORK = 60_000; // work of such computations that a frame does in any 
 const PER_POINT = 100; // units of work for each point; a unit is the work for one pair of points
 const REST_MS = 250; // milliseconds without motion after which the figure settles
 const TRAINING_REST_MS = 2000; // the same while a training in progress is shown
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** A function that tells, for one frame, whether there is time for another part of a long computation.
  * @returns {import("../engine/time_slices.mjs").More} */
@@ -71,7 +71,7 @@ export class FrameLoop {
     this.#request = 0;
     if (closed || !this.living) return;
     const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, MAX_FRAME_MS) : 0;
-    if (this.#state.advance(passed, calm.matches)) this.#seeEdgeOn();
+    if (this.#state.advance(passed, calmly())) this.#seeEdgeOn();
     const frame = this.#state.frame(false, slice());
     this.crowds = null;
     panels.forEach((panel, v) => panel.paint(frame[v]));

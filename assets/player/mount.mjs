@@ -15,6 +15,7 @@ import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { rename, tabs } from "./tabs.mjs";
 import { tour } from "./tour.mjs";
+import { drawingShown } from "../browser.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 
@@ -120,7 +121,7 @@ export async function open(player, frame, listeners) {
       listeners.living();
       views.classList.remove("waiting");
       poster?.remove();
-      await drawingShown();
+      await drawingShown(IDLE_TIMEOUT_MS);
     }
   } catch (error) {
     if (!(error instanceof NoWebGL)) throw error;
@@ -152,12 +153,6 @@ function whenSeen(element, act) {
     act();
   });
   watch.observe(element);
-}
-
-/** Wait until the last drawing is on the screen, and the browser is idle. */
-async function drawingShown() {
-  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
-  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout: IDLE_TIMEOUT_MS }));
 }
 
 /** The CSS classes for the layout of a recipe's views. @param {import("../engine/engine.mjs").Recipe} recipe

@@ -2,8 +2,9 @@
 /** The opening of a scene: on a reader's first visit it plays once by itself, unless the link asks for a
  * state. */
 
+import { calmly } from "../browser.mjs";
+
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Play the scene if this is the reader's first visit (the page says so by `data-first`). The reader's first
  * action pauses it. Does nothing in embedded figures, in hidden tabs, or if the reader prefers reduced
@@ -16,7 +17,7 @@ export function opening(player) {
     player.pressed ||
     player.apart ||
     location.search ||
-    calm.matches ||
+    calmly() ||
     document.hidden ||
     !player.last
   )

@@ -10,6 +10,7 @@
  */
 
 import { plotly } from "../painter/views.mjs";
+import { calmly } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { Camera } from "./camera.mjs";
 import { showLists } from "./controls.mjs";
@@ -32,8 +33,6 @@ import { State } from "./state.mjs";
  * @property {(player: Player) => void} present
  * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene
  */
-
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Player {
   #state;
@@ -342,7 +341,7 @@ export class Player {
 
   /** Move to a stage, or jump there for readers who prefer reduced motion. @param {number} stage */
   goTo(stage) {
-    this.#state.goTo(stage, calm.matches);
+    this.#state.goTo(stage, calmly());
     this.#schedule();
   }
 

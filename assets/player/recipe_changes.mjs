@@ -5,6 +5,7 @@
  * recipe is shown only when the reader holds nothing (grip.mjs).
  */
 
+import { calmly } from "../browser.mjs";
 import { read, split, tooLong } from "./link.mjs";
 import { ask } from "./source.mjs";
 
@@ -35,7 +36,6 @@ const SLOW_ANSWER_MS = 4000; // milliseconds after which a notice says that the 
 const LOADING_TEXT = "The figure is still loading.";
 const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class RecipeChanges {
   #scene;
@@ -211,7 +211,7 @@ export class RecipeChanges {
 
   /** A change has been made: show the tour's stop that waited for it, if there is one. */
   #arrive() {
-    this.#scene.arrived(this.#scene.state.arrive(calm.matches));
+    this.#scene.arrived(this.#scene.state.arrive(calmly()));
     return true;
   }
 }

@@ -1,0 +1,50 @@
+// @ts-check
+/** What the browser tells of its reader and its work: whether the reader prefers reduced motion or data; what
+ * is stored; and promises for the moment when the page, or the last drawing, has been painted. */
+
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedData = matchMedia("(prefers-reduced-data: reduce)");
+const IDLE_TIMEOUT_MS = 2000; // milliseconds to wait for an idle browser, at most
+
+/** Whether the reader prefers reduced motion. */
+export const calmly = () => reducedMotion.matches;
+/** Whether the reader wants to save data. */
+export const sparing = () =>
+  reducedData.matches ||
+  Boolean(/** @type {{connection?: {saveData?: boolean}}} */ (navigator).connection?.saveData);
+
+/** The text stored under a key; null if there is none, or if storage is unavailable, as in sandboxes and
+ * some private windows. @param {string} key
+ * @param {"localStorage" | "sessionStorage"} [area] */
+export function stored(key, area = "localStorage") {
+  try {
+    return globalThis[area].getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Store a text under a key, or remove it if the text is null; does nothing if storage is unavailable.
+ * @param {string} key @param {string | null} text @param {"localStorage" | "sessionStorage"} [area] */
+export function store(key, text, area = "localStorage") {
+  try {
+    if (text === null) globalThis[area].removeItem(key);
+    else globalThis[area].setItem(key, text);
+  } catch {
+    /* nothing is stored */
+  }
+}
+
+/** Wait until the page has loaded, its first picture is painted, and the browser is idle. */
+export async function painted() {
+  if (document.readyState !== "complete")
+    await new Promise((go) => addEventListener("load", go, { once: true }));
+  await drawingShown(IDLE_TIMEOUT_MS);
+}
+
+/** Wait until the last drawing is on the screen, and the browser is idle. @param {number} timeout
+ * milliseconds to wait for an idle browser, at most */
+export async function drawingShown(timeout) {
+  for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout }));
+}
