@@ -175,56 +175,42 @@ def path_view(
     ways = {
         name: path(row, draw_number, FIRST_AZIMUTH + 90.0 * k) for k, (name, row) in enumerate(own.items())
     }
-    role = LOOKS[kind][0]
-    gradient = np.log10(own[kind]["paths"][draw_number]["gradient"])
-    color = Color("weight", *GRADIENT_COLOR, gradient, title="log₁₀ of the gradient")
     parts: list[Part] = [
         *globe(SHOW, np.eye(3, 5), mesh=0.1, net=0.25),
         *length_axis(),
         draw("level", Line, "axis", SHOW, clouds.circle(96, *np.eye(3, 5)[:2]), "90° from the start", size=3),
-        *(
-            draw(
-                name,
-                Line,
-                LOOKS[name][0],
-                SHOW,
-                way,
-                SHORT[name],
-                steps=(NORM,),
-                size=3,
-                dash=LOOKS[name][1],
-                opacity=0.8,
-            )
-            for name, way in ways.items()
-        ),
-        draw(
-            "now",
-            Way,
-            role,
-            SHOW,
-            np.ones((1, 1)),
-            place=follows(ways[kind], 0, FINE).steps,
-            steps=(NORM,),
-            parameter="block",
-            stops=np.arange(BLOCKS * FINE + 1.0) / FINE,
-            size=7,
-        ),
-        draw(
-            "places",
-            Points,
-            role,
-            SHOW,
-            ways[kind][::FINE],
-            steps=(NORM,),
-            size=6 if colored else 4,
-            color=color if colored else None,
-        ),
+        *(path_line(name, way) for name, way in ways.items()),
+        path_so_far(LOOKS[kind][0], ways[kind]),
+        places(LOOKS[kind][0], ways[kind], own[kind]["paths"][draw_number]["gradient"] if colored else None),
         (Points("now", "followed", SHOW, "the token", size=8),),
     ]
     found, marks = split(*parts)
     view = space("path", "", marks, camera=CAMERA, reach=REACH)
     (low, high), *_ = view.ranges
     return found, replace(view, ranges=((low, high), (low, high), (low + RAISED, high + RAISED)))
+
+
+def path_line(name: str, way: Array) -> Part:
+    """The path of the placement `name`."""
+    role, dash = LOOKS[name]
+    look: Look = {"size": 3, "dash": dash, "opacity": 0.8}
+    return draw(name, Line, role, SHOW, way, SHORT[name], steps=(NORM,), **look)
+
+
+def path_so_far(role: str, way: Array) -> Part:
+    """The token now, and its path up to the current block."""
+    stops, place = np.arange(BLOCKS * FINE + 1.0) / FINE, follows(way, 0, FINE).steps
+    look: Look = {"parameter": "block", "stops": stops, "size": 7}
+    return draw("now", Way, role, SHOW, np.ones((1, 1)), place=place, steps=(NORM,), **look)
+
+
+def places(role: str, way: Array, gradient: Sequence[float] | None) -> Part:
+    """The token after each block, coloured by the gradient there, if given."""
+    look: Look = {"size": 4}
+    if gradient is not None:
+        color = Color("weight", *GRADIENT_COLOR, np.log10(gradient), title="log₁₀ of the gradient")
+        look = {"size": 6, "color": color}
+    return draw("places", Points, role, SHOW, way[::FINE], steps=(NORM,), **look)
 
 
 def length_axis() -> list[Part]:
