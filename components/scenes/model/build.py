@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from components.language.cloud import Row
+from components.language.cloud import Cloud, Row
 from components.language.marks import Followed
 from components.language.recipe import Facts, Number, Overview, Recipe, View
 from components.language.scene import Choices, File, Stored
 from components.scenes.model import strips
-from components.scenes.model.picture import beside, numbers, picture
+from components.scenes.model.picture import as_second, numbers, picture
 from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
@@ -60,25 +59,15 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         "centring": centring,
         "alone": not second,
     }
-    own, *others = [picture(one, number, choices["colour"], **look) for one, number in pairs]
-    pictures = [own, *(beside(each) for each in others)]
-    paper, layers = split(*strips.panel(first, second, k, choices["strips"]))
-    count = len(strips.SETS[choices["strips"]])
-    depth = View(
-        "depth",
-        f"All norms of {'both' if second else named(first)}, from the first to the last",
-        layers,
-        strips.ranges(count),
-        dims=2,
-        equal=False,
-        rows=PHONE_ROWS * count,
-    )
+    main, *others = [picture(one, number, choices["colour"], **look) for one, number in pairs]
+    pictures = [main, *map(as_second, others)]
+    depth, strip_clouds = strips_view(first, second, k, choices["strips"])
     return Recipe(
         stages=("x", *(("centre",) if centring else ()), "sphere", "⊙ γ", "+ β"),
         parameters=(),
-        clouds=(*(cloud for each in pictures for cloud in each.clouds), numbers(own.norm), *paper),
-        views=(pictures[0].view, depth, *(each.view for each in pictures[1:])),
-        formula=formula(own.norm.centres, stage=1 + centring),
+        clouds=(*(cloud for each in pictures for cloud in each.clouds), numbers(main.norm), *strip_clouds),
+        views=(main.view, depth, *(each.view for each in pictures[1:])),
+        formula=formula(main.norm.centres, stage=1 + centring),
         readouts=tuple(
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
             for i, label, unit_, digits in [
@@ -89,11 +78,19 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
             ]
         ),
         facts=facts(pairs),
-        overviews=(
-            overview(first, choice="norm"),
-            *([replace(overview(second), lines=())] if second else []),
-        ),
+        overviews=(overview(first, summary(first), choice="norm"), *([overview(second)] if second else [])),
     )
+
+
+def strips_view(
+    first: Digest, second: Digest | None, chosen: int, strip_set: str
+) -> tuple[View, tuple[Cloud, ...]]:
+    """The view of the strips in strips.SETS[strip_set], and its clouds. chosen: index of the marked norm."""
+    clouds, layers = split(*strips.panel(first, second, chosen, strip_set))
+    title = f"All norms of {'both' if second else named(first)}, from the first to the last"
+    count = len(strips.SETS[strip_set])
+    ranges, rows = strips.ranges(count), PHONE_ROWS * count
+    return View("depth", title, layers, ranges, dims=2, equal=False, rows=rows), clouds
 
 
 def same_depth(k: int, first: Digest, second: Digest) -> int:
@@ -121,41 +118,46 @@ def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
     return Facts(title, ["", *map(named, both)], lines, abouts)
 
 
-def overview(first: Digest, choice: str = "") -> Overview:
-    """The overview beside the figure: the model, the verdict in three lines, and a table of all norms.
+def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Overview:
+    """The overview beside the figure: the given lines, and a table of all norms.
 
     choice: the choice to which the table's rows belong, if any.
     """
-    shown = summary_columns(first.rows)
+    shown = summary_columns(digest.rows)
     name, *others = shown
     return Overview(
-        lines=[line.replace("`", "") for line in (*summary(first), *filter(None, [first.notice]))],
-        title=f"All norms of {named(first)}",
+        lines=lines,
+        title=f"All norms of {named(digest)}",
         columns=["norm, in the order of depth", *[column.label for column in others]],
         rows=[
             [f"{k}: {told(name, row[name.name])}", *[told(column, row[column.name]) for column in others]]
-            for k, row in enumerate(first.rows, 1)
+            for k, row in enumerate(digest.rows, 1)
         ],
         abouts=[column.about for column in shown],
-        csv=to_csv(first.rows),
+        csv=to_csv(digest.rows),
         choice=choice,
     )
 
 
 def summary(first: Digest) -> list[str]:
-    """Four lines: the model, its massive vectors, its centring, and whether its centring can be folded."""
+    """Four lines: the model, its massive vectors, its centring, and whether its centring can be folded.
+
+    A fifth is the notice of the recording, if it has one.
+    """
     all_rows, n = first.rows, len(first.rows)
     paths = [row["path"] for row in all_rows]
     kinds = " and ".join(sorted({f"{row['kind']}s" for row in all_rows}))
     layers = len(set(strips.layers(paths)) - {""})
     widths = " or ".join(f"{d:,}" for d in sorted({row["d"] for row in all_rows}))
     depth = f" in {layers} layer{'s' * (layers > 1)}" if layers else ""
-    return [
+    lines = [
         f"{named(first)}: {n} {kinds}{depth}, of vectors with {widths} coordinates.",
         _massive_line(first, paths),
         _centring_line(all_rows),
         _folding_line(all_rows),
+        *filter(None, [first.notice]),
     ]
+    return [line.replace("`", "") for line in lines]
 
 
 def _massive_line(first: Digest, paths: Sequence[str]) -> str:

@@ -67,9 +67,9 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
     )
 
 
-def beside(one: Picture) -> Picture:
-    """The same picture for a place beside another one: its view and clouds have names of their own, and its
-    points are not followed.
+def as_second(one: Picture) -> Picture:
+    """The picture for a place beside another one: its view and clouds have names of their own, and its points
+    are not followed.
     """
 
     def renamed(mark: Mark) -> Mark:
@@ -94,10 +94,18 @@ def title(first: Digest, k: int, few: int, *, leaves_out: bool, alone: bool) -> 
     return f"{name}, without {vectors}" if leaves_out else f"{name}; {vectors} squeeze the others"
 
 
+def lengths(norm: Reduced) -> Array:
+    return np.asarray(np.linalg.norm(norm.points.astype(float), axis=-1))
+
+
+def median_length(norm: Reduced, row: analysis.Row) -> float:
+    """The median length of all vectors that the norm received; of a GroupNorm, that of its first group."""
+    return float(row["size"] * sqrt(norm.d / row["d"]))
+
+
 def massive(norm: Reduced, row: analysis.Row) -> Array:
-    """Which vectors in the picture are massive. Of a GroupNorm the picture has the first group."""
-    median = row["size"] * sqrt(norm.d / row["d"])
-    return np.asarray(np.linalg.norm(norm.points.astype(float), axis=-1) > MASSIVE_LENGTH_RATIO * median)
+    """Which vectors in the picture are massive."""
+    return lengths(norm) > MASSIVE_LENGTH_RATIO * median_length(norm, row)
 
 
 def deviation(norm: Reduced) -> Array:
@@ -195,7 +203,7 @@ def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tup
             if (kinds == kind).any()
         ]
     else:
-        every = [Points("vectors", "input", show, "a vector", color=paint(norm, row, colour), **look)]
+        every = [Points("vectors", "input", show, "a vector", color=vector_color(norm, row, colour), **look)]
     return *every, *followed("vectors", show, "the followed vector", trail=0)
 
 
@@ -210,17 +218,16 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
     return found
 
 
-def paint(norm: Reduced, row: analysis.Row, colour: str) -> Color:
+def vector_color(norm: Reduced, row: analysis.Row, colour: str) -> Color:
     """Colour by position in the sequence, by length, or by token, the most frequent first."""
     if colour == "position":
         top = float(max(norm.position.max(), 1))
         return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
     if colour == "length":
-        median = row["size"] * sqrt(norm.d / row["d"]) or 1.0
-        size = np.linalg.norm(norm.points.astype(float), axis=-1) / median
-        low, top = float(size.min()), float(size.max())
+        relative = lengths(norm) / (median_length(norm, row) or 1.0)
+        low, top = float(relative.min()), float(relative.max())
         top = top if top > low else low + 1.0
-        return Color("sequential", low, top, size, title="length, over the median")
+        return Color("sequential", low, top, relative, title="length, over the median")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(
