@@ -34,13 +34,11 @@ const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
 /** A panel: one view of a recipe in one element. */
 export class Panel {
-  #fast;
-
   /** @param {HTMLElement} element @param {View} view @param {(name: string) => string} color
-   * @param {Plotly} Plotly @param {boolean} fast
+   * @param {Plotly} Plotly
    * @param {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} hand callbacks
    * for the reader's clicks and camera turns */
-  constructor(element, view, color, Plotly, fast, hand) {
+  constructor(element, view, color, Plotly, hand) {
     /** @type {Plotly} the element, which becomes Plotly's graph div */ this.gd = element;
     this.view = view;
     /** @type {Plotly} */ this.Plotly = Plotly;
@@ -51,7 +49,6 @@ export class Panel {
       return known;
     };
     this.hand = hand;
-    this.#fast = fast;
     // called with the mark and the index of the point under the pointer; with null and −1 if there is none
     /** @type {(layer: Mark | null, index: number) => void} */ this.hovered = () => {};
     /** @type {() => void} called when the axes or the camera may have moved */ this.plotted = () => {};
@@ -59,8 +56,7 @@ export class Panel {
     /** @type {Frame} the last frame */ this.frame = Object.assign([], { zoom: IDENTITY_ZOOM });
     /** @type {Frame | null} the frame that the fast path drew last, if nothing else has drawn since
      */ this.painted = null;
-    /** @type {Space | null} */ this.space =
-      view.dims === 3 ? new Space(element, view, this.color, fast) : null;
+    /** @type {Space | null} */ this.space = view.dims === 3 ? new Space(element, view, this.color) : null;
     /** @type {Canvas | null} */ this.flat = null;
     this.sizes = new ResizeObserver(() => this.#fit());
     this.watching = new AbortController(); // aborts watchers of the screen and of a 3D figure's events
@@ -103,7 +99,7 @@ export class Panel {
 
   /** Whether moving things are drawn by the fast path. */
   get fast() {
-    return this.space?.fast ?? this.#fast;
+    return this.space?.fast ?? true;
   }
 
   /** @returns {Plotly} Plotly's scene, for tests */
@@ -282,13 +278,12 @@ export class Panel {
     if (this.closed) return;
     if (this.flat) await this.#keepRanges();
     if (this.closed) return;
-    const otherwise = this.space?.prepare();
+    this.space?.refresh(frame);
     if (this.painted) {
       // things have moved meanwhile; it settles when they rest
       this.#forget();
       return this.paint(this.frame);
     }
-    if (this.space && (this.space.dash(frame) || otherwise)) this.space.redraw();
     if (this.flat) this.flat.over.hidden = true;
     this.gd.classList.remove("moving");
     this.#follow();

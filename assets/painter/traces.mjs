@@ -19,39 +19,19 @@ import { resolve } from "./colors.mjs";
 
 const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
 
-/** @type {WeakMap<View, number[]>} results of `outside` */
-const outsidePoints = new WeakMap();
-
-/** A position just outside of a 3D view, where points that are not shown are put: WebGL needs a position for
- * every marker, and it must not be far away, because Plotly scales its scene to the farthest one. @param
- * {View} view */
-export function outside(view) {
-  const known = outsidePoints.get(view) ?? outsidePoint(view);
-  outsidePoints.set(view, known);
-  return known;
-}
-
-/** Compute this position: beyond the upper ends of the axes when they are widest. @param {View} view */
-function outsidePoint({ ranges, zooms, wider }) {
-  const most = (/** @type {number[][]} */ rows) => rows.reduce((a, b) => a.map((x, r) => Math.max(x, b[r])));
-  const usual = most(
-    [...zooms, IDENTITY_ZOOM].map((row) => [row[0], ...ranges.map((_, r) => row[r + 1] ?? 0)]),
+/** A position just outside of a 3D view, beyond the upper ends of its axes when they are widest. Points that
+ * are not shown are put there: WebGL needs a position for every marker, and it must not be far away, because
+ * Plotly scales its scene to the farthest one. @param {View} view */
+export function outside({ ranges, zooms, wider }) {
+  const largest = (/** @type {number[][]} */ rows, /** @type {number} */ k) =>
+    Math.max(...rows.map((row) => row[k] ?? 0));
+  const stages = [IDENTITY_ZOOM, ...zooms];
+  const parameters = wider.map((each) => each.zooms.flat());
+  const factor = largest(stages, 0) * Math.max(1, ...parameters.map((rows) => largest(rows, 0)));
+  const shifts = ranges.map((_, r) =>
+    parameters.reduce((sum, rows) => sum + largest(rows, r + 1), largest(stages, r + 1)),
   );
-  const more = wider.map((each) => most(each.zooms.flat()));
-  const all = [usual[0] * Math.max(1, ...more.map(([times]) => times))];
-  ranges.forEach((_, r) => all.push(more.reduce((sum, row) => sum + row[r + 1], usual[r + 1])));
-  return widened(ranges, all).map(([low, high]) => 2 * high - low);
-}
-
-/** The coordinate r of all points, as a plain array. @param {Float32Array} points k coordinates for each
- * @param {number} k @param {number} r @param {number} [gap] the value that replaces NaN */
-function column(points, k, r, gap = NaN) {
-  const out = new Array(points.length / k);
-  for (let i = 0; i < out.length; i++) {
-    const x = points[i * k + r];
-    out[i] = x === x ? x : gap;
-  }
-  return out;
+  return widened(ranges, [factor, ...shifts]).map(([low, high]) => 2 * high - low);
 }
 
 /** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
@@ -135,13 +115,12 @@ function counted({ dims }, ranges, camera, all, { family, color }, { width, heig
  */
 function filled(view, trace, drawn) {
   const k = view.dims;
+  const hidden = k === 3 && trace.mode === "markers" ? outside(view) : null;
   for (let r = 0; r < k; r++)
-    trace["xyz"[r]] = column(
-      drawn.points,
-      k,
-      r,
-      k === 3 && trace.mode === "markers" ? outside(view)[r] : NaN,
-    );
+    trace["xyz"[r]] = Array.from({ length: drawn.points.length / k }, (_, i) => {
+      const x = drawn.points[i * k + r];
+      return hidden && x !== x ? hidden[r] : x;
+    });
   // a square out of which a shader cuts a disc: faster to build and to move than Plotly's circle
   if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square";
   trace.opacity = drawn.opacity;

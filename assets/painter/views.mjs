@@ -24,19 +24,8 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/**
- * Note in a legend entry which layer it names, for names.mjs. @param {HTMLElement} item @param {number} layer
- * the index of the layer @param {boolean} movable whether the entry may be moved into the picture, beside its
- * mark
- */
-function legendItem(item, layer, movable) {
-  item.dataset.layer = String(layer);
-  if (movable) item.dataset.movable = "";
-  return item;
-}
-
-/** A view's legend: an entry for each layer that has a title, and one for each titled colour scale.
- * @param {import("../engine/engine.mjs").View} view */
+/** A view's legend: an entry for each layer that has a title, which names.mjs may move into the picture; and
+ * one for each titled colour scale. @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const swatch = h(
@@ -48,30 +37,20 @@ export function legend(view) {
             style: `background: var(--${layer.role}); border-color: var(--${layer.role})`,
           },
     );
-    const own =
-      layer.title && !layer.color
-        ? [legendItem(h("li", { style: `--name: var(--${layer.role})` }, swatch, titled(layer)), l, true)]
-        : [];
-    if (!layer.color?.title) return own;
+    if (!layer.color) {
+      const named = { style: `--name: var(--${layer.role})`, "data-layer": l, "data-movable": "" };
+      return layer.title ? [h("li", named, swatch, titled(layer))] : [];
+    }
     const { title, low, high, scale } = layer.color;
+    if (!title) return [];
     const trace = view.figure.data[l];
     const steps = (trace.marker ?? trace).colorscale.map((/** @type {[number, string]} */ [, step]) => step);
     const words =
       scale === "cyclic"
         ? title
         : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
-    return [
-      legendItem(
-        h(
-          "li",
-          {},
-          h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` }),
-          words,
-        ),
-        l,
-        false,
-      ),
-    ];
+    const bar = h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` });
+    return [h("li", { "data-layer": l }, bar, words)];
   });
   return h("ul", { className: "legend" }, ...items);
 }

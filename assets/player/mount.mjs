@@ -199,7 +199,6 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
  */
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
-  const fast = !new URLSearchParams(location.hash.slice(1)).has("public");
   const figure = h(
     "figure",
     { className: "view", id: `view-${player.slug}-${view.name}` },
@@ -210,7 +209,7 @@ function build(player, view, Plotly, listeners) {
   );
   layOut(figure, view);
   player.need("views").append(figure);
-  const panel = new Panel(element, view, (name) => color(element, name), Plotly, fast, {
+  const panel = new Panel(element, view, (name) => color(element, name), Plotly, {
     picked: (layer, index) => listeners.picked(layer, pointOf(layer, index)),
     turned: (camera) => listeners.turned(camera, panel),
   });

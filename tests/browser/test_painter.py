@@ -130,9 +130,9 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 def open_with(page, path, query, state, progress):
     """Open a page in a state at a progress, drawn by Plotly's public functions (the public path)."""
     params = "".join(f"&{name}={value}" for name, value in state.items())
-    visit(page, f"{path}?{query}{params}&progress={progress}#public")
+    visit(page, f"{path}?{query}{params}&progress={progress}#without=buffers")
     rest(page)
-    assert not player(page, "p.panels.some((panel) => panel.fast)")
+    assert not player(page, "p.panels.some((panel) => panel.space?.fast)")
 
 
 UNCOUNTED = """p.panels.forEach((panel) => {

@@ -201,7 +201,7 @@ def test_the_camera_stays_where_the_hand_left_it(page):
     assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a resize"
 
 
-@pytest.mark.parametrize("way", ["", "#public"])
+@pytest.mark.parametrize("way", ["", "#without=buffers"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update."""
     visit(page, f"/layernorm?{SMALL_3D}&gamma1=1.2{way}")

@@ -7,11 +7,11 @@
  * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "uniforms"} Name
  */
 
-const off = new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",") ?? [];
 const reported = /** @type {Set<Name>} */ (new Set());
 
 /** Whether a patch is to be used: the page's address does not turn it off. @param {Name} name */
-export const wanted = (name) => !off.includes(name);
+export const wanted = (name) =>
+  !new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",").includes(name);
 
 /** Report on the console that Plotly is not as a patch expects; only the first time for each patch. @param
  * {Name} name @param {unknown} reason */

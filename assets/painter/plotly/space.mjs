@@ -49,18 +49,17 @@ export class Space {
   #color;
   /** @type {View} */ #view;
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
-  /** @type {WeakMap<object, object>} the depth effects of each of Plotly's objects */ #looks = new WeakMap();
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
   /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
   /** @type {import("./pulse.mjs").Look | null} Plotly's render loop, if caught */ #look = null;
 
   /** @param {Plotly} gd Plotly's graph div @param {View} view @param {(name: string) => string} color the
-   * colour of a role @param {boolean} fast whether to use the fast path */
-  constructor(gd, view, color, fast) {
+   * colour of a role */
+  constructor(gd, view, color) {
     this.#gd = gd;
     this.#view = view;
     this.#color = color;
-    this.fast = fast && wanted("buffers");
+    this.fast = wanted("buffers");
   }
 
   /** Plotly's private scene object; undefined before the figure is built. @returns {Plotly} */
@@ -118,12 +117,10 @@ export class Space {
   /** Draw the figure for the first time, after `build`. @param {Frame} frame @param {AbortSignal} signal
    * aborts when the figure is closed */
   open(frame, signal) {
-    this.prepare();
-    this.dash(frame);
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
-    this.redraw();
+    this.refresh(frame);
     if (this.#look) pulse(this.#gd, this.#look, signal);
   }
 
@@ -139,15 +136,9 @@ export class Space {
 
   /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are
    * skipped; only clickable layers are drawn into the pick buffer, so that a sphere never hides the points
-   * behind it from the pointer; and each object gets its depth effects. @returns {boolean} whether the depth
-   * effects of an object have changed, so that it must be drawn again */
-  prepare() {
-    return Boolean(guarded("layers", () => this.#prepared()));
-  }
-
-  /** As `prepare`; throws if Plotly is not as expected. */
-  #prepared() {
-    let otherwise = false;
+   * behind it from the pointer; and each object gets its depth effects. Throws if Plotly is not as
+   * expected. */
+  #prepare() {
     const traces = this.scene?.traces ?? {};
     const own = this.#view.layers.map((layer, l) => ({
       trace: traces[`layer-${l}`],
@@ -167,8 +158,6 @@ export class Space {
         }
         const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object);
         if (!draw) throw new Error("an object that draws otherwise");
-        otherwise ||= JSON.stringify(this.#looks.get(object)) !== JSON.stringify(look);
-        this.#looks.set(object, look);
         const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
           Object.assign(this.#depth, look);
           // an object may have no program before it is first drawn
@@ -186,17 +175,18 @@ export class Space {
         object.drawPick = picks || !wanted("layers") ? drawn(drawPick) : () => {};
       }
     }
-    return otherwise;
   }
 
-  /** Write the dashed lines of a frame as the fast path does. Plotly's own dashes are placed differently, so
-   * that they would jump when the figure settles. @param {Frame} frame @returns {boolean} whether there are
-   * dashed lines, and they were written */
-  dash(frame) {
+  /** Draw a frame as this class draws it, after Plotly has drawn it: its objects with our changes, and its
+   * dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump when
+   * the figure settles. @param {Frame} frame */
+  refresh(frame) {
+    guarded("layers", () => this.#prepare());
     const dashed = this.#view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
     );
-    return dashed.length > 0 && this.#attempt(() => this.#writeLayers(frame, dashed));
+    this.#attempt(() => this.#writeLayers(frame, dashed));
+    this.redraw();
   }
 
   /** Keep the camera responsive. Plotly sets the camera's mode on every update, and after that the camera
