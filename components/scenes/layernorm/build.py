@@ -14,7 +14,9 @@ from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe
 from components.language.scene import Choices, WrongValue
 from components.scenes.scenery import (
     EPS,
+    Look,
     Part,
+    Steps,
     angle,
     axes,
     draw,
@@ -37,6 +39,7 @@ DEFAULT_VECTORS = (
 )
 TYPED_OR_WORKED = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
+MEETING_TITLE = "where sphere and plane meet, and what γ makes of it"
 HYPERPLANE_NAMES = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
 CAMERA = (0.27, -1.31, 0.47)
 DEFAULT_SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
@@ -152,67 +155,85 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
     A guide stays in place until the points reach it; then gain and shift move the guide and the points alike.
     """
-    show, u = rows(display(d)), hyperplane_basis(d)
-    arrival = 2 if centered else 1  # the stage at which the points reach the unit sphere
-    later = len(steps) - arrival
+    show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
+    arrival = arrival_stage(centered)
     surface = (*rest(d, arrival), *steps[arrival:])
-    grown = surface[: arrival + 1]  # to the radius √d, and no further
-    plane = (*rest(d, arrival + 1), *steps[arrival + 1 :])
-    names, half, title = [f"x{s}" for s in SUBSCRIPTS[:d]], 0.5 * reach, HYPERPLANE_NAMES[d]
-    parts = axes(show, names, -half, half, 0.54 * reach, opacity=0.55)
-
+    parts = axes(show, names, -0.5 * reach, 0.5 * reach, 0.54 * reach, opacity=0.55)
     if d < 4:
-        fade, words = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4, "the line along 𝟏"
-        parts += mean_line(show, d, 0.76 * reach, 0.82 * reach, words, size=5, fade=fade)
-    if centered and d == 3:
-        disc = clouds.turned(clouds.disc_mesh(), 0.7 * reach * u)
-        rim = clouds.circle(96, *u, radius=0.7 * reach)
-        faint, fade = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08], [0.7, 0.8, 0.4, 0.3, 0.25, 0.2]
-        parts += [
-            draw("hyperplane", Mesh, "hyperplane", show, disc, title, steps=plane, fade=faint, guide=True),
-            draw(
-                "hyperplane edge", Line, "hyperplane", show, rim, steps=plane, size=2, fade=fade, guide=True
-            ),
-        ]
-    if centered and d == 2:
-        line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
-        parts += [
-            draw(
-                "hyperplane",
-                Line,
-                "hyperplane",
-                show,
-                line,
-                title,
-                steps=plane,
-                size=3,
-                fade=fade,
-                guide=True,
-            )
-        ]
-
-    # In d = 3 LayerNorm's sphere is only a guide, and in d = 2 its circle: the points reach where U meets it.
-    appear = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (later + 1)]
-    if d == 2:
-        role, own, size = ("sphere", grown, 2) if centered else ("meeting", surface, 5)
-        around = (show, clouds.circle(128, *np.eye(2)), "the circle")
-        parts += [draw("circle", Line, role, *around, steps=own, size=size, fade=appear)]
-    elif d == 3 and centered:
-        meeting = (show, clouds.circle(128, *u), "where sphere and plane meet, and what γ makes of it")
-        parts += [draw("circle", Line, "meeting", *meeting, steps=surface, size=5, fade=appear)]
+        fade = [1, 0.7, 0.3, 0.25, 0.2, 0.2] if centered else [0.5] * 4
+        parts += mean_line(show, d, 0.76 * reach, 0.82 * reach, "the line along 𝟏", size=5, fade=fade)
+    if centered and d < 4:
+        parts += hyperplane(d, (*rest(d, arrival + 1), *steps[arrival + 1 :]), reach)
+    if d == 2 or (d == 3 and centered):
+        parts.append(circle(d, centered, surface))
     if d > 2:
-        guide, radii = d == 3 and centered, np.eye(3) if d == 3 else u
-        mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
-        own, title = grown if guide else surface, "the sphere"
-        if d == 4 and not centered:  # the 3-sphere projected onto U; γ does not act within U
-            mesh, own, title = [*mesh[:-1], 0.05], grown, "the shadow of the sphere"
-        parts += globe(show, radii, title, mesh=mesh, net=[3 * m for m in mesh], steps=own)
+        parts += sphere(d, centered, surface)
+    return [*parts, semi_axes(d, centered, surface)]
 
-    frame, fade = (
-        np.vstack([np.zeros(d), u if centered else np.eye(d)]),
-        [*[0.0] * (arrival + 2), *[1.0] * (later - 1)],
-    )
-    return [*parts, draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)]
+
+def arrival_stage(centered: bool) -> int:
+    """The stage at which the points reach the unit sphere."""
+    return 2 if centered else 1
+
+
+def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
+    """The hyperplane U of LayerNorm: a line for d = 2, a disc with a rim for d = 3."""
+    show, u, title = rows(display(d)), hyperplane_basis(d), HYPERPLANE_NAMES[d]
+    shared: Look = {"steps": steps, "guide": True}
+    if d == 2:
+        line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
+        return [draw("hyperplane", Line, "hyperplane", show, line, title, size=3, fade=fade, **shared)]
+    disc = clouds.turned(clouds.disc_mesh(), 0.7 * reach * u)
+    rim = clouds.circle(96, *u, radius=0.7 * reach)
+    faint, fade = [0.22, 0.3, 0.16, 0.12, 0.1, 0.08], [0.7, 0.8, 0.4, 0.3, 0.25, 0.2]
+    return [
+        draw("hyperplane", Mesh, "hyperplane", show, disc, title, fade=faint, **shared),
+        draw("hyperplane edge", Line, "hyperplane", show, rim, size=2, fade=fade, **shared),
+    ]
+
+
+def circle(d: int, centered: bool, surface: Steps) -> Part:
+    """The circle on which the points land. For LayerNorm in d = 2 it is a guide: they land where U meets it.
+
+    surface: the steps of a point of the unit sphere, which stays there until the points arrive.
+    """
+    show, arrival = rows(display(d)), arrival_stage(centered)
+    fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
+    if d == 3:
+        shape, title = clouds.circle(128, *hyperplane_basis(d)), MEETING_TITLE
+        return draw("circle", Line, "meeting", show, shape, title, steps=surface, size=5, fade=fade)
+    role, steps, size = ("sphere", to_radius(surface, centered), 2) if centered else ("meeting", surface, 5)
+    shape = clouds.circle(128, *np.eye(2))
+    return draw("circle", Line, role, show, shape, "the circle", steps=steps, size=size, fade=fade)
+
+
+def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
+    """The sphere on which the points land. For LayerNorm in d = 3 it is a guide: they land where U meets it.
+
+    surface: as in `circle`.
+    """
+    guide, arrival = d == 3 and centered, arrival_stage(centered)
+    later = len(surface) - arrival
+    mesh = [0.04, 0.08, 0.16, 0.13, 0.05, 0.05] if guide else [0.05] * arrival + [0.16] * (later + 1)
+    steps, title = to_radius(surface, centered) if guide else surface, "the sphere"
+    if d == 4 and not centered:  # the 3-sphere projected onto U; γ does not act within U
+        mesh, steps, title = [*mesh[:-1], 0.05], to_radius(surface, centered), "the shadow of the sphere"
+    radii, net = np.eye(3) if d == 3 else hyperplane_basis(d), [3 * m for m in mesh]
+    return globe(rows(display(d)), radii, title, mesh=mesh, net=net, steps=steps)
+
+
+def to_radius(surface: Steps, centered: bool) -> Steps:
+    """The steps of a guide that grows to the radius √d with the points, and then stays."""
+    return surface[: arrival_stage(centered) + 1]
+
+
+def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
+    """The semi-axes of the ellipsoid, which appear with it. surface: as in `circle`."""
+    arrival = arrival_stage(centered)
+    frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])
+    fade = [*[0.0] * (arrival + 2), *[1.0] * (len(surface) - arrival - 1)]
+    show = rows(display(d))
+    return draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)
 
 
 def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
