@@ -126,55 +126,85 @@ def certify(
 
     Raises NotConverted if one of the models cannot be run.
     """
-    predicts = _predicts(original, read)
-    jitter = _jittered(original)
-    fold, stored = Tally(predicts=predicts), Tally(predicts=predicts)
-    tallies = {name: _Tallies(predicts) for name in PRECISIONS}
-    largest, means = 0.0, dict.fromkeys(centred, 0.0)
-    outlines = {
-        name: (original.outline(dtype), converted.outline(dtype)) for name, dtype in PRECISIONS.items()
-    }
-    runs = len(read) * (2 * len(PRECISIONS) + (exact is not None)) + len(PRECISIONS) + 1
+    comparison = _Comparison(original, converted, exact, centred, predicts=_predicts(original, read))
     with (
         one_line_errors("the models cannot be compared"),
-        tqdm(total=runs, desc="comparing", unit=" passes", disable=None) as bar,
+        tqdm(total=comparison.passes(len(read)), desc="comparing", unit=" passes", disable=None) as bar,
     ):
-        for sample in read:
-            truth = None
-            for name, dtype in PRECISIONS.items():
-                ours, theirs = outlines[name]
-                found = tallies[name]
-                before = _ran(ours, original.load, dtype, sample.inputs, bar)
-                after = _ran(theirs, converted.load, dtype, sample.inputs, bar)
-                found.add(before, after, sample.targets)
-                if truth is None:
-                    truth, largest = before, max(largest, before.abs().max().item())
-                    if sample is read[0]:
-                        stored.add(truth, _ran(ours, jitter, dtype, sample.inputs, bar))
-                    if exact:
-                        with _means(theirs, centred, means):
-                            fold.add(truth, _ran(theirs, exact, dtype, sample.inputs, bar))
-                else:
-                    found.rounding["other_precision"].add(truth, before)
-                del after
-                if sample is read[0]:
-                    beside = _beside(ours, original.load, dtype, sample.inputs, bar)
-                    found.rounding["other_batch"].add(before, beside)
-    tallies["float64"].rounding["stored_weights"] = stored
-    measured = {name: each.result(stored.largest) for name, each in tallies.items()}
-    folded = fold.difference() if exact else None
-    reason = _reason(measured, folded, largest, means)
-    return Certificate(
-        verdict="refused" if reason else "passed",
-        reason=reason or f"no difference is larger than {MAX_ROUNDING_RATIO} times what rounding alone gives",
-        original=_identity(original),
-        converted=_identity(converted),
-        output="logits" if predicts else "last hidden state or embeddings",
-        read=dict(about),
-        precisions=measured,
-        fold=folded,
-        means=means,
-    )
+        for k, sample in enumerate(read):
+            comparison.add(sample, bar, rounding=k == 0)
+    return comparison.certificate(about)
+
+
+class _Comparison:
+    """The measurements of two checkpoints, sample by sample. exact, centred: as in `certify`.
+
+    predicts: whether the outputs are logits.
+    """
+
+    def __init__(
+        self,
+        original: Checkpoint,
+        converted: Checkpoint,
+        exact: Load | None,
+        centred: Collection[str],
+        *,
+        predicts: bool,
+    ) -> None:
+        self.original, self.converted, self.exact, self.predicts = original, converted, exact, predicts
+        self.jittered = _jittered(original)
+        self.outlines = {
+            name: (original.outline(dtype), converted.outline(dtype)) for name, dtype in PRECISIONS.items()
+        }
+        self.tallies = {name: _Tallies(predicts) for name in PRECISIONS}
+        self.folded, self.stored = Tally(predicts=predicts), Tally(predicts=predicts)
+        self.largest, self.means = 0.0, dict.fromkeys(centred, 0.0)
+
+    def passes(self, samples: int) -> int:
+        """The number of forward passes for this many samples."""
+        return samples * (2 * len(PRECISIONS) + (self.exact is not None)) + len(PRECISIONS) + 1
+
+    def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
+        """Run both models on a sample, in each precision.
+
+        rounding: whether to run the original also with changed weights and with other text in its batch.
+        """
+        truth = None
+        for name, dtype in PRECISIONS.items():
+            ours, theirs = self.outlines[name]
+            tallies = self.tallies[name]
+            before = _ran(ours, self.original.load, dtype, sample.inputs, bar)
+            tallies.add(before, _ran(theirs, self.converted.load, dtype, sample.inputs, bar), sample.targets)
+            if truth is None:  # the first precision, float64
+                truth, self.largest = before, max(self.largest, before.abs().max().item())
+                if rounding:
+                    self.stored.add(truth, _ran(ours, self.jittered, dtype, sample.inputs, bar))
+                if self.exact:
+                    with _means(theirs, self.means):
+                        self.folded.add(truth, _ran(theirs, self.exact, dtype, sample.inputs, bar))
+            else:
+                tallies.rounding["other_precision"].add(truth, before)
+            if rounding:
+                other = _ran_with_other_text(ours, self.original.load, dtype, sample.inputs, bar)
+                tallies.rounding["other_batch"].add(before, other)
+
+    def certificate(self, about: Mapping[str, Any]) -> Certificate:
+        self.tallies["float64"].rounding["stored_weights"] = self.stored
+        precisions = {name: each.result(self.stored.largest) for name, each in self.tallies.items()}
+        fold = self.folded.difference() if self.exact else None
+        reason = _reason(precisions, fold, self.largest, self.means)
+        passed = f"no difference is larger than {MAX_ROUNDING_RATIO} times what rounding alone gives"
+        return Certificate(
+            verdict="refused" if reason else "passed",
+            reason=reason or passed,
+            original=_identity(self.original),
+            converted=_identity(self.converted),
+            output="logits" if self.predicts else "last hidden state or embeddings",
+            read=dict(about),
+            precisions=precisions,
+            fold=fold,
+            means=self.means,
+        )
 
 
 class _Tallies:
@@ -212,7 +242,7 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
     return output(model, weights, dtype, inputs)
 
 
-def _beside(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
+def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
     """The output for inputs that run in one batch with a reversed copy of themselves, as with other text."""
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
@@ -259,8 +289,11 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 
 
 @contextmanager
-def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Iterator[None]:
-    """While the block runs, keep in `means` each norm's largest max |μ| / max |x| of its input vectors."""
+def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
+    """While the block runs, keep in `means` each norm's largest max |μ| / max |x| of its input vectors.
+
+    The keys of `means` are the norms.
+    """
 
     def heard(name: str) -> Any:
         def hear(module: Any, args: Any, kwargs: Any) -> None:
@@ -272,7 +305,7 @@ def _means(model: Any, norms: Collection[str], means: dict[str, float]) -> Itera
         return hear
 
     handles = [
-        model.get_submodule(name).register_forward_pre_hook(heard(name), with_kwargs=True) for name in norms
+        model.get_submodule(name).register_forward_pre_hook(heard(name), with_kwargs=True) for name in means
     ]
     try:
         yield

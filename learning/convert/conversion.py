@@ -86,12 +86,13 @@ def convert(
         check_worth(source.name, plan, partly)
         replaced = _rms_norms(whole, plan) if strict else {}
         new = write_folded(source, plan, folder, replaced)
-        layer_norms = [each for each in plan.norms if each.kind == "LayerNorm"]
-        left = [each.name for each in layer_norms if each.centring.verdict != "yes"]
-        centred = [each.name for each in layer_norms if each.centring.verdict == "yes"]
-        made = compared(
-            source, new, read, about=_about(text, inputs, read), exact=_exact(plan, source), centred=centred
-        )
+        centring = {
+            each.name: each.centring.verdict == "yes" for each in plan.norms if each.kind == "LayerNorm"
+        }
+        left = [name for name, folds in centring.items() if not folds]
+        centred = [name for name, folds in centring.items() if folds]
+        exact, about = _exact(plan, source), _about(text, inputs, read)
+        made = compared(source, new, read, about=about, exact=exact, centred=centred)
         made.norms = [asdict(each) for each in plan.norms]
         with one_line_errors(f"{source.name} cannot be run"):
             made.cost = costs(whole, left, read, norms)
