@@ -35,14 +35,14 @@ DRAWN = {
     "formula": ("#613f28", "#debca5", "a value computed in a second way, for comparison"),
     "other": ("#b01c66", "#fa80ba", "the second of two sets of points"),
     "class-0": ("#7b158d", "#c268cf", "the first class; the low end of the diverging scale"),
-    "class-1": ("#c08500", "#f6bd5f", "the second class; its high end"),
+    "class-1": ("#c08500", "#f6bd5f", "the second class; the high end of the diverging scale"),
     "plateau": ("#8d7a3c", "#c7c07f", "plateaus of a training"),
     "drop": ("#80235b", "#ce90c4", "sudden drops of a training"),
-    "series-1": ("#036c94", "#1fb4d8", "the first of several named things: heads, functions, neurons, norms"),
-    "series-2": ("#b5824c", "#d6a25f", "the second; lines also differ in their dashes"),
-    "series-3": ("#98406b", "#f7b0ce", "the third"),
-    "series-4": ("#2f347e", "#5283df", "the fourth"),
-    "series-5": ("#8e8b5c", "#aaa670", "the fifth"),
+    "series-1": ("#036c94", "#1fb4d8", "the first of several things: heads, functions, neurons, norms"),
+    "series-2": ("#b5824c", "#d6a25f", "the second of several things; lines also differ in their dashes"),
+    "series-3": ("#98406b", "#f7b0ce", "the third of several things"),
+    "series-4": ("#2f347e", "#5283df", "the fourth of several things"),
+    "series-5": ("#8e8b5c", "#aaa670", "the fifth of several things"),
 }
 # Text on cells of the sequential scale. role: (light, dark, end of its range on the scale, from 0 to 1)
 UPON = {

@@ -120,7 +120,7 @@ Each colour has one meaning, in all scenes. `components/theme.py` defines them, 
 ![The colours of the light and the dark theme, in normal vision and in three kinds of colour
 blindness](colours.svg)
 
-| role | meaning | light | dark | contrast with the paper |
+| role | meaning | light theme | dark theme | contrast with the background, in each theme |
 | --- | --- | --- | --- | --- |
 {rows}
 
@@ -128,7 +128,7 @@ Only the followed point is *red*. *Green* is the interface: buttons, links, the 
 at least 40° from the hue of every drawn role. Sequential and diverging scales avoid red and green; the
 cyclic scale contains all hues, with a pale red.
 
-`tests/components/test_theme.py` checks this for every view of every scene:
+`tests/components/test_theme.py` checks, for every role and every view of every scene:
 
 - marks have a contrast of at least 3 with the background ("paper"), words 4.5 with paper and panel; where the
   colour of a role has too little contrast for text, its words have another shade (`WRITTEN` in `theme.py`);
@@ -137,10 +137,8 @@ cyclic scale contains all hues, with a pale red.
 - roles with more similar colours differ in form: points, squares or rings; solid or dashed lines; areas;
   words.
 """
-MIN_DIFFERENCE, MIN_COLOUR_BLIND_DIFFERENCE = (
-    0.08,
-    0.04,
-)  # in OKLab, between roles that one view shows in the same form
+# in OKLab, between roles that one view shows in the same form
+MIN_DIFFERENCE, MIN_COLOUR_BLIND_DIFFERENCE = 0.08, 0.04
 
 
 def page() -> str:
