@@ -230,6 +230,21 @@ def test_without_a_web_server_the_client_is_told_to_retry(tmp_path, accept, kind
         assert (headers.get_content_type(), headers["Retry-After"]) == (kind, "1")
 
 
+def test_a_web_server_that_accepts_no_connection_is_given_up_after_some_seconds(tmp_path):
+    """Its queue of connections is full, so the kernel answers no further one: nginx says 504 after 5 s."""
+    with contextlib.ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        address = full.getsockname()
+        for _ in range(2):  # the kernel queues one more than the backlog; the second waits in vain
+            waiting = stack.enter_context(contextlib.closing(socket.socket()))
+            waiting.setblocking(False)
+            waiting.connect_ex(address)
+        port, _, _ = stack.enter_context(nginx(tmp_path, f"127.0.0.1:{address[1]}"))
+        status, told, headers = failure(f"http://127.0.0.1:{port}", "*/*")
+        assert (status, told) == (504, "The web server does not answer. Try again in 1 s.")
+        assert (headers.get_content_type(), headers["Retry-After"]) == ("application/json", "1")
+
+
 def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
     """Unfinished bodies count as requests. The address is told to retry, and others are served."""
     with proxied(tmp_path) as (base, _, _), contextlib.ExitStack() as stack:
