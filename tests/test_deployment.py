@@ -31,7 +31,7 @@ import app
 from components import settings
 from components.language.scene import scenes
 from components.web import serve, stills
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from tests.folders import cache_folder
 from tests.waiting import PATIENCE
 from tools.ports import free
@@ -365,8 +365,7 @@ def test_an_error_is_one_line_without_the_key_of_a_run(monkeypatch):
     monkeypatch.setattr(os, "environ", environment())
     formatter = serve.OneLine("%(levelname)s %(message)s")
     server = app.create_app().server
-    facts = RouteFacts(cacheable=False, cross_origin=False, costly=False)
-    route(server, "/broken/<run>", "broken", lambda run: {}[f"a\n{run}"], facts)
+    route(server, "/broken/<run>", "broken", lambda run: {}[f"a\n{run}"], Access.PRIVATE)
     lines = []
     keep = logging.Handler()
     keep.emit = lambda record: lines.append(formatter.format(record))

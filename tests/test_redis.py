@@ -26,7 +26,6 @@ from components.training import jobs, runs, store
 from components.training import queue as trainings
 from components.training.queue import LOST, NOTHING
 from components.web import budget
-from components.web.routes import RouteFacts, route
 from learning.film import to_npz
 from learning.training import trained
 from tests.waiting import until
@@ -126,8 +125,6 @@ def refused(queue):
     server = Flask("a page's server")
     server.secret_key = "only for this test"
     budget.guard(server, proxies=0)
-    costly = RouteFacts(cacheable=False, cross_origin=False, costly=True)
-    route(server, "/", "page", lambda: "", costly)
     with server.test_request_context():
         return panel._ticket(SMALL, {})[0]
 

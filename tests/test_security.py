@@ -9,7 +9,7 @@ from flask import session
 
 import app
 from components.language.scene import scenes
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 
 pytestmark = pytest.mark.usefixtures("idle")
 PAGES = ["/", "/layernorm", "/spiral", "/nothing", "/layernorm?d=9"]
@@ -91,8 +91,7 @@ def test_who_looks_after_the_server_may_call_it_as_he_likes(named):
 def test_the_cookie_is_of_this_explorer_alone(monkeypatch, scheme):
     monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
     server = app.create_app().server
-    facts = RouteFacts(cacheable=False, cross_origin=False, costly=False)
-    route(server, "/who", "who", lambda: session.setdefault("who", "me"), facts)
+    route(server, "/who", "who", lambda: session.setdefault("who", "me"), Access.PRIVATE)
     got = server.test_client().get("/sub/who", base_url=f"{scheme}://here").headers["Set-Cookie"]
     name, *parts = got.split("; ")
     assert name.startswith("normscape=")

@@ -25,7 +25,7 @@ from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
 from components.web.budget import Busy, made
-from components.web.routes import RouteFacts, declare, route
+from components.web.routes import Access, View, route
 from components.web.server import bundle, fresh, once
 
 # Dash adds facts about its server to each page, which only its developers need.
@@ -37,21 +37,16 @@ NEEDED = re.compile(
 )
 # The routes that Dash registers itself, by endpoint.
 DASH_ROUTES = {
-    "/": RouteFacts(cacheable=True, cross_origin=False, costly=True),
-    "/<path:path>": RouteFacts(cacheable=True, cross_origin=False, costly=True),
-    "/_dash-update-component": RouteFacts(cacheable=False, cross_origin=False, costly=True),
-    "_dash_assets.static": RouteFacts(cacheable=True, cross_origin=True, costly=False),
-    **dict.fromkeys(
-        (
-            "static",
-            "/_dash-component-suites/<string:package_name>/<path:fingerprinted_path>",
-            "/_dash-layout",
-            "/_dash-dependencies",
-            "/_reload-hash",
-            "/_favicon.ico",
-        ),
-        RouteFacts(cacheable=True, cross_origin=False, costly=False),
-    ),
+    "/": Access.SHARED,
+    "/<path:path>": Access.SHARED,
+    "/_dash-update-component": Access.PRIVATE,
+    "_dash_assets.static": Access.OPEN,
+    "static": Access.SHARED,
+    "/_dash-component-suites/<string:package_name>/<path:fingerprinted_path>": Access.SHARED,
+    "/_dash-layout": Access.SHARED,
+    "/_dash-dependencies": Access.SHARED,
+    "/_reload-hash": Access.SHARED,
+    "/_favicon.ico": Access.SHARED,
 }
 UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
@@ -64,12 +59,12 @@ class Explorer(Dash):
 
     def add_pages(self) -> None:
         """Register the routes and callbacks of the pages."""
-        for endpoint, facts in DASH_ROUTES.items():
-            declare(self.server, endpoint, facts)
+        views = self.server.view_functions
+        for endpoint, access in DASH_ROUTES.items():
+            views[endpoint] = View(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)
         found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
-        facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
-        route(self.server, "/search.json", "search", found, facts)
+        route(self.server, "/search.json", "search", found, Access.SHARED)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:

@@ -19,7 +19,7 @@ from components.language.scene import WrongValue
 from components.training import queue, store
 from components.training.queue import NOTHING
 from components.web.budget import GUESS_PRICE, work
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 
 MAX_REQUEST_BYTES = 10_000  # of a poll
 MAX_STEP = 10**9
@@ -28,10 +28,9 @@ LOST_ANSWER = '{"end": {"state": "lost"}}'  # for a training that was lost, and 
 
 
 def add_routes(server: Flask, ready: Ready) -> None:
-    facts = RouteFacts(cacheable=False, cross_origin=False, costly=True)
     path = "/training/<string(length=32):ticket>"
-    route(server, path, "training", partial(answer, ready), facts, ["POST"])
-    route(server, f"{path}/close", "training_close", close, facts, ["POST"])
+    route(server, path, "training", partial(answer, ready), Access.PRIVATE, ["POST"])
+    route(server, f"{path}/close", "training_close", close, Access.PRIVATE, ["POST"])
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:

@@ -12,7 +12,7 @@ from flask import Flask, Response, abort, send_from_directory
 from rjsmin import jsmin
 from werkzeug.utils import safe_join
 
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.server import FOREVER, fresh
 from learning import shipped
 
@@ -32,8 +32,7 @@ def version() -> str:
 
 
 def add_routes(server: Flask) -> None:
-    facts = RouteFacts(cacheable=True, cross_origin=True, costly=False)
-    route(server, "/assets/<string(length=12):known>/<path:name>", "asset", answer, facts)
+    route(server, "/assets/<string(length=12):known>/<path:name>", "asset", answer, Access.OPEN)
 
 
 def answer(known: str, name: str) -> Response:

@@ -20,7 +20,7 @@ from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs
 from components.web.budget import Busy, client, work
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.security import from_own_page, uploaded
 from learning import shipped
 from learning.file_error import FileError
@@ -37,10 +37,9 @@ REPORT_MIME_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def add_routes(server: Flask) -> None:
-    keyed = RouteFacts(cacheable=False, cross_origin=False, costly=True)
-    route(server, "/recording", "recording_open", opened, keyed, ["POST"])
-    route(server, "/recording/<name>/delete", "recording_delete", deleted, keyed, ["POST"])
-    route(server, "/recording/<name>.<any(csv, json):kind>", "recording_table", table, keyed)
+    route(server, "/recording", "recording_open", opened, Access.PRIVATE, ["POST"])
+    route(server, "/recording/<name>/delete", "recording_delete", deleted, Access.PRIVATE, ["POST"])
+    route(server, "/recording/<name>.<any(csv, json):kind>", "recording_table", table, Access.PRIVATE)
 
 
 def tree(scene: Scene) -> html.Section | None:

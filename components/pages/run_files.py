@@ -15,7 +15,7 @@ from components.training import runs
 from components.training.jobs import CHOICE_PREFIX, RESULTS, trainable
 from components.training.recipes import fitting, shown
 from components.web.budget import client, work
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.security import BYTES, uploaded
 from components.web.server import find, once
 from learning.file_error import FileError
@@ -26,11 +26,10 @@ UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does
 
 
 def add_routes(server: Flask) -> None:
-    keyed = RouteFacts(cacheable=False, cross_origin=False, costly=True)
-    route(server, "/run/<run>.npz", "run_npz", _file, keyed)
-    route(server, "/run/<run>.json", "run_json", _former_file, replace(keyed, costly=False))
-    route(server, "/run/<run>/net", "run_net", network, keyed)
-    route(server, "/run/<slug>", "run_open", opened, keyed, ["POST"])
+    route(server, "/run/<run>.npz", "run_npz", _file, Access.PRIVATE)
+    route(server, "/run/<run>.json", "run_json", _former_file, Access.PRIVATE)
+    route(server, "/run/<run>/net", "run_net", network, Access.PRIVATE)
+    route(server, "/run/<slug>", "run_open", opened, Access.PRIVATE, ["POST"])
 
 
 def _file(run: str) -> Response:

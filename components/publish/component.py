@@ -21,7 +21,7 @@ from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
 from components.web.budget import answer_cache, made
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.server import bundle, find, fresh, once
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
@@ -51,13 +51,11 @@ def register(app: Dash) -> None:
 def routes(name: str) -> Blueprint:
     """The routes of a figure, as a Flask blueprint. name: that of the blueprint."""
     own = Blueprint(name, __name__)
-    files = RouteFacts(cacheable=True, cross_origin=False, costly=False)
-    route(own, "/assets/<path:name>", "asset", served, files)
+    route(own, "/assets/<path:name>", "asset", served, Access.SHARED)
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
-    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
-    route(own, "/figure/<slug>", "figure", figure, facts)
-    route(own, "/component.css", "styles", lambda: fresh(styles(), "text/css"), files)
+    route(own, "/figure/<slug>", "figure", figure, Access.SHARED)
+    route(own, "/component.css", "styles", lambda: fresh(styles(), "text/css"), Access.SHARED)
     return own
 
 

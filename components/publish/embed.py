@@ -27,7 +27,7 @@ from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
 from components.web.budget import made
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.security import EMBED
 from components.web.server import UnknownScene, bundle, find, fresh, once
 
@@ -51,9 +51,8 @@ class Shown:
 
 
 def add_routes(server: Flask) -> None:
-    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
-    route(server, "/embed/<slug>", EMBED, embed, facts)
-    route(server, "/oembed", "oembed", oembed, facts)
+    route(server, "/embed/<slug>", EMBED, embed, Access.SHARED)
+    route(server, "/oembed", "oembed", oembed, Access.SHARED)
 
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:

@@ -17,7 +17,7 @@ from werkzeug.sansio.utils import host_is_trusted
 
 from components.language.scene import WrongValue, scenes
 from components.settings import Settings, WrongSetting
-from components.web.routes import SECRET, check, current_facts
+from components.web.routes import SECRET, Access, View, check, current_access
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
@@ -68,7 +68,8 @@ def secure(app: Dash, setting: Settings) -> None:
     server.after_request(headers)
     server.register_error_handler(RequestEntityTooLarge, too_large)
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
-    server.view_functions[CALLBACKS] = partial(callback, server.view_functions[CALLBACKS])
+    checked = partial(callback, server.view_functions[CALLBACKS])
+    server.view_functions[CALLBACKS] = View(checked, Access.PRIVATE)
 
 
 def headers(answer: Response) -> Response:
@@ -77,7 +78,7 @@ def headers(answer: Response) -> Response:
     Headers that apply to a whole page are added to documents only. Pages may be framed by their own site,
     embeds by every site.
     """
-    facts = current_facts()
+    access = current_access()
     answer.headers["X-Content-Type-Options"] = "nosniff"
     # it may depend on the host name or a cookie
     answer.headers.setdefault("Cache-Control", "private, no-cache")
@@ -90,10 +91,10 @@ def headers(answer: Response) -> Response:
         )
         if not anywhere:
             answer.headers["X-Frame-Options"] = "SAMEORIGIN"
-    if facts.cross_origin and request.method in ("GET", "HEAD"):
+    if access is Access.OPEN and request.method in ("GET", "HEAD"):
         answer.headers["Access-Control-Allow-Origin"] = "*"
-    shared = facts.cacheable and answer.status_code == 200 and not answer.cache_control.no_store
-    if shared and not SECRET.search(request.full_path):
+    shared = access is not Access.PRIVATE and not SECRET.search(request.full_path)
+    if shared and answer.status_code == 200 and not answer.cache_control.no_store:
         answer.headers["X-Accel-Expires"] = str(CACHE_SECONDS)
     return answer
 
@@ -156,11 +157,11 @@ def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
     return jsonify(WrongValue("body", "the body is too long", {"longest": most}).json()), 413
 
 
-def callback(dispatch, *args: object, **kwargs: object) -> ResponseReturnValue:
+def callback(dispatch: View) -> ResponseReturnValue:
     """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
     body()
     try:
-        answer: ResponseReturnValue = dispatch(*args, **kwargs)
+        answer: ResponseReturnValue = dispatch()
     except MALFORMED as problem:
         current_app.logger.warning("refused as a callback: %s: %s", type(problem).__name__, problem)
         raise WrongValue("body", "this is not a callback of the page", "what the page sends") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -25,7 +25,7 @@ from components.training.queue import degraded
 from components.training.recipes import built
 from components.web import stills
 from components.web.budget import answer_cache, made
-from components.web.routes import RouteFacts, route
+from components.web.routes import Access, route
 from components.web.security import HEALTH
 from learning import shipped
 
@@ -39,13 +39,10 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def add_routes(server: Flask) -> None:
-    facts = RouteFacts(cacheable=False, cross_origin=False, costly=False)
-    route(server, HEALTH, "healthz", lambda: jsonify(status="ok", degraded=degraded()), facts)
-    facts = RouteFacts(cacheable=True, cross_origin=False, costly=True)
-    route(server, "/card/<slug>.svg", "card", lambda slug: picture("card", slug, stills.SVG), facts)
-    route(server, "/preview/<name>.png", "preview", preview, facts)
-    facts = RouteFacts(cacheable=True, cross_origin=False, costly=False)
-    route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), facts)
+    route(server, HEALTH, "healthz", lambda: jsonify(status="ok", degraded=degraded()), Access.PRIVATE)
+    route(server, "/card/<slug>.svg", "card", partial(picture, "card", stills.SVG), Access.SHARED)
+    route(server, "/preview/<name>.png", "preview", preview, Access.SHARED)
+    route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), Access.SHARED)
     add_figures(server)
     server.extensions["answers"] = answer_cache()
     server.config |= {"COMPRESS_LEVEL": GZIP, "COMPRESS_BR_LEVEL": BROTLI}
@@ -53,11 +50,9 @@ def add_routes(server: Flask) -> None:
 
 def add_figures(routes: Flask | Blueprint) -> None:
     """Register the routes for figures, and the error responses for wrong values and unknown scenes."""
-    facts = RouteFacts(cacheable=True, cross_origin=True, costly=True)
-    route(routes, "/recipe/<slug>", "recipe", recipe, facts)
-    route(routes, "/still/<slug>.svg", "still", lambda slug: picture("still", slug, stills.SVG), facts)
-    facts = RouteFacts(cacheable=True, cross_origin=True, costly=False)
-    route(routes, "/lib/<name>", "library", library, facts)
+    route(routes, "/recipe/<slug>", "recipe", recipe, Access.OPEN)
+    route(routes, "/still/<slug>.svg", "still", partial(picture, "still", stills.SVG), Access.OPEN)
+    route(routes, "/lib/<name>", "library", library, Access.OPEN)
     routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
     routes.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
 
@@ -96,7 +91,7 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
     return data
 
 
-def picture(kind: str, slug: str, mime_type: str) -> Response:
+def picture(kind: str, mime_type: str, slug: str) -> Response:
     """The response with a picture of a scene, drawn on the server; the query is that of a link."""
     return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
@@ -104,7 +99,7 @@ def picture(kind: str, slug: str, mime_type: str) -> Response:
 def preview(name: str) -> Response:
     """The response with a link preview, a PNG of a scene in any state or of another page."""
     page = front_pages().get(name)
-    return picture(name, page.slug, stills.PNG) if page else picture("preview", name, stills.PNG)
+    return picture(name, stills.PNG, page.slug) if page else picture("preview", stills.PNG, name)
 
 
 def once(query) -> dict[str, str]:
