@@ -1,8 +1,9 @@
-"""Fold LayerNorm into neighbouring Linears, as is common practice, until RMSNorm without parameters is left.
+"""Fold LayerNorm into neighbouring Linears, as is common practice, until a bare RMSNorm is left.
 
-There are three steps: for shifts, gains, and centring. Each changes weights but not the model's output, up to
-rounding: LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and a Linear can absorb an affine map before it and Π after it.
-Weights are those of `learning.language`.
+There are three steps: fold the shifts, then the gains, then the centring. Each step changes weights, but not
+the model's output (up to rounding). It is possible because LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and because a
+Linear can absorb both an affine map of its input and Π applied to its output. Weights are those of
+`learning.language`.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from geometry.norms import rms_norm
 from learning.language import EPS
 
 Weights = Mapping[str, Array]
-READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # the Linear that reads each LayerNorm
+READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # each LayerNorm and its reading Linear
 WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the residual stream
 
 
@@ -39,9 +40,9 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
-    """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W). γ becomes 1.
+    """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W).
 
-    The shifts must be folded before (`shifts_absorbed`).
+    Every γ becomes 1. Call `shifts_absorbed` first: with a shift β ≠ 0 the Linear would read γ ⊙ n + β.
     """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
@@ -52,7 +53,10 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 
 
 def centred(weights: Weights) -> dict[str, Array]:
-    """Centre everything written to the residual stream (weights WΠ, biases Πb), so that it has mean 0."""
+    """Centre everything that is written to the residual stream, so that the stream always has mean 0.
+
+    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb.
+    """
     found = dict(weights)
     for name, each in weights.items():
         if name.rpartition(".")[0].endswith(WRITERS):
@@ -61,9 +65,9 @@ def centred(weights: Weights) -> dict[str, Array]:
 
 
 def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dict[str, Array]:
-    """The weights, updated by `step` for each LayerNorm and the Linear that reads it.
+    """Call `step(norm, reader)` for each LayerNorm and the Linear that reads it; return the updated weights.
 
-    step: given both names, it returns the weights to change.
+    norm, reader: prefixes of the weights' names, such as "h.0.ln_1". `step` returns the weights that change.
     """
     found = dict(weights)
     for name in weights:
@@ -75,5 +79,5 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 
 
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
-    """RMSNorm without a gain, in the form of the argument `norm` of `language.forward`."""
+    """RMSNorm without a gain, to be passed as the argument `norm` of `language.forward`."""
     return rms_norm(x, eps=EPS)

@@ -11,7 +11,7 @@ from geometry.arrays import Array, namespace
 from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Step
 
-# for each norm: whether it centres, and the length of its output as a power of d; None: unchanged
+# for each norm: whether it centres, and p if its output has length dᵖ (None: it keeps the length)
 NORMS: dict[str, tuple[bool, float | None]] = {
     "layer_norm": (True, 0.5),
     "rms_norm": (False, 0.5),
@@ -57,7 +57,7 @@ class AttentionClassifier:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter by name, in their order in the flat parameter vector."""
+        """The shape of each parameter array by name, in the order of the flat parameter vector."""
         d = self.width
         square, row = (d, d), (d,)
         return {
@@ -81,7 +81,7 @@ class AttentionClassifier:
         return sum(map(prod, self.shapes.values()))
 
     def parts(self, flat: Array) -> list[Array]:
-        """Split a flat row of parameters (…, P) into arrays (…, *shape), in the order of `shapes`."""
+        """Split flat rows of parameters (…, P) into one array (…, *shape) for each item of `shapes`."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")
@@ -98,8 +98,9 @@ class AttentionClassifier:
     def initial(self, seeds: Sequence[int]) -> Array:
         """Random parameters (S, P) in float32, one row per seed, as in PyTorch's transformer layer.
 
-        Embeddings are standard normal; W_Q, W_K, W_V uniform in ±√(6/4d) (Glorot for the three together), all
-        other matrices and b₁, b₂ uniform in ±1/√d, b_O = 0. They do not depend on the norm.
+        Embeddings are standard normal. W_Q, W_K, W_V are uniform in ±√(6/4d), which is Glorot's bound for the
+        three as one matrix. All other matrices, b₁ and b₂ are uniform in ±1/√d. Gains are 1; shifts and b_O
+        are 0. The numbers do not depend on the norm.
         """
         d, drawn = self.width, []
         bounds = dict.fromkeys(self.shapes, 1 / sqrt(d)) | dict.fromkeys(
@@ -119,7 +120,7 @@ class AttentionClassifier:
         return np.array(drawn, dtype=np.float32)
 
     def steps(self) -> tuple[Step, ...]:
-        """The norm before attention as pipeline steps."""
+        """The pipeline steps of the norm before attention; () for the norm "none"."""
         project, power = NORMS[self.norm]
         centred = (Affine(centering_matrix(self.width)),) if project else ()
         return centred + (() if power is None else (Normalize(self.width**power),))
@@ -134,9 +135,10 @@ class AttentionClassifier:
         return self.keys(of["embedding"]) @ of["query"].mT @ of["key"] / sqrt(self.width)
 
     def logits(self, parts: Sequence[Array], counts: Array) -> Array:
-        """The logits (…, C·N, C) of a token of each class in each of N sequences, ordered by class.
+        """The logits (…, C·N, C) of a token of each of C classes in each of N sequences, ordered by class.
 
-        counts: (N, C). Classes that a sequence lacks have rows too: `answers` gives them weight 0.
+        counts (N, C): how often each class occurs in each sequence. A class that a sequence lacks has a row
+        too; `answers` gives this row the weight 0.
         """
         xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width
@@ -159,7 +161,10 @@ class AttentionClassifier:
         return (e @ (a + of["second"] @ hidden + of["second_shift"][..., None])).mT
 
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label of each row of `logits`, (C·N,), and its weight: the number of tokens it stands for."""
+        """The label and the weight of each row of `logits`, (C·N,) each.
+
+        The weight is the number of tokens for which the row stands: the count of its class in its sequence.
+        """
         xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))
 

@@ -1,4 +1,4 @@
-"""Labelled data sets: synthetic points, a user's own, and scikit-learn's digits."""
+"""Labelled data sets: synthetic points, points that a reader enters, and scikit-learn's digits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from geometry.clouds import gaussian, golden, ring
 
 Array = np.ndarray
 
-# orthonormal bases of the subspace that holds a norm's outputs for d = 3, which have length √3
+# for each norm, an orthonormal basis of the subspace of ℝ³ in which its outputs lie (all of length √3)
 SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
 MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
@@ -50,13 +50,13 @@ class DataSet:
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
 
     def batch(self, step: int) -> "DataSet":
-        """The training batch of a step: always the whole data set."""
+        """The training batch of a step. Here it is always the whole data set; a `Stream` makes a new one."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Stream(DataSet):
-    """A data set whose points serve for evaluation; `draw(step)` makes a new training batch for each step."""
+    """A data set for evaluation, which also makes a new training batch for each step by `draw(step)`."""
 
     draw: Callable[[int], DataSet] = field(kw_only=True)
 
@@ -67,8 +67,8 @@ class Stream(DataSet):
 def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
     """Two spiral arms, half a turn apart: radius t, angle 2π·turns·t, for t evenly spaced in [0.2, 1].
 
-    They start at 0.2, because nearer to the centre they would meet. `noise` is the standard deviation of each
-    coordinate.
+    The arms start at t = 0.2, because closer to the centre they would meet. `noise` is the standard deviation
+    of the Gaussian noise that is added to each coordinate.
     """
     label = np.arange(n) % 2
     t = 0.2 + 0.8 * (np.arange(n) // 2) / max(1, (n - 1) // 2)
@@ -78,7 +78,7 @@ def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
 
 
 def octants(n: int, *, seed: int) -> DataSet:
-    """Points uniform on the unit sphere in 3D, labelled by octant: 1 where x·y·z > 0, else 0."""
+    """Points uniform on the unit sphere in 3D, labelled by octant: 1 where x·y·z > 0, otherwise 0."""
     points = gaussian(n, 3, seed=seed)
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     return DataSet(points, points.prod(-1) > 0, 2, "octants")
@@ -91,7 +91,7 @@ def normed(n: int, *, norm: str) -> Array:
 
 
 def largest(n: int, *, norm: str) -> DataSet:
-    """`normed` points, each labelled with the index of its coordinate of largest magnitude."""
+    """The points of `normed`, each labelled with the index of its coordinate of largest magnitude."""
     points = normed(n, norm=norm)
     return DataSet(points, np.abs(points).argmax(-1), 3, "largest")
 
@@ -118,7 +118,7 @@ def blobs(n: int, *, noise: float, seed: int) -> DataSet:
 
 
 def random_labels(m: int, *, seed: int) -> DataSet:
-    """m ≥ 2 points uniform in the unit disc, each labelled at random; both labels appear."""
+    """m ≥ 2 points uniform in the unit disc. Each label is random, but both labels occur."""
     rng = np.random.default_rng(seed)
     radius, angle = np.sqrt(rng.random(m)), 2 * np.pi * rng.random(m)
     points = radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -146,10 +146,11 @@ def digits(*, seed: int) -> tuple[DataSet, DataSet]:
 
 
 def parse(text: str) -> DataSet:
-    """Parse a data set: one point per line, 2 or 3 numbers and a label; a first line of words is a header.
+    """Parse a data set from text: on each line a point, that is 2 or 3 numbers and a label.
 
-    Columns are separated by commas, by semicolons or tabs (a comma is then a decimal comma), or by spaces.
-    Labels are any two words; the first in sorted order is 0. Raises ValueError with the line and the remedy.
+    Columns are separated by commas, by semicolons or tabs (then a comma is a decimal comma), or by spaces. A
+    first line without numbers is skipped as a header. There must be two different labels; the first in sorted
+    order becomes 0. Raises ValueError, whose message names the line and the remedy.
     """
     lines = [
         (k, _cells(line)) for k, line in enumerate(text.lstrip("\ufeff").splitlines(), 1) if line.strip()

@@ -33,14 +33,14 @@ def drifting(
 ) -> Float[Array, "layers steps letters d"]:
     """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
 
-    layers: at how many places of the stream, from the first layer's input on. kind says what changes at step
-    t:
+    layers: the number of depths at which the stream is returned: before the first layer, after it, and so on.
+    kind: what changes from step 0 to step t:
 
-    places   the window is read again from position 0: tokens t … t + window − 1
-    past     only the context: each token keeps its position, the first t tokens are removed, none is added
-    kept     nothing: each token is read once, as with a key–value cache
+    places   the window moves by t tokens, so that each token gets an earlier position
+    past     the first t tokens are removed; the others keep their positions, and none is added
+    kept     nothing, because each token is read only once, as with a key–value cache
 
-    Raises ValueError for more letters than the window holds, and for too few tokens.
+    Raises ValueError if `letters` exceeds `window`, and for too few tokens.
     """
     steps = window - letters + 1
     wanted = window + (steps - 1) * (kind == "places")
@@ -61,7 +61,7 @@ def drifting(
 
 @dataclass(frozen=True)
 class Drift:
-    """Measures of how token vectors move, for paths (*sets, steps, letters, d): one number for each set.
+    """Measures of how far token vectors move along paths (*sets, steps, letters, d), over all sets together.
 
     path     the median length of a path
     spread   the root mean square distance of all vectors from their mean
@@ -76,7 +76,7 @@ class Drift:
 
 
 def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
-    """The `Drift` of the paths `ways`. The angle to a vector of length 0 counts as 0."""
+    """Measure the paths `ways` as a `Drift`. The angle to a vector of length 0 counts as 0."""
     step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
     every = ways.reshape(-1, ways.shape[-1])
     total = float(((every - every.mean(0)) ** 2).sum(-1).mean())
@@ -92,10 +92,10 @@ def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
 def along(
     shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
 ) -> Float[Array, "2 windows"]:
-    """Loss, and RMS length of the last layer's inputs, as the window slides along a text: (2, windows).
+    """The loss, and the RMS length of the last layer's input vectors, as the window slides along a text.
 
-    Column k is the mean over the windows that start at k·window … (k + 1)·window − 1; only one in `every` of
-    them is read.
+    Column k is the mean over the windows that start at k·window … (k + 1)·window − 1. To save time, only one
+    in `every` of these windows is read.
     """
     starts = np.arange(0, windows * window, every)
     found = []
@@ -111,10 +111,10 @@ def along(
 def written(
     shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
 ) -> Float[Array, "2 windows"]:
-    """Loss and RMS length as `along` returns them, but for a text that the model generates.
+    """The loss and RMS length, as `along` returns them, for a text that the model itself generates.
 
-    tokens: the first window. The model samples each next token from its own prediction. The loss is that of
-    each sampled token when it was drawn.
+    tokens: the first window. Each next token is sampled from the model's prediction, and its loss is measured
+    under that same prediction.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

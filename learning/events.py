@@ -7,11 +7,11 @@ import numpy as np
 Array = np.ndarray
 
 PLATEAU_BAND = 0.1  # of log10 loss
-LEAST_PLATEAU = 0.1  # duration, as a share of the training
-PLATEAU_SLOPE = 0.5  # largest mean slope, in that of a line from the largest loss to the smallest
+LEAST_PLATEAU = 0.1  # smallest duration of a plateau, as a share of the training
+PLATEAU_SLOPE = 0.5  # largest mean slope of a plateau; a fall from largest to smallest in the whole time is 1
 DROP_FACTOR = 2.0
-LONGEST_DROP = 0.05  # duration, as a share of the training
-LOSS_FLOOR = 1e-9  # smaller losses, 0 too, are raised to this before taking logarithms
+LONGEST_DROP = 0.05  # largest duration of a drop, as a share of the training
+LOSS_FLOOR = 1e-9  # smaller losses, including 0, are replaced by this one before taking logarithms
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,15 @@ class Event:
 
 
 def plateaus(steps: Array, loss: Array) -> list[Event]:
-    """The plateaus of a loss curve, in order of time; steps and losses are (T,).
+    """The plateaus of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
     A plateau is a stretch that lasts at least LEAST_PLATEAU of the training, in which log10 loss
 
     - stays within a band of width PLATEAU_BAND,
-    - has at most PLATEAU_SLOPE times the slope of a line from the largest loss to the smallest, and
+    - falls with at most PLATEAU_SLOPE times the mean slope from the largest loss to the smallest, and
     - is always more than PLATEAU_BAND above the final value.
 
-    The longest is taken first, then others that do not overlap with it. A curve ends before its first value
-    that is not finite.
+    If stretches overlap, the longest is kept. Values from the first one that is not finite are ignored.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
@@ -50,11 +49,11 @@ def plateaus(steps: Array, loss: Array) -> list[Event]:
 
 
 def drops(steps: Array, loss: Array) -> list[Event]:
-    """The sudden drops of a loss curve, in order of time; steps and losses are (T,).
+    """The sudden drops of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
-    A drop is a stretch, at most LONGEST_DROP of the training, in which the smallest loss so far falls by more
-    than a factor of DROP_FACTOR. Drops that touch are merged. A spike that only comes back down is no
-    drop. A curve ends before its first value that is not finite.
+    A drop is a stretch of at most LONGEST_DROP of the training in which the smallest loss so far falls by
+    more than a factor of DROP_FACTOR. Drops that touch are merged. The end of a spike is no drop, because it
+    does not lower the smallest loss so far. Values from the first one that is not finite are ignored.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)
@@ -67,14 +66,17 @@ def drops(steps: Array, loss: Array) -> list[Event]:
 
 
 def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
-    """Steps and log10 losses, cut before the first loss that is not finite."""
+    """The steps and log10 losses before the first loss that is not finite."""
     loss = np.asarray(loss, dtype=float)
     end = int(np.argmin([*np.isfinite(loss), False]))
     return np.asarray(steps)[:end], np.log10(np.maximum(loss[:end], LOSS_FLOOR))
 
 
 def _within(level: Array, above: Array) -> list[tuple[int, int]]:
-    """For each start: (start, end) of the longest stretch that stays in the band and has `above` true."""
+    """(start, end) of the longest stretch from each start that stays in the band and where `above` is true.
+
+    A start where `above` is false has none.
+    """
     pairs = []
     for i in range(len(level)):
         spread = np.maximum.accumulate(level[i:]) - np.minimum.accumulate(level[i:])
@@ -85,7 +87,10 @@ def _within(level: Array, above: Array) -> list[tuple[int, int]]:
 
 
 def _falls(steps: Array, best: Array) -> list[tuple[int, int]]:
-    """(start, end) of each fall of `best` by more than DROP_FACTOR within LONGEST_DROP of the training."""
+    """(start, end) of each fall of `best` by more than DROP_FACTOR within LONGEST_DROP of the training.
+
+    best: log10 of the smallest loss so far, at each of the `steps`.
+    """
     pairs, depth = [], np.log10(DROP_FACTOR)
     for j in range(1, len(best)):
         i = int(np.searchsorted(steps, steps[j] - LONGEST_DROP * (steps[-1] - steps[0])))

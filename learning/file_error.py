@@ -5,11 +5,11 @@ from typing import Any
 
 
 class FileError(ValueError):
-    """Raised for a file or link that holds nothing valid; the message says in one line why."""
+    """Raised for an invalid file or link, with a one-line message that says what is wrong."""
 
 
 def strict_json(text: str | bytes) -> Any:
-    """Parse JSON in UTF-8, without NaN and Infinity. Raises FileError."""
+    """Parse JSON, in UTF-8 if it is bytes. Raises FileError for invalid JSON, and for NaN and Infinity."""
     try:
         return json.loads(text if isinstance(text, str) else text.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError):

@@ -32,18 +32,19 @@ OPTIONAL = ("images", "test_accuracy")
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """S networks, which differ in their seeds, at T common checkpoints of training on one data set.
+    """The weights of S networks, which differ in their seeds, at T checkpoints of training on one data set.
 
-    steps           (T,) increasing
+    steps           (T,) the training step of each checkpoint, increasing
     weights         (S, T, P) float32
     loss, accuracy  (S, T)
-    ended           for each seed a word if it ended early, else ""
+    ended           for each seed a reason if its training ended early, otherwise ""
     test_accuracy   (S, T), or None without test data
 
-    A seed that diverged repeats its last finite checkpoint. Raises FileError for other shapes and ranges.
+    For a seed that diverged, the last finite checkpoint is repeated. Raises FileError for other shapes or
+    ranges.
     """
 
-    network: Any  # a Model
+    network: Any  # a `models.Model`
     data: DataSet
     steps: Array
     weights: Array
@@ -66,7 +67,7 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameters of one seed, array by array: `Entries` that depend on "step", the training step."""
+        """The parameter arrays of one seed, as `Entries` that depend on the training step, called "step"."""
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
             for part in self.network.parts(self.weights[seed])
@@ -82,17 +83,17 @@ class Film:
         return self.accuracy[:, -1] >= threshold
 
     def steps_to(self, accuracy: float) -> Array:
-        """The step of each seed's first checkpoint with at least this accuracy: (S,) float, NaN if never."""
+        """The step of each seed's first checkpoint with at least this accuracy, NaN if it has none: (S,)."""
         reached = self.accuracy >= accuracy
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
     def best(self) -> int:
-        """The index of the seed with the highest final accuracy; of several, that with the smallest loss."""
+        """The index of the seed with the highest final accuracy, and among equals the smallest loss."""
         return int(np.lexsort((self.loss[:, -1], -self.accuracy[:, -1]))[0])
 
 
 def key(film: Film) -> str:
-    """A hash of the film's contents, 16 characters, by which equal films are recognised."""
+    """A hash of the film's contents: 16 hexadecimal digits, the same for equal films."""
     digest = hashlib.sha256(json.dumps(_meta(film), sort_keys=True).encode())
     for name, array in _arrays(film).items():
         digest.update(f"{name}{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
@@ -100,7 +101,10 @@ def key(film: Film) -> str:
 
 
 def to_npz(film: Film, *, half: bool = False) -> bytes:
-    """The film as a compressed NumPy archive of its arrays and `meta`, a JSON text. half: float16 weights."""
+    """Serialise a film as a compressed NumPy archive: its arrays, and `meta` with the rest as JSON.
+
+    half: whether weights are stored in float16.
+    """
     arrays = _arrays(film) | {"meta": np.frombuffer(json.dumps(_meta(film)).encode(), dtype=np.uint8)}
     if half:
         arrays["weights"] = arrays["weights"].astype(np.float16)
@@ -114,19 +118,20 @@ def to_npz(film: Film, *, half: bool = False) -> bytes:
 
 
 def from_npz(data: bytes) -> Film:
-    """Read a film that `to_npz` wrote. Raises FileError for any other file, and for one that is too large."""
+    """Read a film that `to_npz` wrote. Raises FileError for any other file, and for a film too large."""
     return _film(*npz_parts(data))
 
 
 def json_table(data: bytes) -> tuple[dict[str, Any], ...]:
-    """The rows of a JSON table that comes with Normscape."""
+    """Parse a JSON table that comes with Normscape: a tuple of its rows."""
     return tuple(json.loads(data))
 
 
 def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
-    """Mean cross entropy in nats, and accuracy: of logits (N, 1) for two classes, or (N, K), for labels (N,).
+    """The mean cross entropy in nats, and the accuracy, of logits for the labels (N,).
 
-    weight (N,): the weight of each row in both means; by default all are equal.
+    The logits are (N, 1) for two classes, otherwise (N, K). weight (N,): the weight of each row in both
+    means; by default all are equal.
     """
     if logits.shape[-1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
@@ -138,7 +143,7 @@ def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[fl
 
 
 def _arrays(film: Film) -> dict[str, Array]:
-    """The arrays of a film by their names in its file (keys of MAX_NUMBERS), without those that are None."""
+    """The arrays of a film that are not None, by their names in its file (the keys of MAX_NUMBERS)."""
     data = {"points": film.data.points, "labels": film.data.labels, "images": film.data.images}
     arrays = data | {name: getattr(film, name) for name in MAX_NUMBERS if name not in data}
     return {name: array for name, array in arrays.items() if array is not None}
@@ -226,7 +231,7 @@ def _check(film: Film) -> None:
 
 
 def _plain(value: Any) -> bool:
-    """Whether a value is a JSON scalar."""
+    """Whether a value may stand in the settings of a film: a text, a finite number, or None."""
     return isfinite(value) if isinstance(value, float) else isinstance(value, str | int | None)
 
 

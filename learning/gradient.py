@@ -8,17 +8,17 @@ from learning.network import Network
 
 Array = np.ndarray
 
-TINY = 1e-300  # avoids 0/0 at the origin with ε = 0: the direction there is 0
+TINY = 1e-300  # smallest squared length: avoids 0/0 at the origin with ε = 0, where the direction is then 0
 SLOPES = {"tanh": lambda x, y: 1 - y * y, "relu": lambda x, y: x > 0}
 
 
 def gradients(network: Network, weights: Array, data: DataSet) -> Array:
-    """The gradient ∇L, (T, P), of the mean cross entropy L (see `film.score`) at each of T rows of weights.
+    """The gradient ∇L (T, P) of the mean cross entropy L (see `film.score`) at each of T rows of weights.
 
-    By backpropagation through the pipeline. With g = ∂L/∂y: for y = A·x + b, ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g and
-    ∂L/∂x = Aᵀg; for y = R·x/r with r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
+    It is computed by backpropagation through the pipeline. With g = ∂L/∂y: for y = A·x + b, ∂L/∂A = Σ g·xᵀ,
+    ∂L/∂b = Σ g and ∂L/∂x = Aᵀg; for y = R·x/r with r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
     """
-    x = data.points.astype(float)  # below one row of weights at a time, since a film may have many
+    x = data.points.astype(float)  # one row of weights at a time, because a film may have many
     return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])
 
 
@@ -34,7 +34,7 @@ def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
 
 
 def _errors(logits: Array, labels: Array) -> Array:
-    """∂L/∂logits, (T, N, K): the probabilities minus the one-hot labels, divided by the number of points."""
+    """The gradient ∂L/∂logits (T, N, K): (probabilities − one-hot labels)/N."""
     if logits.shape[-1] == 1:
         return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))
@@ -42,7 +42,7 @@ def _errors(logits: Array, labels: Array) -> Array:
 
 
 def _back(step: Affine | Normalize | Pointwise, x: Array, y: Array, g: Array) -> Array:
-    """∂L/∂x of a step y = step(x), from g = ∂L/∂y."""
+    """∂L/∂x before a pipeline step y = step(x), computed from g = ∂L/∂y after it."""
     match step:
         case Affine():
             return g @ step.A.value({})

@@ -1,4 +1,4 @@
-"""Collect checkpoints during a training, and thin them to the number that a film keeps."""
+"""Collect checkpoints during training, and thin them to the number that a film (stored training) keeps."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -13,16 +13,16 @@ from learning.weights import LARGEST_WEIGHT
 
 Array = np.ndarray
 
-MAX_CHECKPOINTS, MAX_HISTORY_BYTES = (1000, 128 * 2**20)  # kept before thinning
-LOSS_FLOOR = 1e-6  # smaller losses are raised to this: changes there are not visible
+MAX_CHECKPOINTS, MAX_HISTORY_BYTES = (1000, 128 * 2**20)  # limits for checkpoints in memory, before thinning
+LOSS_FLOOR = 1e-6  # smaller losses count as this one, because changes below are not visible
 
 
 class History:
-    """The checkpoints of S networks of one shape: every `stride` steps, and at the last step.
+    """The checkpoints of S networks of one architecture, taken every `stride` steps and at the last step.
 
-    A seed *diverges* when its loss is not finite or a weight leaves ±LARGEST_WEIGHT. From then on its last
-    good checkpoint is repeated, and `ended` says at which step it diverged. Raises ValueError if a seed
-    diverges at its first checkpoint.
+    A seed *diverges* when its loss is not finite or one of its weights leaves ±LARGEST_WEIGHT. From then on
+    its last good checkpoint is repeated, and `ended` says at which step it diverged. `add` raises ValueError
+    if a seed diverges at the first checkpoint.
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
@@ -45,7 +45,7 @@ class History:
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
         """Add a checkpoint: weights (S, P); loss, accuracy and test accuracy (S,).
 
-        Further rows, of seeds that only fill vector registers, are ignored.
+        Rows after the first S only pad the batch to the vector width, and are ignored.
         """
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))
@@ -92,10 +92,10 @@ class History:
 
 
 def thinned(loss: Array, most: int) -> Array:
-    """The indices of at most `most` of T checkpoints; the first and the last are kept. loss: (T, S).
+    """The indices of at most `most` of T checkpoints, including the first and the last. loss: (T, S).
 
-    Half of them are evenly spaced in time. The other half are evenly spaced in how far the loss has moved:
-    along the path length of log10 loss, averaged over seeds.
+    They are evenly spaced along a measure of progress, to which two parts contribute equally: training time,
+    and the path length of log10 loss, averaged over seeds. So they are denser where the loss changes.
     """
     count = len(loss)
     if count <= most:

@@ -1,7 +1,7 @@
-"""A small character-level GPT that returns every intermediate stage.
+"""A small character-level GPT, whose forward pass returns every intermediate activation.
 
-`forward` runs it on NumPy or PyTorch arrays. The weights have the names and shapes of GPT-2's, so software
-that loads GPT-2 also loads a model with ordinary LayerNorms. Source: brody2023, section 4.2 and appendix E.2.
+`forward` runs it on NumPy or PyTorch arrays. Weights have the names and shapes of GPT-2's, so software for
+GPT-2 can load a model whose LayerNorms are the usual ones. Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from geometry.softmax import softmax
 from learning.file_error import FileError
 from learning.safetensors import from_safetensors, to_safetensors
 
-EPS = 1e-5  # of all its LayerNorms, as in GPT-2
+EPS = 1e-5  # ε of all LayerNorms, as in GPT-2
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The model's hyperparameters.
+    """The hyperparameters of the language model.
 
-    characters   its vocabulary: one token each
+    characters   the vocabulary: each character is one token
     scaled       whether the LayerNorm before attention also scales; if not, it only centres
-    normed       whether it has LayerNorms; if not, a gain and a shift replace each
-    heads        the number of attention heads, each with a block of consecutive axes of q, k and v
+    normed       whether there are LayerNorms; if not, a gain and a shift replace each of them
+    heads        the number of attention heads; each reads a block of consecutive axes of q, k and v
 
-    Raises ValueError for a repeated character, a number below 1, or heads that do not divide the width.
+    Raises ValueError for a repeated character, for a number below 1, and for heads that do not divide the
+    width.
     """
 
     characters: str
@@ -71,7 +72,10 @@ class Shape:
         return parts | {"ln_f.weight": (d,), "ln_f.bias": (d,)}
 
     def tokens(self, text: str) -> Int[np.ndarray, "n"]:
-        """Tokenise a text: the number of each character. Raises ValueError for an unknown character."""
+        """Tokenise a text: the index of each character in `characters`.
+
+        Raises ValueError for an unknown one.
+        """
         if unknown := sorted(set(text) - set(self.characters)):
             raise ValueError(f"the model does not know {', '.join(map(repr, unknown))}")
         return np.array([self.characters.index(each) for each in text], dtype=np.int64)
@@ -79,18 +83,18 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class BlockActivations:
-    """All intermediate values of one transformer layer, each (*batch, n, …).
+    """All activations of one transformer layer, each (*batch, n, …).
 
-    stream    the residual stream that enters the layer
-    keys      its LayerNorm, which attention reads
-    q, k, v   queries, keys, values
-    scores    ⟨q, k⟩/√d, with d the width of a head
-    weights   their causal softmax
-    branch    the attention's output, which is added to the stream
-    read      the LayerNorm of that sum, which the MLP reads
-    hidden    the MLP's hidden layer after GELU
-    mlp       the MLP's output, which is added too
-    out       the residual stream that leaves the layer
+    stream    the residual stream before the layer
+    keys      the LayerNorm of `stream`, which attention reads
+    q, k, v   the queries, keys and values
+    scores    ⟨q, k⟩/√d, where d is the width of a head
+    weights   the attention weights: the causal softmax of `scores`
+    branch    the output of attention, which is added to the stream
+    read      the LayerNorm of `stream` + `branch`, which the MLP reads
+    hidden    the hidden layer of the MLP after GELU
+    mlp       the output of the MLP, which is added to the stream
+    out       the residual stream after the layer
 
     With several heads q, k, v, scores and weights are (*batch, heads, n, …).
     """
@@ -111,7 +115,7 @@ class BlockActivations:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The activations of a forward pass: blocks, final LayerNorm, and logits (*batch, n, characters)."""
+    """The activations of a forward pass: all blocks, the final LayerNorm, logits (*batch, n, characters)."""
 
     blocks: Sequence[BlockActivations]
     last: Array
@@ -119,7 +123,7 @@ class Reading:
 
 
 def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
-    """Causal softmax: each position's scores over itself and the positions before it; others get 0."""
+    """Causal softmax: over each position's scores for itself and earlier positions; later positions get 0."""
     return softmax(scores, causal=True)
 
 
@@ -133,17 +137,17 @@ def forward(
     shares: Float[Array, "heads d"] | None = None,
     kept: Sequence[BlockActivations] = (),
 ) -> Reading:
-    """Run the model: x = embedding + position, then in each layer
+    """Run the model. x = embedding + position, then in each layer
 
-        x ← x + attention(LayerNorm(x)),  x ← x + MLP(LayerNorm(x)),
+        x ← x + attention(LayerNorm(x)),  x ← x + MLP(LayerNorm(x)).
 
-    and logits LayerNorm(x) @ wteᵀ, or @ head if the weights have a Linear of that name.
+    The logits are LayerNorm(x) @ wteᵀ, or LayerNorm(x) @ head if the weights have a Linear "head".
 
     attend   replaces the causal softmax
-    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm (or, if not `shape.normed`, gain and
-             shift). Only the norm before attention is called with `scaled`: False asks for no division
-    shares   the share of each axis that each head sees (`geometry.windows`); by default separate blocks
-    kept     the first blocks of an earlier pass over these tokens, which are reused
+    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm (if not `shape.normed`: the gain and
+             shift). Only before attention `scaled` is passed: False leaves out the division
+    shares   (heads, d) the share of each axis that each head sees (`geometry.windows`); None: separate blocks
+    kept     the first blocks of an earlier pass over the same tokens, reused instead of computed
 
     Raises ValueError for more tokens than the window holds.
     """
@@ -191,7 +195,7 @@ def _block(
 def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
     """Split the axes of x into one block per head: (*batch, heads, n, d/heads); with one head, x itself.
 
-    Head h has the axes h·d/heads up to (h + 1)·d/heads. Source: symmetrize2025, 5.2.
+    Head h gets the axes h·d/heads … (h + 1)·d/heads − 1. Source: symmetrize2025, 5.2.
     """
     if heads == 1:
         return x
@@ -200,7 +204,7 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
 
 
 def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
-    """Undo `cut`: put the blocks of all heads side by side."""
+    """Undo `cut`: concatenate the blocks of all heads."""
     if heads == 1:
         return x
     x = namespace(x).moveaxis(x, -3, -2)
@@ -208,10 +212,10 @@ def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 
 
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
-    """Soft heads: x times each head's share of every axis, (*batch, heads, n, d). The results sum to x.
+    """Soft heads: for each head, x times its share of every axis, (*batch, heads, n, d).
 
-    With shares of 1 in a head's block and 0 elsewhere, scores are the same as with `cut`. Source:
-    symmetrize2025, section 5.4.
+    Over all heads the results sum to x. If `shares` are 1 in a head's block and 0 elsewhere, the scores are
+    the same as with `cut`. Source: symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
 
@@ -221,7 +225,7 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 
 
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """LayerNorm with the gain and shift called `name` in the weights `own`.
+    """LayerNorm with the gain `name`.weight and the shift `name`.bias of the weights `own`.
 
     scaled: False leaves out the division by the standard deviation.
     """
@@ -232,7 +236,7 @@ def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool
 
 
 def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """Apply only the gain and shift called `name` in the weights `own`, without centring and division.
+    """Apply only the gain `name`.weight and the shift `name`.bias of the weights `own`, without a norm.
 
     It takes the place of LayerNorm in models without norms, so `scaled` has no effect.
     """
@@ -240,7 +244,7 @@ def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: boo
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
-    """The cross entropy of each next character, in nats: log Σ exp(logits) − the logit of that character."""
+    """The cross entropy of each next character in nats: log Σ exp(logits) − the logit of this character."""
     xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]
     largest = xp.max(logits, axis=-1, keepdims=True)
@@ -252,9 +256,9 @@ def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -
 class Measured:
     """Measurements of a model on a text: mean loss in nats per character, and shares of unselectable keys.
 
-    before, after: for each layer, the share of keys to which no query can give the highest score, if keys are
-    the vectors of the residual stream (`before`), or those after the norm in front of attention (`after`), if
-    there is one.
+    A key is unselectable if no query gives it the highest score. The shares are listed by layer: `before` for
+    the vectors of the residual stream, taken as keys, and `after` for the same vectors after the norm before
+    attention (or after what replaces this norm).
     """
 
     loss: float
@@ -263,10 +267,10 @@ class Measured:
 
 
 def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Measured:
-    """Measure the model on consecutive windows of a text, each a separate set of keys.
+    """Measure the model on consecutive windows of a text; the keys of each window form a set of their own.
 
-    A key is unselectable exactly if it is no vertex of the keys' convex hull. Raises ValueError for a text
-    shorter than a window.
+    A key is unselectable exactly if it is not a vertex of the convex hull of its set. Raises ValueError for a
+    text shorter than a window.
     """
     count = len(text) // shape.window
     if not count:
@@ -285,17 +289,18 @@ def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Meas
 
 
 def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
-    """Random weights in float32: gains 1, biases 0, all others normal with standard deviation 1/√d.
+    """Random weights in float32: gains 1, biases 0, all others normal with mean 0.
 
-    The weights of Linears that write to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's
-    fixed standard deviation of 0.02 would suit a larger d.
+    Their standard deviation is 1/√d for embeddings, and 1/√(number of inputs) for Linears. Linears that write
+    to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's fixed standard deviation of 0.02
+    would suit a larger d.
     """
     rng, weights = np.random.default_rng(seed), {}
     for name, size in shape.parts.items():
         if name.endswith(".bias") or ".ln_" in name or name.startswith("ln_"):
             weights[name] = np.full(size, float(name.endswith(".weight")), dtype=np.float32)
             continue
-        # the embedding is also the output matrix: its rows are small, so that logits are about 1
+        # the embedding is also the output matrix: with these small rows logits have a size of about 1
         scale = 1 / sqrt(size[0]) if name.startswith("h.") else 1 / sqrt(shape.width)
         if name.endswith("c_proj.weight"):
             scale /= sqrt(2 * shape.layers)
@@ -304,7 +309,7 @@ def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
 
 
 def to_file(shape: Shape, weights: Mapping[str, np.ndarray], **about: str) -> bytes:
-    """The model as a safetensors file. Its metadata are `shape`, in JSON, and the texts in `about`."""
+    """Serialise the model as a safetensors file; its metadata are `shape`, in JSON, and the texts `about`."""
     return to_safetensors(dict(weights), {"shape": json.dumps(asdict(shape), ensure_ascii=False), **about})
 
 

@@ -1,4 +1,4 @@
-"""Training of the language model: Adam on random windows of a text. Needs PyTorch."""
+"""Train the language model with Adam on random windows of a text. Needs PyTorch."""
 
 from collections.abc import Callable
 from math import cos, pi

@@ -1,4 +1,4 @@
-"""The majority task: the most frequent class of a sequence, given as counts. Source: brody2023, 3.1, E.1."""
+"""The majority task: find the most frequent class of a sequence from counts. Source: brody2023, 3.1, E.1."""
 
 from functools import cache, lru_cache
 
@@ -14,15 +14,15 @@ TOKENS, CLASSES, MARGIN = (
     6,
 )  # as in the code of brody2023: the most frequent class leads by at least MARGIN tokens
 TEST_SEQUENCES, BATCH_SEQUENCES = 256, 128
-TRAINING_SEQUENCES = 80_000  # in the training set of brody2023
+TRAINING_SEQUENCES = 80_000  # size of the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
-    """Sequences of the majority task: counts of classes (n, CLASSES), labelled with the largest class.
+    """Sequences of the majority task: counts of classes (n, CLASSES), labelled with the majority class.
 
     A sequence has TOKENS tokens. Its sorted counts are a uniformly random partition of TOKENS into at most
-    CLASSES parts, in which the largest leads by MARGIN or more; they are assigned to classes at random. Each
-    training step gets `batch` new sequences.
+    CLASSES parts, in which the largest exceeds the second by MARGIN or more. The counts are assigned to
+    classes at random. Each training step gets `batch` new sequences.
     """
     of = _drawn(n, np.random.default_rng(seed))
     return Stream(
@@ -35,7 +35,7 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
 
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """The data of `majority`, but with training on a fixed set of `examples` sequences.
+    """The data of `majority`, except that training uses a fixed set of `examples` sequences.
 
     The set is shuffled again for each epoch. An incomplete batch at the end of an epoch is left out. Source:
     brody2023, E.1.
@@ -56,7 +56,7 @@ def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES)
 
 def _drawn(n: int, rng: np.random.Generator) -> DataSet:
     counts = partitions(n, TOKENS - MARGIN, CLASSES, rng=rng)
-    counts[:, 0] += MARGIN  # a bijection from partitions of TOKENS − MARGIN to those with the margin
+    counts[:, 0] += MARGIN  # one-to-one: from partitions of TOKENS − MARGIN to those with the margin
     counts = rng.permuted(counts, axis=1)
     return DataSet(counts, counts.argmax(-1), CLASSES, "majority")
 
@@ -64,9 +64,9 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
     """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
 
-    The conjugate partition is sampled, whose parts are at most `parts` in size. From the largest part size
-    down, it is drawn how often this size occurs, weighted by the number of partitions of the remainder into
-    smaller parts.
+    The conjugate partition is sampled: its parts are at most `parts` in size. For each size from the largest
+    down, the number of parts of this size is drawn; each number has a weight, which is the number of ways to
+    partition the remainder into smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)
@@ -80,7 +80,7 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
 @cache
 def _ways(total: int, parts: int) -> Array:
-    """For k = 0, …, `parts`, a row: the number of partitions of 0, …, `total` into parts of at most k."""
+    """Row k, for k = 0 … `parts`: the numbers of partitions of 0 … `total` into parts of size at most k."""
     ways = np.zeros((parts + 1, total + 1), dtype=np.int64)
     ways[0, 0] = 1
     for part in range(1, parts + 1):

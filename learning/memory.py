@@ -1,4 +1,4 @@
-"""The system's available memory."""
+"""The available memory of this computer."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from learning.network import Network
 
 
 class Model(Protocol):
-    """A network whose parameters are one flat row of P numbers.
+    """A network architecture whose parameters are stored as one flat row of P numbers.
 
-    Leading axes of the parameters, such as one of seeds, become leading axes of the outputs.
+    If the parameters have leading axes, such as one for seeds, so have the outputs.
     """
 
     @property
     def inputs(self) -> int:
-        """The number of coordinates of a point."""
+        """The number of coordinates of an input point."""
 
     @property
     def outputs(self) -> int:
@@ -35,15 +35,18 @@ class Model(Protocol):
         """Split a flat row (…, P) into the parameter arrays (…, *shape), in a fixed order."""
 
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
-        """The logits (…, M, outputs) of M predictions for points (N, inputs); M may be a multiple of N."""
+        """The logits (…, M, outputs) of M predictions for N points (N, inputs).
+
+        M may be a multiple of N: an `AttentionClassifier` predicts for each class in a sequence.
+        """
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
-        """The label (M,) and the weight (M,) of each prediction, from those of the points (N,)."""
+        """The label (M,) and weight (M,) of each prediction, from those of the points, (N,) each."""
 
     def fields(self) -> dict[str, Any]:
-        """The JSON fields from which `model` builds this network again.
+        """The JSON fields from which the function `model` builds this network again.
 
-        "model" names the kind of network; without it, the kind is Network.
+        "model" names the kind of network; without this field, it is a `Network`.
         """
 
 
@@ -51,6 +54,9 @@ MODELS: Mapping[str, Callable[..., Any]] = {"network": Network, "attention": Att
 
 
 def model(fields: Mapping[str, Any]) -> Any:
-    """The model that `fields` describes. Raises KeyError, TypeError or ValueError for invalid fields."""
+    """Build the network that `fields` describes.
+
+    Raises KeyError, TypeError or ValueError for invalid fields.
+    """
     own = dict(fields)
     return MODELS[own.pop("model", "network")](**own)

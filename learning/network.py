@@ -1,4 +1,4 @@
-"""A small feed-forward network: Linears, with a norm or activation between them. Source: winsor2022."""
+"""A small feed-forward network of Linears with a norm or activation between them. Source: winsor2022."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,16 +13,16 @@ from geometry.centering import centering_matrix
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 
 MIDDLES = {"u_eps": "u<sub>ε</sub>", "layer_norm": "LayerNorm", "tanh": "tanh", "relu": "ReLU", "none": ""}
-ALL_MIDDLES = {**MIDDLES, "gelu": "GELU"}  # what can follow a Linear; scenes offer only MIDDLES
+ALL_MIDDLES = {**MIDDLES, "gelu": "GELU"}  # all steps that can follow a Linear; scenes offer only MIDDLES
 MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 
 
 @dataclass(frozen=True)
 class Network:
-    """The architecture of a network: `depth` times a Linear and the step `middle`; then a last Linear.
+    """A feed-forward network: `depth` Linears, each followed by the step `middle`, and a last Linear.
 
-    middle    "u_eps", x/√(‖x‖² + ε); "layer_norm", Πx/√(σ² + ε); or the name of an activation function
-    widths    the width of each hidden layer, instead of one `width` for all
+    middle    "u_eps", x/√(‖x‖² + ε); "layer_norm", Πx/√(σ² + ε); "none"; or an activation function
+    widths    the width of each hidden layer; None if all have the same `width`
 
     Raises ValueError for sizes outside the limits.
     """
@@ -57,7 +57,7 @@ class Network:
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        """The dimension of the input, then of each Linear's output."""
+        """The dimension of the input, followed by the dimension of each Linear's output."""
         return (self.inputs, *self.hidden_widths, self.outputs)
 
     @property
@@ -66,7 +66,7 @@ class Network:
         return sum(m * d + m for d, m in pairwise(self.dimensions))
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
-        """Split a flat row of parameters (…, P) into A (…, m, d) and b (…, m) of each Linear."""
+        """Split flat rows of parameters (…, P) into a pair for each Linear: A (…, m, d) and b (…, m)."""
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")
@@ -78,10 +78,10 @@ class Network:
         return parts
 
     def pipeline(self, weights: Array | Sequence[tuple[Any, Any]]) -> Pipeline:
-        """The network as a pipeline, from flat parameters (…, P) or from pairs (A, b) of arrays or `Entries`.
+        """The network as a pipeline, for flat parameters (…, P) or for pairs (A, b) of arrays or `Entries`.
 
-        Leading axes of the parameters, such as one of seeds, come before the axis of the points in the
-        results.
+        If the parameters have leading axes, such as one for seeds, so have the results; the axis of the
+        points follows.
         """
         parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
         steps: list[Any] = []
@@ -90,15 +90,15 @@ class Network:
         return Pipeline(steps)
 
     def parts(self, flat: Array) -> list[Array]:
-        """Split a flat row of parameters (…, P) into A, b, A, b, … of the Linears."""
+        """Split flat rows of parameters (…, P) into the arrays A, b, A, b, … of the Linears."""
         return [part for pair in self.unflatten(flat) for part in pair]
 
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
-        """The logits (*batch, N, outputs) for parameters as `parts` returns them."""
+        """The logits (*batch, N, outputs) of N points, for parameter arrays returned by `parts`."""
         return self.pipeline(list(zip(parts[::2], parts[1::2], strict=True))).stages(points)[-1]
 
     def answers(self, points: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label and the weight of each prediction: those of its point (one prediction for each point)."""
+        """The label and weight of each prediction. They are those of the points: each has one prediction."""
         return labels, weight
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:
@@ -121,7 +121,7 @@ class Network:
 def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
     """Random parameters (S, P) in float32, one row per seed.
 
-    A (m, d) and b (m,) are uniform in ±1/√d, as in torch.nn.Linear.
+    A (m, d) and b (m,) of each Linear are uniform in ±1/√d, as in torch.nn.Linear.
     """
     drawn = []
     for rng in map(np.random.default_rng, seeds):

@@ -13,8 +13,8 @@ from geometry.norms import rms_norm
 from geometry.softmax import softmax
 
 PLACEMENTS = ("pre", "post", "peri", "ngpt")
-STEP = 0.05  # nGPT's step towards the output of a branch
-Own = Mapping[str, Array]  # the weight matrices of one block by name
+STEP = 0.05  # nGPT: how far a token moves towards the output of a branch, as a share of the difference
+Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(x: Array) -> Array:
@@ -23,7 +23,7 @@ def norm(x: Array) -> Array:
 
 
 def scores(own: Own, x: Array, qk_norm: bool) -> Array:
-    """The scores ⟨q, k⟩/√d of tokens x (…, T, d); with `qk_norm` queries and keys are normalised first."""
+    """The attention scores ⟨q, k⟩/√d of tokens x (…, T, d). `qk_norm` normalises queries and keys first."""
     q, k = x @ own["query"], x @ own["key"]
     if qk_norm:
         q, k = norm(q), norm(k)
@@ -31,24 +31,26 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
 
 
 def attention(own: Own, x: Array, qk_norm: bool) -> Array:
-    """The output of causal attention with one head, before it is added to the tokens x (…, T, d)."""
+    """The output of causal attention with one head for tokens x (…, T, d), before it is added to x."""
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 
 
 def mlp(own: Own, x: Array) -> Array:
-    """The output of the feed-forward network, before it is added to the tokens x (…, T, d)."""
+    """The output of the feed-forward network for tokens x (…, T, d), before it is added to x."""
     return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 
 
 def block(placement: str, own: Own, x: Array, qk_norm: bool = False) -> Array:
-    """The residual stream (…, T, d) after one block, that is attention, then MLP.
+    """The residual stream (…, T, d) after one transformer block.
 
-    For each of these branches f, `placement` says what replaces x:
+    A block has two branches: attention, then the feed-forward network. For each branch f, x is replaced by
 
     pre    x + f(norm(x))
     post   norm(x + f(x))
     peri   x + norm(f(norm(x)))
     ngpt   norm(x + STEP·(norm(f(x)) − x))
+
+    depending on `placement`.
     """
     for branch in (lambda at: attention(own, at, qk_norm), lambda at: mlp(own, at)):
         match placement:

@@ -1,4 +1,4 @@
-"""Read and write safetensors files with the package `safetensors`; refuse a broken file in one line."""
+"""Read and write safetensors files with the package `safetensors`."""
 
 import json
 from textwrap import shorten
@@ -16,7 +16,7 @@ def to_safetensors(arrays: dict[str, np.ndarray], meta: dict[str, str] | None = 
 
 
 def from_safetensors(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Read the arrays and the metadata of a file. Raises FileError."""
+    """The arrays and the metadata of a safetensors file. Raises FileError for a broken file."""
     if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
         raise FileError(f"this is not a safetensors file: its header would have {header_bytes} bytes")
     try:

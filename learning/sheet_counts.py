@@ -1,7 +1,7 @@
 """Sheet counts: how many inputs in the plane a trained network with u_ε maps to the same direction.
 
-The count is for ε = 0. Then each layer is an affine map and a norm, and preimages are known in closed form
-(`geometry.sheets`). The count does not come from a triangulation of the plane, which would overcount where
+The count is for ε = 0. Then each layer is an affine map and a norm, and `geometry.sheets` finds all inputs
+with a given direction in closed form. Counting in a triangulation of the plane instead would overcount where
 triangles become thin.
 """
 
@@ -15,13 +15,14 @@ from learning.network import Network
 Array = np.ndarray
 
 HALF = 1.0  # half the side of the square of inputs
-FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw, and at most in one draw
+FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw, and in the largest
 
 
 def network_layers(network: Network, flat: Array) -> list[Layer]:
-    """The layers (A, b) of a network before its last Linear, in double precision.
+    """The layers (A, b) of a network, without its last Linear, in double precision.
 
-    flat: the network's parameters. Raises ValueError for an architecture other than (2, 3, …, 3) with u_ε.
+    flat: the network's parameters. Raises ValueError unless the network has 2 inputs, layers of width 3, and
+    u_ε.
     """
     if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
@@ -29,7 +30,7 @@ def network_layers(network: Network, flat: Array) -> list[Layer]:
 
 
 def images(layers: list[Layer], points: Array) -> Array:
-    """The directions (N, 3) to which the layers map points of the plane (N, 2), for ε = 0."""
+    """The directions (N, 3) to which `layers` map points (N, 2) of the plane, for ε = 0."""
     x = points
     for A, b in layers:
         x = x @ A.T + b
@@ -40,8 +41,9 @@ def images(layers: list[Layer], points: Array) -> Array:
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that the network maps to one direction.
 
-    It is searched among the directions of random inputs. Twice as many inputs are drawn each time, until two
-    draws in a row find no more sheets. So directions that hardly any input reaches may be missed.
+    Only the directions of random inputs are tried. The number of inputs doubles with each draw, up to
+    MAX_INPUTS, until two draws in a row find no more points. A direction that hardly any input reaches may be
+    missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0

@@ -1,4 +1,7 @@
-"""Data files that come with Normscape: where they are, and readers for those that `make films` makes."""
+"""Data files that come with Normscape: where they are, and functions that read them.
+
+`make films` writes these files.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """The path of a data folder: at the root of the checkout, or within `normscape` in an installed wheel."""
+    """The path of a data folder: in `normscape` of an installed wheel, otherwise at the checkout's root."""
     inside = ROOT / "normscape" / name
     return inside if inside.is_dir() else ROOT / name
 
@@ -23,7 +26,10 @@ FOLDER = folder("films")
 
 @cache
 def read(name: str, what: Callable[[bytes], Any]) -> Any:
-    """Read and parse a shipped file, once per process. what: the parser. Raises FileNotFoundError."""
+    """The contents of a shipped file as the parser `what` returns them; each file is read once per process.
+
+    Raises FileNotFoundError.
+    """
     return what((FOLDER / name).read_bytes())
 
 

@@ -1,7 +1,7 @@
 """Swap pairs of axes inside attention, within or across heads, and measure the effect on a language model.
 
-Permuting the axes of an activation equals permuting rows or columns of the weights beside it, so `shuffled`
-changes weights only. Source: symmetrize2025, section 5.4, which proposes the test.
+Permuting the axes of an activation has the same effect as permuting rows or columns of the weights that write
+or read it. So `shuffled` changes only weights. Source: symmetrize2025, section 5.4, which proposes the test.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from geometry.arrays import Array, namespace
 from learning.language import Shape, causal, forward, losses
 
-# for each place, the weights to permute: (name, which third of the columns is permuted or None for the rows,
-# whether by the inverse permutation)
+# for each place, the weights to permute: (name; which third of its columns, or None for its rows; whether by
+# the inverse permutation)
 PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "read": (("attn.c_attn", None, False),),
     "q": (("attn.c_attn", 0, False),),
@@ -26,21 +26,21 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes that swaps all axes of one random head in pairs. Other axes stay."""
+    """A permutation of d axes that swaps, in random pairs, all axes of one random head."""
     m = d // heads
     return swapped(d, rng.integers(heads) * m + rng.permutation(m))
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes with as many swaps as `one`, equally many in each head, all within heads."""
+    """A permutation of d axes with as many swaps as `one`: the same number in each head, all within heads."""
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes with as many swaps as `one`, evenly from all heads, each between two heads.
+    """A permutation of d axes with as many swaps as `one`; each swap is between two different heads.
 
-    The axes are drawn as in `each`. `one`, `each` and `across` swap equally many axes, so up to a renumbering
-    of axes they are the same permutation. Only the division into heads distinguishes them.
+    The axes are drawn as in `each`, equally many from each head. `one`, `each` and `across` swap equally many
+    axes. So without the division into heads they would be the same random permutation.
     """
     drawn = np.concatenate(some(d, heads, rng))
     while True:
@@ -54,7 +54,10 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
-    """For each head, a random choice of its axes: equally many of each, in total as many as one head has."""
+    """For each head, a random choice of its axes: equally many per head, in total as many as one head has.
+
+    Raises ValueError if this number per head is not whole and even, and for a single head.
+    """
     m = d // heads
     if heads < 2 or m % (2 * heads):
         raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
@@ -62,7 +65,7 @@ def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "
 
 
 def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
-    """The permutation of d axes that swaps the drawn ones: the first with the second, and so on."""
+    """The permutation of d axes that swaps the axes `drawn` in pairs: first with second, and so on."""
     permutation = np.arange(d)
     permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
     return permutation
@@ -71,20 +74,20 @@ def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
 def shuffled(
     weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
 ) -> dict[str, Array]:
-    """The weights of a model, changed so that an activation of one layer has its axes permuted.
+    """The weights of a model after the axes of one activation, in one layer, have been permuted.
 
-    Axis i of the activation gets the values of axis permutation[i]. place says which activation:
+    Axis i of the activation gets the values of axis permutation[i]. place: the activation:
 
-    read     the LayerNorm's output, which the heads read
-    q, v     the queries, the values
+    read     the LayerNorm's output, which attention reads
+    q, v     the queries, or the values
     qk       queries and keys, by the same permutation
-    concat   the heads' concatenated results, before W_O
-    vo       the values, and the results before W_O by the inverse permutation
+    concat   the concatenated results of all heads, before W_O
+    vo       the values; and the results before W_O by the inverse permutation
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:
         weight, bias = (f"h.{layer}.{name}.{kind}" for kind in ("weight", "bias"))
-        if part is None:  # Σ x[permutation[i]]·W[i]: rows are permuted by the inverse
+        if part is None:  # Σ x[permutation[i]]·W[i] is x @ W with its rows permuted by the inverse
             moved[weight] = moved[weight][permutation if back else np.argsort(permutation)]
             continue
         columns = np.arange(moved[weight].shape[-1])
@@ -103,10 +106,10 @@ def harm(
     *,
     attend: Callable[[Array], Array] = causal,
 ) -> Float[np.ndarray, "k 2"]:
-    """The effect of each shuffle at a place of one layer on a model's predictions, in nats a character.
+    """How much each permutation, at one place of one layer, changes a model's predictions: (k, 2).
 
-    The first column is the increase of the loss, the second the mean `divergence` of the predictions from
-    those of the unchanged model.
+    Both columns are in nats per character. The first is the increase of the mean loss. The second is the mean
+    `divergence` between the unchanged model's predictions and the new ones.
     """
     before = forward(shape, weights, tokens, attend=attend)
     loss = losses(before.logits, tokens).mean()
@@ -120,7 +123,7 @@ def harm(
 
 
 def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
-    """The Kullback–Leibler divergence Σ p·log(p/r), in nats, of the softmaxes p of a and r of b."""
+    """The Kullback–Leibler divergence Σ p·log(p/r) in nats of the softmax p of a and the softmax r of b."""
     xp = namespace(a)
 
     def logarithms(x: Array) -> Array:

@@ -15,21 +15,22 @@ from geometry.softmax import softmax
 
 STREAM_KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
 EPS = 1e-5
-Own = Mapping[str, Array]  # the weight matrices of one block by name
+Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(kind: str, x: Array) -> Array:
-    """Apply the norm `kind` to x, without gain and shift."""
+    """Normalise x by one of STREAM_KINDS, without gain and shift; "none" returns x."""
     if kind == "none":
         return x
     return rms_norm(x, eps=EPS) if kind == "rms_norm" else layer_norm(x, eps=EPS)
 
 
 def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
-    """The residual stream (…, T, d) after one block, that is attention with one head, then MLP.
+    """The residual stream (…, T, d) after one transformer block.
 
-    For each of these branches f: x ← x + g·f(norm(x)), which is pre-LN; kind "post_ln" is x ← norm(x +
-    g·f(x)), with LayerNorm. gain: g. Linear layers are x @ W, without bias.
+    A block has two branches: attention with one head, then the feed-forward network. For each branch f, x is
+    replaced by x + g·f(norm(x)), which is pre-LN, or, if kind is "post_ln", by LayerNorm(x + g·f(x)). gain:
+    g. Linear layers are x @ W, without bias.
     """
     for branch in (_attention, _mlp):
         if kind == "post_ln":
@@ -57,10 +58,10 @@ def _mlp(own: Own, x: Array) -> Array:
 
 
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
-    """Draw the weights of random blocks, and tokens (T, d), from normal distributions.
+    """Draw the weight matrices of random blocks, and tokens (T, d), from normal distributions.
 
-    The entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. For the same
-    seed, a stack of fewer layers has the same first blocks as one of more.
+    Entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. With the same
+    seed, a stack of fewer layers gets the first blocks of a deeper one.
     """
     rng, d = np.random.default_rng(seed), width
     x = rng.standard_normal((tokens, d))

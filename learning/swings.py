@@ -16,17 +16,17 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """The normalisation (counted from 1) at which most points turn far, and these points' indices (K,)."""
+    """A normalisation layer, counted from 1, and the indices (K,) of the points that turn far there."""
 
     layer: int
     points: Array
 
 
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
-    """The normalisation at which most points turn by more than SIDE_CHANGE_DEGREES.
+    """The normalisation layer at which most points turn by more than SIDE_CHANGE_DEGREES.
 
-    Of several with equally many it is the first, because points that turned on one sphere arrive turned at
-    the next. None for a network without normalisation.
+    If several layers have equally many such points, it is the first, because points that turn on one sphere
+    also arrive turned at the next. None for a network without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
@@ -36,9 +36,9 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
 
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
-    """The angle in degrees by which each point turns at each normalisation, as seen from the origin: (L, N).
+    """The angle in degrees by which each of N points turns at each of L normalisations: (L, N).
 
-    before, after: two sets of weights. x (N, d): the inputs.
+    Angles are seen from the origin. before, after: two sets of weights. x (N, d): the inputs.
     """
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]

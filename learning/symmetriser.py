@@ -1,9 +1,10 @@
 """A learned LayerNorm: heads in a ring, each with its own axes, exchange messages in several iterations.
 
 Source: symmetrize2025, section 9, which gives no formulas. In each iteration a head subtracts one number from
-its axes, multiplies them by another, and sends a few numbers to its two neighbours. A small network of the
-head computes all of these from the mean and size of its axes and from the previous messages. The browser runs
-a block as pipeline steps (components/scenes/symmetrise/steps.py).
+its axes, multiplies them by another number, and sends a few numbers as a message to its two neighbours. A
+small network in each head computes all of these numbers from the mean and standard deviation of the head's
+axes and from the previous messages. The browser runs a block as pipeline steps
+(components/scenes/symmetrise/steps.py).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ VECTOR_KINDS = ("gaussian", "uneven", "heavy")
 SPREAD = 2.0  # the factor s of a random vector is 1/SPREAD … SPREAD, log-uniform
 AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
 STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom
-MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # of a coordinate: 2·E[s²]
+MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
 TINY = 1e-12  # far below the square of any size that occurs
 
 
@@ -35,15 +36,15 @@ TINY = 1e-12  # far below the square of any size that occurs
 class Symmetriser:
     """The architecture of a learned LayerNorm: H heads in a ring, each with a block of d/H axes.
 
-    With m the mean of a head's axes, s = √mean((x − m)²) their size, and r its message, 0 at first, one
-    iteration of head h is
+    Let m be the mean of a head's axes, s = √mean((x − m)²) their standard deviation, and r the head's
+    message, which starts at 0. One iteration of head h is
 
         (c, g, r′) = W₂ tanh(W₁ (m, s, r, r of head h−1, r of head h+1) + b₁) + b₂,   x′ = g·(x − c).
 
-    Every head has its own W and b. They are the same in each iteration; with several `rounds` there are as
-    many different ones, which take turns. adds: a variant in which the head sees its axes instead of m and s,
-    and adds d/H numbers to them instead of using c and g. Raises ValueError for numbers below 1 (of messages,
-    below 0), and for d that H does not divide.
+    Every head has its own W and b. There are as many sets of these as `rounds`: iteration k uses set k, and
+    all further iterations the last one. adds: a variant in which the head sees its axes instead of m and s,
+    and adds d/H numbers to them instead of using c and g. Raises ValueError for numbers below 1 (for
+    messages, below 0), and for d that H does not divide.
     """
 
     axes: int = 16
@@ -66,7 +67,7 @@ class Symmetriser:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter array by name; its first axes are rounds and heads."""
+        """The shape of each parameter array by name; the first two axes are rounds and heads."""
         seen = self.own if self.adds else 2
         first, w = (self.rounds, self.heads), self.hidden
         into, out = seen + 3 * self.messages, seen + self.messages
@@ -101,7 +102,7 @@ def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
     """The vectors x (N, d), then the result of each iteration (*batch, N, d). For NumPy or PyTorch arrays.
 
-    Leading axes of the parameters, such as one of seeds, become leading axes of the results.
+    If the parameters have leading axes, such as one for seeds, so have the results.
     """
     xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]
@@ -120,13 +121,16 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """The error ‖y − LayerNorm(x)‖/√d of each result y, relative to LayerNorm's length √d: (…, N)."""
+    """The error ‖y − LayerNorm(x)‖/√d of each result y for its input x, (…, N).
+
+    √d is the length of LayerNorm(x).
+    """
     xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
 
 def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The angle in degrees between each result y and LayerNorm of x: (…, N)."""
+    """The angle in degrees between each result y and LayerNorm(x) for its input x: (…, N)."""
     return np.degrees(angles(np.broadcast_to(layer_norm(x, eps=0.0), y.shape), y))
 
 
@@ -142,22 +146,22 @@ def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
 
 
 def _view(at: Array) -> list[Array]:
-    """The mean of each head's axes, and their size (standard deviation)."""
+    """The mean of each head's axes and their standard deviation, (…, 1) each."""
     xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
-    return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # √(squares/n), differentiable at 0
+    return [mean, squares / xp.sqrt(at.shape[-1] * (squares + TINY))]  # √(squares/n), but differentiable at 0
 
 
 # --- training vectors
 
 
 def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Random vectors (n, d) of a kind, whose coordinates have the mean square MEAN_SQUARE.
+    """Random vectors (n, d) of one of VECTOR_KINDS, whose coordinates have the mean square MEAN_SQUARE.
 
-    "gaussian" is s·(z + μ𝟏), z and μ standard normal, ln s uniform in ± ln SPREAD. The other kinds differ in
-    z: in "uneven" the standard deviation grows from the first axis to the last, "heavy" follows Student's t.
-    Raises ValueError for another kind.
+    "gaussian" is s·(z + μ𝟏), where z and μ are standard normal and ln s is uniform in ± ln SPREAD. The other
+    kinds differ in z: for "uneven" its standard deviation grows from the first axis to the last, for "heavy"
+    it follows Student's t. Raises ValueError for another kind.
     """
     if kind not in VECTOR_KINDS:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")
@@ -192,7 +196,7 @@ def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[
 
 @dataclass(frozen=True)
 class Trained:
-    """A learned LayerNorm at T checkpoints of its training: `steps` (T,), and its parameters (T, …)."""
+    """A learned LayerNorm at T checkpoints of its training: their steps (T,), and the parameters (T, …)."""
 
     block: Symmetriser
     steps: np.ndarray

@@ -19,11 +19,11 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 def learned(
     block: Symmetriser, draw: Draw, *, iterations: int, seeds: Sequence[int], checkpoints: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Train one block per seed; returns their parameters (T, S, …) at the checkpoints.
+    """Train one block per seed; return the parameters (T, S, …) at the T steps in `checkpoints`.
 
-    The last checkpoint ends the training. The loss is the mean square distance to LayerNorm after
-    `iterations` iterations. The learning rate falls linearly to 0. All seeds see the same vectors and are
-    otherwise independent.
+    The training ends at the last checkpoint. The loss is the mean squared error of the result of `iterations`
+    iterations, compared with LayerNorm. The learning rate falls linearly to 0. All seeds see the same vectors
+    and are otherwise independent.
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}

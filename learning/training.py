@@ -1,7 +1,7 @@
 """Train many networks at once, one per seed. Needs PyTorch.
 
-All tensors have a leading axis of seeds. The result for a network does not depend on which others are trained
-beside it.
+All tensors have a leading axis for seeds. The result for a network does not depend on which other networks
+are trained beside it.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -22,16 +22,16 @@ from learning.history import History
 from learning.models import Model
 from learning.untrusted_npz import MAX_NUMBERS
 
-CHECKPOINT_SECONDS = 0.15  # seconds of training between two progress reports (`Moment`)
-VECTOR_LANES = 32  # a multiple of the numbers that a vector instruction takes
+CHECKPOINT_SECONDS = 0.15  # time between two progress reports (`Moment`), in seconds
+VECTOR_LANES = 32  # a multiple of how many numbers a vector instruction processes at once
 LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpoints": (2, 1000)}
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The state of a training at a progress report: loss and accuracy (S,) at the last checkpoint.
+    """The state of a training at a progress report; loss and accuracy (S,) are those at the last checkpoint.
 
-    film: a function that returns the checkpoints so far as a film.
+    film: a function that returns the checkpoints so far as a `Film`.
     """
 
     step: int
@@ -58,16 +58,17 @@ def train(
 ) -> Generator[Moment, None, Film]:
     """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields `Moment`s.
 
-    A `Moment` comes about 6 times a second, the first one before any step. The generator returns the film:
-    the weights at checkpoints. Loss is binary cross entropy on one logit for two classes, and cross entropy
-    for more.
+    A `Moment` comes about 6 times a second, the first one before any step. The generator finally returns the
+    `Film`, which has the weights at checkpoints. The loss is binary cross entropy on one logit for two
+    classes, and cross entropy for more.
 
-    data      each step trains on its `batch(step)`; loss and accuracy are those on `data` itself
+    data      each step trains on `data.batch(step)`; loss and accuracy are measured on `data` itself
     test      data for the film's `test_accuracy`
-    falling   the learning rate falls linearly from lr at the first step to 0 after the last
+    falling   whether the learning rate falls linearly, from `lr` at the first step to 0 after the last
 
-    A seed that diverges (see `History`) ends; the others go on. The result depends neither on timing nor on
-    the other seeds. Raises ValueError for numbers outside LIMITS, and for data that do not fit the network.
+    The training of a seed that diverges (see `History`) ends; the others go on. The result depends neither on
+    timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, and for data that do not fit
+    the network.
     """
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)
@@ -86,7 +87,7 @@ def train(
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
-    """The largest number of checkpoints that a film file with `seeds` seeds of this network may have."""
+    """The largest number of checkpoints that a film file with `seeds` of these networks may have."""
     return MAX_NUMBERS["weights"] // (seeds * network.parameter_count)
 
 
@@ -99,9 +100,9 @@ def trained(network: Model, data: DataSet, **options: Any) -> Film:
 class _Run:
     """The state of a running training.
 
-    A network's rounding must not depend on the other seeds, since training amplifies rounding until curves
-    differ. So each seed's numbers fill whole vector registers (see `_tensors`), and at least two seeds are
-    computed, because PyTorch multiplies a single matrix in another way.
+    A network's rounding must not depend on the other seeds, because training amplifies rounding until curves
+    differ. So each seed's numbers fill whole vector registers (see `_tensors`). For the same reason at least
+    two seeds are trained, because PyTorch multiplies a single matrix by other code.
     """
 
     def __init__(self, network, data, test, *, lr, seeds, steps, falling=False):
@@ -110,7 +111,7 @@ class _Run:
         self.batch, self.given = data, _tensors(network, data)
         self.history = History(network, len(seeds), steps)
         start = torch.from_numpy(network.initial(range(seeds.start, max(seeds.stop, seeds.start + 2))))
-        # one contiguous storage, parameter after parameter, so that a single Adam updates them all
+        # all parameters share one contiguous tensor, so that a single `Adam` updates them all
         parts = network.parts(start)
         flat = torch.cat([part.flatten() for part in parts])
         pieces = flat.split([part.numel() for part in parts])
@@ -118,7 +119,7 @@ class _Run:
         self.adam = Adam(flat, lr=lr)
 
     def go(self, seconds: float) -> None:
-        """Train for at least `seconds`, and on to the next checkpoint, or to the end."""
+        """Train for at least `seconds`, then on to the next checkpoint; or only to the training's end."""
         end = perf_counter() + seconds
         while True:
             x, labels, weight = self._learned()
@@ -159,14 +160,14 @@ class _Run:
         )
 
     def _learned(self) -> "Tensors":
-        """The tensors of the training batch of this step, cached if all steps share one batch."""
+        """The tensors of this step's training batch; not made again if the batch is the same as before."""
         batch = self.data.batch(self.step)
         if batch is not self.batch:
             self.batch, self.given = batch, _tensors(self.network, batch)
         return self.given
 
     def _measured(self, data: DataSet) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss and accuracy (S,) on a data set."""
+        """The loss (S,) and accuracy (S,) of the current networks on a data set."""
         x, labels, weight = _tensors(self.network, data)
         with torch.no_grad():
             logits = self.network.logits(self.leaves, x)
@@ -179,7 +180,7 @@ class _Run:
 
 
 class Adam:
-    """The Adam optimiser for one tensor, changed in place, with the results and defaults of PyTorch's.
+    """The Adam optimiser for one tensor, which it changes in place; same results and defaults as PyTorch's.
 
     m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), with bias-corrected m̂ and v̂.
     torch.optim.Adam is not used, because its import loads the compiler, which takes longer than training up
@@ -200,9 +201,9 @@ class Adam:
 
 
 def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """For each seed, the mean cross entropy of its logits, weighted by `weight` (M,): (S,).
+    """The mean cross entropy of each seed's M predictions, weighted by `weight` (M,): (S,).
 
-    Logits are (S, M, 1) for two classes, else (S, M, K).
+    Logits are (S, M, 1) for two classes, otherwise (S, M, K).
     """
     share = weight / weight.sum()
     if logits.shape[-1] == 1:
@@ -213,7 +214,7 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """For each seed, the share of the total `weight` (M,) whose predicted class is its label: (S,)."""
+    """The weighted accuracy of each seed: the share of the total `weight` (M,) with a correct prediction."""
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
     return ((guess == labels) * weight).sum(-1) / weight.sum()
 
@@ -222,10 +223,10 @@ Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def _tensors(network: Model, data: DataSet) -> Tensors:
-    """A data set as tensors: points, and the labels and weights of their predictions.
+    """The points of a data set, and the labels and weights of their predictions, as tensors.
 
-    Points of weight 0 are added until their number is a multiple of VECTOR_LANES, because PyTorch rounds the
-    numbers that do not fill a vector register differently.
+    Points of weight 0 are added until the number of points is a multiple of VECTOR_LANES. Otherwise PyTorch
+    would round the last points, which do not fill a vector register, differently.
     """
     count = len(data.points)
     more = -count % VECTOR_LANES

@@ -1,6 +1,6 @@
 """Read untrusted film files safely: every array is checked against a size limit before memory is allocated.
 
-The sizes that a file states are not trusted either: no more than the limit is unpacked (zip bombs).
+Sizes that the file states are not trusted either: unpacking stops at the limit, as a guard against zip bombs.
 """
 
 import io
@@ -16,10 +16,10 @@ from learning.file_error import FileError, strict_json
 Array = np.ndarray
 Parts = tuple[Any, dict[str, Array]]
 
-MAX_UPLOAD_BYTES = 34 * 2**20  # of a recording or a film; the largest film takes half of it
-MAX_META_BYTES = 64 * 2**10  # of all metadata
-MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # of a curve with all seeds; of points or pictures
-MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to 401 with 150 checkpoints
+MAX_UPLOAD_BYTES = 34 * 2**20  # limit for an uploaded recording or film; the largest film takes half of this
+MAX_META_BYTES = 64 * 2**10  # limit for all metadata together
+MAX_CURVE_NUMBERS, MAX_DATA_NUMBERS = 50_000, 2**16  # for a curve of all seeds; for points or pictures
+MAX_NUMBERS: Mapping[str, int] = {  # scenes train 32 networks of up to 401 parameters, with 150 checkpoints
     "steps": 300,
     "weights": 1_925_000,
     "loss": MAX_CURVE_NUMBERS,
@@ -29,8 +29,8 @@ MAX_NUMBERS: Mapping[str, int] = {  # numbers; scenes train 32 networks of up to
     "images": MAX_DATA_NUMBERS,
     "test_accuracy": MAX_CURVE_NUMBERS,
 }
-MAX_ARCHIVE_MEMBERS = 20  # ours have 9; compressed data may contain a member's signature by chance
-MAX_ARRAY_HEADER_BYTES = 512  # of a .npy header; ours take 128
+MAX_ARCHIVE_MEMBERS = 20  # ours have 9; but compressed data may contain the signature of a member by chance
+MAX_ARRAY_HEADER_BYTES = 512  # limit for a .npy header; ours take 128
 MAX_BYTES_PER_NUMBER = 8  # of float64
 
 
@@ -66,7 +66,10 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """Read one array of an archive, up to its size limit; the size that the archive states may be false."""
+    """Read one array of an archive, but at most up to its limit.
+
+    The size that the archive states may be false.
+    """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):
@@ -78,7 +81,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
 
 
 def _array(data: bytes, name: str) -> Array:
-    """Parse a .npy file. Raises FileError unless it has as many numbers as its header says."""
+    """Parse a .npy file. Raises FileError unless it has exactly as many numbers as its header says."""
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)

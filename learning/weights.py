@@ -1,4 +1,4 @@
-"""Encode one trained network as a text that fits into a URL, and decode it."""
+"""Encode a trained network as a text that fits into a URL, and decode it."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ from learning.network import MIDDLES, Network
 
 Array = np.ndarray
 
-LINEARS, ATTENTION = 1, 2  # values of the first byte: the kind of network
+LINEARS, ATTENTION = 1, 2  # the kind of network, in the first byte
 LINEARS_HEADER = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, depth, eps
 ATTENTION_HEADER = struct.Struct("<BBBB")  # kind, classes, width, norm
 MAX_HALF_PRECISION = 1000.0  # up to this, half precision keeps three digits; our weights are below 10
@@ -58,7 +58,10 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """The network and the parameters (P,) in a text of `weights_text`. Raises FileError for other texts."""
+    """Decode a text that `weights_text` wrote: the network and its parameters (P,).
+
+    Raises FileError for other texts.
+    """
     if len(text) > MAX_LINK_CHARACTERS:
         raise FileError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
     try:
@@ -102,7 +105,10 @@ def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """A Network whose equal layer widths are given as one number, so that equal networks compare equal."""
+    """A Network in which equal layer widths are given as one number, so that equal networks compare equal.
+
+    Raises FileError for sizes outside the limits.
+    """
     alike = len(set(widths)) <= 1
     width = widths[0] if widths else 1
     try:
@@ -112,7 +118,7 @@ def named(inputs, outputs, depth, middle, eps, widths) -> Network:
 
 
 def bounded(weights: Any) -> Array:
-    """The weights in single precision. Raises FileError for one outside ±LARGEST_WEIGHT."""
+    """Convert weights to single precision. Raises FileError unless all are within ±LARGEST_WEIGHT."""
     weights = finite(weights, "weights")
     if (abs(weights) > LARGEST_WEIGHT).any():
         raise FileError(f"weights are numbers, −{LARGEST_WEIGHT:g} … {LARGEST_WEIGHT:g}")
@@ -120,7 +126,7 @@ def bounded(weights: Any) -> Array:
 
 
 def finite(array: Any, name: str) -> Array:
-    """Convert numbers to single precision. Raises FileError for one that is not finite."""
+    """Convert numbers to single precision. Raises FileError, with `name`, unless all are finite."""
     with np.errstate(over="ignore"):
         array = np.asarray(array, dtype=np.float32)
     if not np.isfinite(array).all():
