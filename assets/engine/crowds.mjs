@@ -8,7 +8,7 @@
  *   number of points there, and the name of their cloud
  */
 
-import { cloudOf, onlyOf } from "./engine.mjs";
+import { onlyOf, sizeOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 
 const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
@@ -134,7 +134,7 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
     const { cloud, rows } = mark;
     const only = onlyOf(mark);
     const picked = only === "followed" || (only && "kind" in only && only.kind === "highest");
-    const n = cloudOf(moment.recipe, cloud).points.shape[0];
+    const n = sizeOf(moment.recipe, cloud);
     if (mark.mark !== "Points" || picked || n < 2 || !(opacityOf(mark, moment.progress) > 0)) continue;
     const stages = [...new Set(rows.map(({ stage }) => stage))].sort();
     const key = JSON.stringify([cloud, stages]);

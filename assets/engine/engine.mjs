@@ -60,6 +60,9 @@ export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.fin
 /** How many points a cloud has. @param {Recipe} recipe @param {string} cloud */
 export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
+/** The marks of all views of a recipe. @param {Pick<Recipe, "views">} recipe */
+export const marksOf = ({ views }) => views.flatMap(({ layers }) => layers);
+
 /** A parameter by its name. @param {Recipe} recipe @param {string} name */
 export const parameterOf = (recipe, name) =>
   /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
@@ -251,7 +254,7 @@ export function now(recipe, all, progress, each = null, there = new WeakMap()) {
 export const progresses = (recipe, own) =>
   Object.fromEntries(
     [...loose(recipe)].map((cloud) => {
-      const n = cloudOf(recipe, cloud).points.shape[0];
+      const n = sizeOf(recipe, cloud);
       return [cloud, Float64Array.from({ length: n }, (_, i) => own(n > 1 ? i / (n - 1) : 0.5))];
     }),
   );
@@ -273,7 +276,7 @@ const FREE_MARKS = ["Points", "Trail", "Labels"];
 export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
-  const marks = views.flatMap((view) => view.layers);
+  const marks = marksOf({ views });
   const sources = new Set(clouds.flatMap(({ place, steps }) => sourcesOf(every([...place, ...steps]))));
   const whole = new Set([
     ...sources,

@@ -1,6 +1,8 @@
 // @ts-check
 /** Geometry for marks and readouts; mirrors geometry/ (arrows, ellipsoid, plane, distributions). Pure. */
 
+import { dot } from "./vectors.mjs";
+
 /** @typedef {{length: number, width: number, least: number, steep: number}} Head the shape of arrow heads;
  * see geometry/arrows.py */
 
@@ -61,8 +63,6 @@ export function semiAxes(points, n) {
   const axes = Array.from({ length: n - 1 }, (_, i) =>
     Array.from({ length: d }, (_, j) => points[(i + 1) * d + j] - points[j]),
   );
-  const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
-    a.reduce((s, x, j) => s + x * b[j], 0);
   for (let sweep = 0; sweep < 12; sweep++) {
     for (let p = 0; p < n - 2; p++) {
       for (let q = p + 1; q < n - 1; q++) {
@@ -148,11 +148,10 @@ const TIE_TOLERANCE = 1e-6; // as in geometry/plane.py
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
   const { normal, away } = plane(values, far);
-  const dot = (/** @type {number[]} */ a) => a.reduce((s, x, i) => s + x * eye[i], 0);
-  let flat = eye.map((x, i) => x - dot(normal) * normal[i]);
+  let flat = eye.map((x, i) => x - dot(normal, eye) * normal[i]);
   if (Math.abs(flat[2]) > MAX_STEEPNESS * Math.hypot(...flat)) {
     const level = [-normal[1], normal[0], 0];
-    flat = level.map((x) => (dot(level) < 0 ? -x : x));
+    flat = level.map((x) => (dot(level, eye) < 0 ? -x : x));
   }
   const length = Math.hypot(...flat);
   const along = Math.sqrt(far ** 2 - away ** 2) / length;

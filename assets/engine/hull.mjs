@@ -12,6 +12,7 @@
  */
 
 import { image } from "./image.mjs";
+import { determinant } from "./vectors.mjs";
 
 // relative to the size of the point set: points nearer to a line or plane than this count as lying on it,
 // because points come in float32
@@ -110,7 +111,7 @@ function spread(points, n, d) {
   }
   if (axes.length > 3) throw new RangeError("no hull of points in more than three dimensions");
   // keep the orientation: no mirror image
-  if (d === 3 && axes.length === 3 && handedness(directions) < 0) axes[2] = axes[2].map((x) => -x);
+  if (d === 3 && axes.length === 3 && determinant(directions) < 0) axes[2] = axes[2].map((x) => -x);
   const rank = axes.length;
   const flat = new Float64Array(n * rank);
   for (let i = 0; i < n; i++)
@@ -119,13 +120,6 @@ function spread(points, n, d) {
     });
   return { flat, rank, size };
 }
-
-/**
- * The determinant of three axes; negative if they are left-handed.
- * @param {number[][]} axes of three dimensions
- */
-const handedness = ([[a, b, c], [d, e, f], [g, h, i]]) =>
-  a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
 /** The hull of points on a line: its two ends. @param {Float64Array} x @param {number} n */
 function line(x, n) {

@@ -13,7 +13,7 @@
  *   (ends), and the coordinates of all points along it
  */
 
-import { dot } from "./vectors.mjs";
+import { determinant, dot } from "./vectors.mjs";
 
 const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or distance
 // of the shortest image of an axis to the longest: with a smaller ratio a map counts as not invertible
@@ -50,7 +50,7 @@ export function image(before, after, n, d) {
     units.forEach((unit, s) => add(out, unit, (dot(axes[s], q) - dot(to[s], out)) / lengths[s]));
     return out;
   };
-  return { mirrored: d === 3 && axes.length === 3 && volume(axes) * volume(to) < 0, query };
+  return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
 /**
@@ -116,7 +116,3 @@ function away(points, i, d) {
 function add(x, y, times) {
   for (let j = 0; j < x.length; j++) x[j] += times * y[j];
 }
-
-/** The determinant of three vectors in space. @param {number[][]} axes of three dimensions */
-const volume = ([[a, b, c], [d, e, f], [g, h, i]]) =>
-  a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);

@@ -13,6 +13,7 @@ import { cloudOf, project, sizeOf, unpack, value } from "./engine.mjs";
 import { fates } from "./gates.mjs";
 import { hull } from "./hull.mjs";
 import { certificate, selection, weights } from "./selection.mjs";
+import { dot } from "./vectors.mjs";
 
 /** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} results of `fatesOf`: for the
  * stages of a cloud, by the index of the layer's step */
@@ -48,7 +49,7 @@ export function layer({ steps }, before, basis, params) {
   const d = basis.shape[1];
   const A = rowsOf(value(step.A, params), d);
   const directions = rowsOf(unpack(basis), d);
-  const W = A.map((row) => directions.map((each) => each.reduce((sum, x, j) => sum + x * row[j], 0)));
+  const W = A.map((row) => directions.map((direction) => dot(direction, row)));
   return { W, b: step.b ? value(step.b, params) : new Float64Array(W.length) };
 }
 

@@ -3,11 +3,10 @@
  * of a view's axes: how they widen and shift at some stages and parameter values. In 3D the axes' ranges form
  * a cube of side 1 around the origin; a camera's `eye` and `center` are in these units. Pure. */
 
+import { dot } from "./vectors.mjs";
+
 const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plotly's camera sees at distance 1
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
-
-/** The dot product of two vectors in space. @param {number[]} a @param {number[]} b */
-const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
 /** A zoom is a factor, by which all axes are wider than their ranges, followed by the shift of the middle of
  * each axis. This one changes nothing. @type {number[]} */

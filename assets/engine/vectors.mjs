@@ -1,5 +1,6 @@
 // @ts-check
-/** Dot products, of two vectors or of a vector with many, and scratch arrays that grow as needed. Pure. */
+/** Dot products, of two vectors or of a vector with many; the determinant; and scratch arrays that grow as
+ * needed. Pure. */
 
 /** The smallest normal double: added to numbers, it avoids a division by 0. */
 export const TINY = 2 ** -1022;
@@ -18,6 +19,11 @@ export function dot(x, y) {
   for (let j = 0; j < x.length; j++) sum += x[j] * y[j];
   return sum;
 }
+
+/** The determinant of three vectors in space; negative if they are left-handed.
+ * @param {number[][]} vectors */
+export const determinant = ([[a, b, c], [d, e, f], [g, h, i]]) =>
+  a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
 /** Write the scores ⟨q, x⟩ of n points, which are stored coordinate by coordinate, into `out`, and return the
  * highest. @param {Float64Array} x @param {number} n @param {number} d @param {number[]} q @param

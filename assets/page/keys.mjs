@@ -2,6 +2,7 @@
 /** The keyboard shortcuts of a figure, and the dialog that lists them. */
 
 import { h } from "../dom.mjs";
+import { marksOf } from "../engine/engine.mjs";
 import { follows } from "../engine/hands.mjs";
 import { openFollowed } from "../player/clicks.mjs";
 import { nudge } from "../player/dragging.mjs";
@@ -117,10 +118,9 @@ const LETTERS = (player) => ({
  * @param {import("../player/player.mjs").Player} player @param {number} by
  */
 function followNext(player, by) {
-  const { table, views } = player.recipe;
-  const count = pointCount(player.recipe);
-  const shown = table || views.some((v) => v.layers.some((l) => follows(l)));
-  if (shown) player.follow((player.followed + by + count) % count);
+  const { recipe } = player;
+  const count = pointCount(recipe);
+  if (recipe.table || marksOf(recipe).some(follows)) player.follow((player.followed + by + count) % count);
 }
 
 /** Rotate the camera around the vertical axis, and up or down, like a mouse.

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a click on a point does. */
 
-import { unpack } from "../engine/engine.mjs";
+import { marksOf, unpack } from "../engine/engine.mjs";
 import { writeAddress } from "./address.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
@@ -32,9 +32,10 @@ export function replay(player, { spans, follow, progress }, point) {
 /** Open the scene that the followed (selected) point links to, in the state that the link gives; in a new tab
  * if the figure is embedded. Does nothing if the point has no link. @param {Player} player */
 export function openFollowed(player) {
-  const hands = player.recipe.views.flatMap((view) => view.layers.map((mark) => mark.hand));
   const { page } = player.root.dataset;
-  const link = hands.find((hand) => hand?.kind === "open")?.links[player.followed];
+  const link = marksOf(player.recipe)
+    .map(({ hand }) => hand)
+    .find((hand) => hand?.kind === "open")?.links[player.followed];
   if (!link || !page) return;
   writeAddress(player, false);
   const [slug, query] = link.split("?");

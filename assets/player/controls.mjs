@@ -2,7 +2,7 @@
 /** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
  * fields for choices. They call a function when the reader changes one. */
 
-import { unpack } from "../engine/engine.mjs";
+import { marksOf, unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
 
@@ -128,16 +128,14 @@ const group = ({ group: name, vector }) =>
 
 /** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
  * sets it. @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
-const clicked = ({ views }, name) =>
-  views
-    .flatMap(({ layers }) => layers)
-    .reduce(
-      (most, { hand }) =>
-        hand?.kind === "choose" && hand.choice === name
-          ? Array.from(unpack(hand.numbers)).reduce((a, b) => Math.max(a, b), most)
-          : most,
-      0,
-    );
+const clicked = (recipe, name) =>
+  marksOf(recipe).reduce(
+    (most, { hand }) =>
+      hand?.kind === "choose" && hand.choice === name
+        ? Array.from(unpack(hand.numbers)).reduce((a, b) => Math.max(a, b), most)
+        : most,
+    0,
+  );
 
 /** @typedef {import("../engine/engine.mjs").Choice} Choice */
 /** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */

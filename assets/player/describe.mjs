@@ -2,7 +2,7 @@
 /** The present state of a scene in sentences, which screen readers announce. */
 
 import { h, readable } from "../dom.mjs";
-import { cloudOf } from "../engine/engine.mjs";
+import { sizeOf } from "../engine/engine.mjs";
 import { pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
@@ -126,7 +126,7 @@ function moved({ recipe, usual, params }) {
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud];
-  const n = cloudOf(recipe, recipe.table.cloud).points.shape[0];
+  const n = sizeOf(recipe, recipe.table.cloud);
   const d = points.length / n;
   const i = Math.min(followed, n - 1);
   const numbers = Array.from(points.subarray(i * d, (i + 1) * d), (x) => fixed(x));

@@ -12,7 +12,7 @@
  *   it to a place; follow: keep it there while the clock runs on, to be called in each frame
  */
 
-import { clockOf, parameterOf } from "../engine/engine.mjs";
+import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
 import { eyeOf, flat, onSphere } from "../engine/perspective.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 
@@ -174,9 +174,7 @@ const isPut = ({ params, recipe }, [who, when], point) =>
  * clock's present time on. Does nothing if no mark has a `Relocate`. @param {Player} player @param {number}
  * degrees */
 export function nudge(player, degrees) {
-  const layer = player.recipe.views
-    .flatMap(({ layers }) => layers)
-    .find(({ hand }) => hand?.kind === "relocate");
+  const layer = marksOf(player.recipe).find(({ hand }) => hand?.kind === "relocate");
   if (!layer) return;
   const k = layer.rows.length;
   const { followed, params } = player;

@@ -13,7 +13,7 @@
  *   number}} State
  */
 
-import { cloudOf } from "../engine/engine.mjs";
+import { sizeOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
@@ -125,8 +125,7 @@ const controlNames = (recipe) =>
 
 /** The number of points that can be followed (selected): those of the table's cloud, or of the first cloud.
  * @param {import("../engine/engine.mjs").Recipe} recipe @returns {number} */
-export const pointCount = (recipe) =>
-  cloudOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name).points.shape[0];
+export const pointCount = (recipe) => sizeOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name);
 
 /** Parse a camera: "x,y,z" is its eye, which looks at the origin; "x,y,z,u,v,w" the eye, and the point at
  * which it looks. Null if the text is no camera that a link can have. @param {string} text @returns

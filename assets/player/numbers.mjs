@@ -2,7 +2,16 @@
 /** The part of the page for numbers: readouts, the table of the followed (selected) point at every stage, and
  * tables of fixed words and numbers. */
 
-import { cloudOf, cloudStages, measures, residual, stages, unpack } from "../engine/engine.mjs";
+import {
+  cloudOf,
+  cloudStages,
+  marksOf,
+  measures,
+  residual,
+  sizeOf,
+  stages,
+  unpack,
+} from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
 import { circleSheets, layersOf } from "../engine/sheets.mjs";
@@ -118,7 +127,7 @@ export function numbers(part, recipe, player) {
       : []),
   );
   scrolls().forEach((element, i) => element.scrollTo(places[i] ?? { top: 0 }));
-  const others = recipe.views.some((v) => v.layers.some(follows));
+  const others = marksOf(recipe).some(follows);
   let known = "";
   let marked = -1;
   return (player) => {
@@ -211,7 +220,7 @@ function ofStages(word) {
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
   const name = r.kind === "residual" ? r.a : r.kind === "fate" ? r.keys : r.cloud;
-  const n = count(recipe, name);
+  const n = sizeOf(recipe, name);
   if (r.kind === "residual") {
     const far = residual(ended(player, r.a), ended(player, r.b), n, r.coordinates ?? undefined);
     if (!far || far >= 1e-3) return fixed(far);
@@ -295,7 +304,7 @@ const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
  * @param {import("./player.mjs").Player} player */
 function counted(r, player) {
   const { moment } = player;
-  return `${marked(r, moment).length} of ${count(moment.recipe, r.cloud)}`;
+  return `${marked(r, moment).length} of ${sizeOf(moment.recipe, r.cloud)}`;
 }
 
 /**
@@ -330,10 +339,6 @@ function facts({ title, columns, rows, abouts }) {
 /** The points of a cloud at its last stage. @param {import("./player.mjs").Player} player @param {string}
  * cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
-
-/** The number of points of a cloud. @param {import("../engine/engine.mjs").Recipe} recipe @param {string}
- * cloud @returns {number} */
-const count = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** The head of the followed point's table: one column name for each column, one for each coordinate.
  * @param {import("../engine/engine.mjs").Recipe} recipe */

@@ -2,7 +2,7 @@
 /** The scrubber below a figure: a slider for the progress through the stages, a second slider for the clock
  * (a parameter that plays by itself, such as the training step) if the recipe has one, and the buttons. */
 
-import { clockOf, unpack } from "../engine/engine.mjs";
+import { clockOf, marksOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
 
@@ -192,7 +192,7 @@ function replays(recipe, player) {
   const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
   const buttons = /** @type {HTMLElement[]} */ ([]);
   const places = /** @type {number[]} */ ([]);
-  for (const { hand, role, title } of recipe.views.flatMap(({ layers }) => layers)) {
+  for (const { hand, role, title } of marksOf(recipe)) {
     if (hand?.kind !== "replay") continue;
     const spans = unpack(hand.spans);
     for (let i = 0; i < spans.length; i += 2) {
