@@ -1,5 +1,7 @@
 // @ts-check
-/** DOM helpers for all folders: elements, labels with subscripts, canvases, numbers as text. */
+/** DOM helpers for all folders: elements, labels with subscripts, canvases, downloads, numbers as text. */
+
+const URL_LIFETIME_MS = 60_000; // milliseconds until the URL of a saved file is revoked
 
 /** Create an element with properties, listeners (`onclick` …) and children.
  * @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {Record<string, unknown>} [properties]
@@ -37,6 +39,21 @@ export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** The 2D drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/** An element in which a table scrolls if it is too large, also by the keyboard. @param {string} label
+ * @param {HTMLElement} table */
+export const scrolling = (label, table) =>
+  h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, table);
+
+/** Save what is at a URL as a file. @param {string} href @param {string} name of the file */
+export const download = (href, name) => h("a", { href, download: name }).click();
+
+/** Save data as a file. @param {Blob} data @param {string} name of the file */
+export function saveData(data, name) {
+  const url = URL.createObjectURL(data);
+  download(url, name);
+  setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
+}
 
 /** A number for readers: at most four decimals, 0.30000000000000004 as 0.3; below 0.001 in exponential
  * notation with the mantissa cut to two decimals, 1.239e-5 as 1.23e-5. @param {number} x */

@@ -2,7 +2,7 @@
 /** Record a video of the figure in the browser while it plays from the first to the last stage: in each frame
  * all its panels are copied to one canvas, which a `MediaRecorder` records. */
 
-import { h, pen } from "../dom.mjs";
+import { h, pen, saveData } from "../dom.mjs";
 
 /** Video formats in order of preference. Most programs open H.264 (avc1). An MP4 file for which no codec is
  * named may contain another codec, so this format comes last. */
@@ -16,7 +16,6 @@ const BITS_PER_SECOND = 8e6; // bits per second
 const CHUNK_MS = 100;
 const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
 const MIN_FILM_BYTES = 100; // a smaller file has only a header
-const URL_LIFETIME_MS = 60_000; // milliseconds until the downloaded file's URL is revoked
 
 /** @typedef {typeof FORMATS[number]} Format */
 
@@ -88,7 +87,5 @@ export async function film(player, { type, ending }) {
   if (saved.size < MIN_FILM_BYTES)
     return player.notice("The browser recorded nothing. A smaller window may help.");
   player.notice("");
-  const url = URL.createObjectURL(saved);
-  h("a", { href: url, download: `${player.slug}.${ending}` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
+  saveData(saved, `${player.slug}.${ending}`);
 }

@@ -4,7 +4,7 @@
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
-import { asked, upload } from "../player/upload.mjs";
+import { asked, fileButton, messages, upload } from "../player/upload.mjs";
 
 const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
@@ -16,42 +16,19 @@ const SMALLER =
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;
-  const words = h("p", { role: "alert" }, "");
-  /** Show a message while a request runs, then its error message, or nothing. Returns the server's answer, if
-   * there is one. @param {string} meanwhile @param {Promise<import("../player/upload.mjs").Asked>} request */
-  const answered = async (meanwhile, request) => {
-    words.textContent = meanwhile;
-    const found = await request;
-    words.textContent = found.words;
-    return found.answer;
-  };
-  /** A button that asks for a file, uploads it, and shows it as the first recording (`choice` "own") or as
-   * the second ("other"); and the hidden input that the button presses. @param {string} title
-   * @param {string} choice */
-  const opens = (title, choice) => {
-    const input = h("input", {
-      type: "file",
-      accept: ".safetensors",
-      hidden: true,
-      onchange: async () => {
-        const [file] = input.files ?? [];
-        const answer =
-          file &&
-          (await answered(
-            "Measuring the file …",
-            upload(place, file, Number(part.dataset.maxBytes), SMALLER),
-          ));
-        input.value = "";
-        if (answer?.choices)
-          shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
-      },
+  const { line, answered } = messages();
+  /** Buttons that open a file as the first recording (`choice` "own") or as the second ("other").
+   * @param {string} label @param {string} choice */
+  const opens = (label, choice) =>
+    fileButton(label, ".safetensors", async (file) => {
+      const request = upload(place, file, Number(part.dataset.maxBytes), SMALLER);
+      const answer = await answered(request, "Measuring the file …");
+      if (answer?.choices) shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
     });
-    return [h("button", { type: "button", onclick: () => input.click() }, title), input];
-  };
   const link = (/** @type {string} */ kind) =>
     h("a", { href: `${place}/${ownRecording || recording}.${kind}`, download: "" }, `.${kind}`);
   const remove = async () => {
-    if (await answered("", asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
+    if (await answered(asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
       shown.choose({ own: "", norm: "1" });
   };
   const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
@@ -72,7 +49,7 @@ function offer(part, shown) {
       ? [h("button", { type: "button", onclick: remove }, "Delete the opened recording")]
       : []),
     h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
-    words,
+    line,
   );
 }
 

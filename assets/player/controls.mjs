@@ -105,26 +105,28 @@ export function slider(p, set) {
  * shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
-  const all = new Map(parameters.map((p) => [p.name, slider(p, (value) => set(p.name, value))]));
-  /** @type {Map<string, HTMLElement>} */ const groups = new Map();
-  for (const p of parameters) {
-    if (!groups.has(p.group)) groups.set(p.group, group(p));
-    /** @type {HTMLElement} */
-    (groups.get(p.group)).append(/** @type {ReturnType<typeof slider>} */ (all.get(p.name)).element);
-  }
-  part.replaceChildren(...groups.values());
+  const all = parameters.map((p) => ({ p, ...slider(p, (value) => set(p.name, value)) }));
+  const groups = [...Map.groupBy(all, ({ p }) => p.group).values()];
+  part.replaceChildren(...groups.map(group));
   /** @type {Record<string, number> | undefined} */ let known;
   return (params) => {
     if (params === known) return;
     known = params;
-    for (const [name, { show }] of all) show(params[name]);
+    for (const { p, show } of all) show(params[p.name]);
   };
 }
 
-/** The container for the sliders of a parameter's group: a column under the group's name, or a row beside it.
- * @param {import("../engine/engine.mjs").Parameter} p */
-const group = ({ group: name, vector }) =>
-  h("fieldset", { className: vector ? "group vector" : "group" }, ...(name ? [h("legend", {}, name)] : []));
+/** The container with the sliders of a group of parameters: a column under the group's name, or a row beside
+ * it. @param {{p: import("../engine/engine.mjs").Parameter, element: HTMLElement}[]} members */
+const group = (members) => {
+  const { group: name, vector } = members[0].p;
+  return h(
+    "fieldset",
+    { className: vector ? "group vector" : "group" },
+    ...(name ? [h("legend", {}, name)] : []),
+    ...members.map(({ element }) => element),
+  );
+};
 
 /** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
  * sets it. @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */

@@ -3,7 +3,7 @@
 
 import { h, readable } from "../dom.mjs";
 import { sizeOf } from "../engine/engine.mjs";
-import { pointCount } from "./link.mjs";
+import { changes, pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
 
@@ -107,15 +107,12 @@ function where({ recipe, progress, last }) {
 /** The sentence about choices and parameters that differ from their defaults; "" if none does.
  * @param {import("./player.mjs").Player} player */
 function moved({ recipe, usual, params }) {
-  const chosen = recipe.choices.filter(
-    (c) => c.kind === "one" && String(recipe.chosen[c.name]) !== String(usual[c.name]),
-  );
+  const changed = changes(recipe.chosen, usual);
+  const chosen = recipe.choices.filter((c) => c.kind === "one" && c.name in changed);
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
   // also those whose controls the page does not offer
   const words = [
-    ...chosen.map(
-      (c) => `${plain(c.label)}: ${plain(c.options[recipe.chosen[c.name]] ?? String(recipe.chosen[c.name]))}`,
-    ),
+    ...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[changed[c.name]] ?? changed[c.name])}`),
     ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`),
   ];
   return words.length ? `${words.join(", ")}.` : "";

@@ -3,6 +3,7 @@
  * away in a `details` element. */
 
 import { choices, sliders } from "./controls.mjs";
+import { changes } from "./link.mjs";
 
 /** Fill both parts with the controls of the player's recipe. The folded part opens by itself when a control
  * in it comes to differ from its default, for example by a link or a stop of the tour. @param
@@ -40,9 +41,8 @@ export function controls(player) {
  * {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} foldedPart the recipe
  * with only those choices and parameters that are folded away */
 function unfolds(more, player, foldedPart) {
-  const chosen = foldedPart.choices
-    .filter(({ name }) => String(player.choices[name]) !== String(player.usual[name]))
-    .map(({ name }) => name);
+  const changed = changes(player.choices, player.usual);
+  const chosen = foldedPart.choices.map(({ name }) => name).filter((name) => name in changed);
   /** @type {Record<string, number> | undefined} */ let known;
   return () => {
     if (player.params === known) return;

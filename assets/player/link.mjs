@@ -30,6 +30,16 @@ export function split(search, choices) {
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
 
+/** Those choices that differ from others, such as the defaults, as texts.
+ * @param {Record<string, unknown>} choices @param {Record<string, unknown>} others
+ * @returns {Record<string, string>} */
+export const changes = (choices, others) =>
+  Object.fromEntries(
+    Object.entries(choices)
+      .map(([name, value]) => [name, String(value)])
+      .filter(([name, text]) => text !== String(others[name])),
+  );
+
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
 const MAX_CAMERA_DISTANCE = 100; // of each coordinate from 0, in sides of the axes' cube
 const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at, in the same unit

@@ -18,7 +18,7 @@ import { circleSheets, layersOf } from "../engine/sheets.mjs";
 import { tables } from "./overview.mjs";
 import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
-import { h } from "../dom.mjs";
+import { h, scrolling } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
@@ -111,20 +111,7 @@ export function numbers(part, recipe, player) {
     ...readouts,
     ...tables(recipe.overviews, player),
     ...(recipe.facts ? [facts(recipe.facts)] : []),
-    ...(table
-      ? [
-          h(
-            "div",
-            {
-              className: "scroll",
-              tabIndex: 0,
-              role: "region",
-              "aria-label": "The followed point in numbers",
-            },
-            table,
-          ),
-        ]
-      : []),
+    ...(table ? [scrolling("The followed point in numbers", table)] : []),
   );
   scrolls().forEach((element, i) => element.scrollTo(places[i] ?? { top: 0 }));
   const others = marksOf(recipe).some(follows);
@@ -321,9 +308,8 @@ function facts({ title, columns, rows, abouts }) {
       h("th", { scope: "row" }, name(head, abouts[k])),
       ...rest.map((c) => h("td", {}, typeset(c))),
     );
-  return h(
-    "div",
-    { className: "scroll", tabIndex: 0, role: "region", "aria-label": title },
+  return scrolling(
+    title,
     h(
       "table",
       { className: "facts" },

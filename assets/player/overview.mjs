@@ -2,7 +2,7 @@
 /** The overviews of a recipe: a few lines beside the figure, and a table of all values of a choice, such as
  * the norms of a model. */
 
-import { h } from "../dom.mjs";
+import { h, saveData, scrolling } from "../dom.mjs";
 
 /** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
 
@@ -86,11 +86,7 @@ function made({ title, columns, rows, abouts, csv, choice }, player) {
     );
     said.textContent = done;
   };
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-    h("a", { href: url, download: "norms.csv" }).click();
-    URL.revokeObjectURL(url);
-  };
+  const save = () => saveData(new Blob([csv], { type: "text/csv" }), "norms.csv");
   const element = h(
     "section",
     { className: "overview-table" },
@@ -102,11 +98,7 @@ function made({ title, columns, rows, abouts, csv, choice }, player) {
       h("button", { type: "button", onclick: save }, "Save as CSV"),
       said,
     ),
-    h(
-      "div",
-      { className: "scroll", tabIndex: 0, role: "region", "aria-label": title },
-      h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body),
-    ),
+    scrolling(title, h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body)),
   );
   return { element, show };
 }

@@ -6,7 +6,7 @@
  */
 
 import { calmly } from "../browser.mjs";
-import { read, split, tooLong } from "./link.mjs";
+import { changes, read, split, tooLong } from "./link.mjs";
 import { ask } from "./source.mjs";
 
 /**
@@ -154,10 +154,9 @@ export class RecipeChanges {
     const present = this.#wanted ?? state.choices;
     this.#linkedStop = 0;
     state.call(rest, linked);
-    const changed = Object.entries({ ...state.usual, ...chosen }).filter(
-      ([name, value]) => String(value) !== String(present[name]) && !state.touched(name),
-    );
-    await this.#change(Object.fromEntries(changed));
+    const changed = changes({ ...state.usual, ...chosen }, present);
+    for (const name of Object.keys(changed)) if (state.touched(name)) delete changed[name];
+    await this.#change(changed);
   }
 
   /** Load the recipe for changed choices, if it is another one, and show it; then show the tour's stop that
@@ -174,10 +173,8 @@ export class RecipeChanges {
       ...changed,
     });
     const done = await this.#next(async (stale) => {
-      const present = Object.entries(choices).every(
-        ([name, value]) => String(value) === String(state.choices[name]),
-      );
-      const answer = present ? null : await this.#ask(choices);
+      const other = Object.keys(changes(choices, state.choices)).length > 0;
+      const answer = other ? await this.#ask(choices) : null;
       await grip.free();
       if (stale()) return false;
       this.#wanted = null;

@@ -1,7 +1,7 @@
 // @ts-check
 /** Prepare the figure for printing, and save it as an image file. */
 
-import { h } from "../dom.mjs";
+import { download } from "../dom.mjs";
 import { collage } from "../painter/views.mjs";
 import { color } from "./mount.mjs";
 
@@ -26,10 +26,8 @@ export function print(player, on) {
  * @param {import("./player.mjs").Player} player */
 export async function save(player) {
   const { panels, root, slug } = player;
-  const download = (/** @type {string} */ href, /** @type {string} */ ending) =>
-    h("a", { href, download: `${slug}.${ending}` }).click();
   if (panels.length) {
     const canvas = await collage(panels, color(root, "paper"));
-    download(canvas.toDataURL("image/png"), "png");
-  } else if (root.dataset.still) download(player.picture(), "svg");
+    download(canvas.toDataURL("image/png"), `${slug}.png`);
+  } else if (root.dataset.still) download(player.picture(), `${slug}.svg`);
 }

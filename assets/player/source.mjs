@@ -11,6 +11,8 @@
  *   came
  */
 
+import { changes } from "./link.mjs";
+
 // milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
 const ANSWER_TIMEOUT_MS = 60_000;
 const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
@@ -30,8 +32,7 @@ export function supply(root, give) {
  * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
  * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
-  const other = Object.entries(choices).filter(([name, value]) => String(value) !== String(usual[name]));
-  const query = new URLSearchParams(other).toString();
+  const query = new URLSearchParams(changes(choices, usual)).toString();
   const give = others.get(root);
   const here = root.querySelector(":scope > script.recipes");
   if (give) return { choices, ...(await give(query, signal)) };

@@ -31,14 +31,6 @@ export function moved(p, value, by) {
   return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
 }
 
-/** Group parameters by the symbol of the formula that is dragged to change them; those without a symbol are
- * left out. @param {Parameter[]} parameters */
-export function bySymbol(parameters) {
-  /** @type {Map<string, Parameter[]>} */ const found = new Map();
-  for (const p of parameters) if (p.symbol) found.set(p.symbol, [...(found.get(p.symbol) ?? []), p]);
-  return found;
-}
-
 /** Make those letters of the formula draggable that are symbols of parameters. @param {HTMLElement} formula
  * @param {Parameter[]} parameters those whose controls the page shows
  * @param {import("./player.mjs").Player} player @returns {(() => void)[]} for each symbol, a function to call
@@ -47,7 +39,11 @@ export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
   formula.append(bubble);
-  const shows = [...bySymbol(parameters)].map(([symbol, own]) =>
+  const bySymbol = Map.groupBy(
+    parameters.filter(({ symbol }) => symbol),
+    ({ symbol }) => symbol,
+  );
+  const shows = [...bySymbol].map(([symbol, own]) =>
     handle(
       letters.filter((l) => l.textContent === symbol),
       own,

@@ -6,8 +6,9 @@
 
 import { shared } from "../globals.mjs";
 import { h, whole } from "../dom.mjs";
+import { changes } from "./link.mjs";
 import { poll } from "./poll.mjs";
-import { asked, upload } from "./upload.mjs";
+import { asked, fileButton, messages, upload } from "./upload.mjs";
 
 const QUIET_MS = 3000; // milliseconds without an answer, after which the page says so
 const NO_ANSWER_TEXT =
@@ -218,12 +219,7 @@ function free(name) {
 /** The choices that differ from those with which the training began, with their present values. */
 function changed() {
   const { choices, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
-  const now = Object.entries(shown.choices);
-  return Object.fromEntries(
-    now
-      .map(([name, value]) => [name, String(value)])
-      .filter(([name, text]) => text !== String(choices[name])),
-  );
+  return changes(shown.choices, choices);
 }
 
 /** Ask the worker, with the next poll, to make its pictures for these changed choices.
@@ -313,29 +309,12 @@ async function toEnd(shown, choices) {
 function files(part, shown) {
   const { run, seed } = shown.choices;
   const place = shown.root.dataset.run;
-  const words = h("p", { role: "alert" });
-  const open = h("input", {
-    type: "file",
-    accept: ".npz",
-    hidden: true,
-    onchange: async () => {
-      const [file] = open.files ?? [];
-      const query = new URLSearchParams(
-        Object.entries(shown.choices).filter(([name, value]) => String(value) !== String(shown.usual[name])),
-      );
-      const answer =
-        file &&
-        (await answered(upload(`${place}/${shown.slug}?${query}`, file, Number(part.dataset.maxBytes))));
-      open.value = "";
-      if (answer?.choices) shown.choose({ net: "", ...answer.choices });
-    },
-  });
-  /** Wait for a request, and show its error message, or none; returns the answer, if there is one.
-   * @param {Promise<import("./upload.mjs").Asked>} request */
-  const answered = async (request) => {
-    const found = await request;
-    words.textContent = found.words;
-    return found.answer;
+  const { line, answered } = messages();
+  const open = async (/** @type {File} */ file) => {
+    const query = new URLSearchParams(changes(shown.choices, shown.usual));
+    const url = `${place}/${shown.slug}?${query}`;
+    const answer = await answered(upload(url, file, Number(part.dataset.maxBytes)));
+    if (answer?.choices) shown.choose({ net: "", ...answer.choices });
   };
   const carry = async () => {
     const answer = await answered(asked(`${place}/${run}/net?seed=${seed}`));
@@ -356,13 +335,8 @@ function files(part, shown) {
           ),
         ]
       : []),
-    h(
-      "button",
-      { type: "button", title: "A downloaded run (.npz)", onclick: () => open.click() },
-      "Open a run …",
-    ),
-    open,
-    words,
+    ...fileButton("Open a run …", ".npz", open, "A downloaded run (.npz)"),
+    line,
   );
 }
 

@@ -1,6 +1,8 @@
 // @ts-check
-/** Requests that send a reader's files to the server, with a size limit, and with error messages for readers.
- */
+/** Requests that send a reader's files to the server, with a size limit, and with error messages for readers;
+ * and what a page needs for them: a button that asks for a file, and a line for messages. */
+
+import { h } from "../dom.mjs";
 
 const NO_ANSWER_TEXT = "The server does not answer.";
 const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) * 10) / 10;
@@ -41,4 +43,34 @@ export async function asked(url, options = {}, meant = {}) {
   return reply?.ok && body
     ? { answer: body, words: "" }
     : { words: body?.error ?? meant[reply?.status ?? 0] ?? NO_ANSWER_TEXT };
+}
+
+/** A button that asks for a file, followed by the hidden input that it presses. @param {string} label
+ * @param {string} accept the ending of the file's name @param {(file: File) => Promise<void>} open called
+ * with the file @param {string} [title] of the button @returns {HTMLElement[]} */
+export function fileButton(label, accept, open, title = "") {
+  const input = h("input", {
+    type: "file",
+    accept,
+    hidden: true,
+    onchange: async () => {
+      const [file] = input.files ?? [];
+      if (file) await open(file);
+      input.value = ""; // so that the same file can be opened again
+    },
+  });
+  return [h("button", { type: "button", title, onclick: () => input.click() }, label), input];
+}
+
+/** A line for messages about requests; and a function that waits for a request, shows its error message or
+ * none, and returns the answer, if there is one. It can show another message while the request runs. */
+export function messages() {
+  const line = h("p", { role: "alert" });
+  const answered = async (/** @type {Promise<Asked>} */ request, meanwhile = "") => {
+    line.textContent = meanwhile;
+    const { answer, words } = await request;
+    line.textContent = words;
+    return answer;
+  };
+  return { line, answered };
 }
