@@ -1,4 +1,7 @@
-"""Plan which norms of a PyTorch model fold exactly into neighbouring layers; `conversion` folds them."""
+"""Plan which norms of a PyTorch model can be folded exactly into neighbouring layers.
+
+The module `conversion` carries such a plan out for a checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,25 @@ def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
 
     args, kwargs: the inputs of this call of the model. The plan is confirmed numerically.
     """
-    model = getattr(model, "_orig_mod", model)  # the module within a compiled one
+    model = getattr(model, "_orig_mod", model)  # the original module, if this one is compiled
     return confirmed(model, drafted(model, args, kwargs), args, kwargs)
 
 
 def drafted(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Draft:
-    """The plan before it is confirmed numerically, which needs memory for copies of the model in float64."""
+    """The plan for a model before it is confirmed numerically.
+
+    Unlike `plan`, this needs no memory for copies of the model in float64.
+    """
     own = dict(model.named_parameters(remove_duplicate=False))
     graph = trace(model, args, kwargs)
     return draft(graph, own.__getitem__, lambda path: type(model.get_submodule(path)).__name__)
 
 
 def centring(model: Any, *args: Any, **kwargs: Any) -> dict[str, tuple[str, str]]:
-    """For each norm by path: whether its centring folds, and why: the argument `verdicts` of `record`."""
+    """For each norm, by path: whether its centring folds ("yes", "no" or "unknown"), and the reason.
+
+    This function serves as the argument `verdicts` of `record`.
+    """
     return {
         norm.name: (norm.centring.verdict, norm.centring.reason)
         for norm in plan(model, *args, **kwargs).norms

@@ -1,9 +1,9 @@
 """The certificate of a conversion: outputs of two checkpoints compared on the same text, in three precisions.
 
-The converted model passes if in each precision its largest difference from the original is at most
-`MAX_ROUNDING_RATIO` times the largest difference that rounding alone causes. The latter is measured with the
-original model, run in another precision, with another text in its batch, and with weights changed at random
-by up to half a machine epsilon of their size.
+In each precision, the largest difference between the two models' outputs is compared with the largest
+difference that rounding alone causes. The conversion passes if the first is at most `MAX_ROUNDING_RATIO`
+times the second. The second is measured with the original model: it runs in another precision, with another
+text in its batch, and with weights changed at random by up to half a machine epsilon of their size.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from learning.convert.forward import Inputs, output
 from learning.convert.samples import Sample
 
 PRECISIONS = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
-MAX_ROUNDING_RATIO = 10  # allowed difference, in differences that rounding alone causes
-MAX_FOLD_ERROR = 1e-10  # of the largest output, in float64 with weights that are not rounded yet
+MAX_ROUNDING_RATIO = 10  # allowed difference, as a multiple of the difference that rounding alone causes
+MAX_FOLD_ERROR = 1e-10  # share of the largest output; in float64, before weights are rounded
 
 
 @dataclass
 class Difference:
-    """The difference of two models' outputs: the largest over all positions, and the mean KL in nats."""
+    """The difference between two models' outputs: the largest, and the mean KL divergence in nats.
+
+    The KL divergence and `same_choice` are None for models whose outputs are not logits.
+    """
 
     largest: float = 0.0
     kl: float | None = None
@@ -72,7 +75,7 @@ class Tally:
 
 @dataclass
 class Precision:
-    """The measurements in one precision, and the largest difference that passes (`bound`)."""
+    """The measurements in one precision; `bound` is the largest difference that passes."""
 
     difference: Difference
     loss_before: float | None
@@ -97,7 +100,7 @@ class Certificate:
     read: dict[str, Any]
     precisions: dict[str, Precision]
     fold: Difference | None = None
-    means: dict[str, float] = field(default_factory=dict)  # by norm: its inputs' largest |μ| over max |x|
+    means: dict[str, float] = field(default_factory=dict)  # by norm: largest max |μ| / max |x| of its inputs
     norms: list[dict[str, Any]] = field(default_factory=list)
     cost: list[dict[str, Any]] = field(default_factory=list)
     software: dict[str, str] = field(
@@ -118,10 +121,10 @@ def certify(
     exact: Load | None = None,
     centred: Collection[str] = (),
 ) -> Certificate:
-    """Compare two checkpoints on samples; returns the certificate, passed or refused.
+    """Compare two checkpoints on samples, and return the certificate, passed or refused.
 
     about     describes the text in the certificate
-    exact     the converted weights before they were rounded, if known
+    exact     the converted weights before they were rounded to their stored dtype, if known
     centred   norms of the converted model whose inputs must have mean 0
 
     Raises NotConverted if one of the models cannot be run.
@@ -137,9 +140,9 @@ def certify(
 
 
 class _Comparison:
-    """The measurements of two checkpoints, sample by sample. exact, centred: as in `certify`.
+    """The measurements of two checkpoints, collected sample by sample.
 
-    predicts: whether the outputs are logits.
+    exact, centred: as in `certify`. predicts: whether the outputs are logits.
     """
 
     def __init__(
@@ -161,13 +164,13 @@ class _Comparison:
         self.largest, self.means = 0.0, dict.fromkeys(centred, 0.0)
 
     def passes(self, samples: int) -> int:
-        """The number of forward passes for this many samples."""
+        """The number of forward passes that `samples` samples take."""
         return samples * (2 * len(PRECISIONS) + (self.exact is not None)) + len(PRECISIONS) + 1
 
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
-        """Run both models on a sample, in each precision.
+        """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        rounding: whether to run the original also with changed weights and with other text in its batch.
+        rounding: whether to run also the original with changed weights and with another text in its batch.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -208,7 +211,7 @@ class _Comparison:
 
 
 class _Tallies:
-    """Running sums over samples in one precision: of differences, of those from rounding, and of losses."""
+    """Running sums over samples in one precision: of the models' differences, rounding, and losses."""
 
     def __init__(self, predicts: bool) -> None:
         self.difference = Tally(predicts=predicts)
@@ -243,7 +246,10 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """The output for inputs that run in one batch with a reversed copy of themselves, as with other text."""
+    """The output for inputs that run in one batch with a reversed copy of themselves.
+
+    The copy stands for another text in the same batch, which changes only the rounding.
+    """
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
         for name, each in inputs.items()
@@ -253,9 +259,9 @@ def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, 
 
 
 def _jittered(source: Checkpoint) -> Load:
-    """The weights of a checkpoint, each changed at random by up to half a machine epsilon of its size.
+    """A loader of a checkpoint's weights, each changed at random by up to half a machine epsilon of its size.
 
-    The machine epsilon is that of the dtype in which the weight is stored.
+    It is the machine epsilon of the dtype in which the weight is stored.
     """
 
     def jittered(name: str) -> Any:
@@ -290,15 +296,15 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 
 @contextmanager
 def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
-    """While the block runs, keep in `means` each norm's largest max |μ| / max |x| of its input vectors.
+    """While the block runs, update `means[name]`, the largest max |μ| / max |x| of the inputs of each norm.
 
-    The keys of `means` are the norms.
+    Here μ are the means of the vectors x of one input. The keys of `means` are the norms' names.
     """
 
     def heard(name: str) -> Any:
         def hear(module: Any, args: Any, kwargs: Any) -> None:
             x, size = next(iter((*args, *kwargs.values()))), getattr(module, "weight", None)
-            axis = 1 if size is not None and size.shape[-1] != x.shape[-1] else -1  # channels first
+            axis = 1 if size is not None and size.shape[-1] != x.shape[-1] else -1  # 1: channels first
             found = (x.mean(axis).abs().max() / x.abs().max()).item()
             means[name] = max(means[name], found)
 
@@ -317,7 +323,7 @@ def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
 def _reason(
     measured: Mapping[str, Precision], fold: Difference | None, largest: float, means: Mapping[str, float]
 ) -> str:
-    """Why a certificate must be refused; "" if it passes."""
+    """The reason why a certificate must be refused; "" if it passes."""
     for name, mean in means.items():
         if not mean <= MAX_FOLD_ERROR:
             return (

@@ -1,4 +1,4 @@
-"""Write a certificate of a conversion as files: JSON for programs, and a text page for people."""
+"""Write the certificate of a conversion as files: JSON for programs, and a text page for people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def _finite(found: Any) -> Any:
 
 
 def text(certificate: Certificate) -> str:
-    """The certificate as a text page: verdict, files, differences in each precision, norms, and costs."""
+    """The certificate as a text page: verdict, files, differences in each precision, norms, and costs.
+
+    Costs are the changes of the output if a centring that does not fold is dropped (`cost.costs`).
+    """
     lines = [f"{certificate.verdict}: {certificate.reason}", ""]
     for title, one in (("original", certificate.original), ("converted", certificate.converted)):
         lines.append(f"{title:10} {one['name']} ({one['architecture']})")

@@ -1,6 +1,6 @@
-"""Read a Hugging Face checkpoint tensor by tensor, and write one shard by shard.
+"""Read a Hugging Face checkpoint tensor by tensor, and write a new one shard by shard.
 
-Tensors are views of memory-mapped files, so a model may be larger than memory.
+Tensors are views of memory-mapped files, so that a model may be larger than memory.
 """
 
 from __future__ import annotations
@@ -37,15 +37,12 @@ MAX_REASON_LENGTH = 300
 
 
 class NotConverted(ValueError):
-    """A model that cannot be read, run or converted; the message says why in one line."""
+    """Raised for a model that cannot be read, run or converted, with a one-line message that says why."""
 
 
 @contextmanager
 def one_line_errors(what: str) -> Iterator[None]:
-    """Turn any exception in the block into a NotConverted with a message of one line.
-
-    what: the beginning of this line.
-    """
+    """Turn any exception in the block into NotConverted, with a one-line message that begins with `what`."""
     try:
         yield
     except NotConverted:
@@ -56,11 +53,11 @@ def one_line_errors(what: str) -> Iterator[None]:
 
 
 class Checkpoint:
-    """A model checkpoint: by name on the Hugging Face hub, in a folder, or in a GGUF file.
+    """A model checkpoint, given by a name on the Hugging Face hub, a folder, or a GGUF file.
 
     config, architecture   the configuration and the class of the model
-    shards                 for each file, the names of its tensors in the model
-    ties                   for each tensor that is not stored but tied to a stored one, the name of the latter
+    shards                 for each file, the names (in the model) of the tensors that it stores
+    ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.
@@ -85,7 +82,7 @@ class Checkpoint:
             if self._options or not self._mapped(outline, state):
                 self._read_whole(parameters)
             self.ties = self._tied(parameters)
-            for each in set(state) - set(parameters):  # buffers, which older files may lack
+            for each in set(state) - set(parameters):  # buffers, which may be missing in older files
                 if each not in self:
                     self._whole[each] = state[each]
             missing = [each for each in parameters if each not in self]
@@ -96,7 +93,10 @@ class Checkpoint:
         return name in self.ties or name in self._stored or name in self._whole
 
     def load(self, name: str) -> Any:
-        """A tensor by its name in the model; for an output layer tied to the embedding, the embedding's."""
+        """The tensor with this name in the model.
+
+        For a tied tensor, it is the stored tensor to which it is tied.
+        """
         name = self.ties.get(name, name)
         if name in self._whole:
             return self._whole[name]
@@ -104,11 +104,11 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """The name that a tensor of the model has in its file. In older files it may be another one."""
+        """The name that a tensor of the model has in its file; older files use other names than the model."""
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
-        """The model without weights: its parameters are on the "meta" device, its buffers are in memory."""
+        """The model without weights: parameters are on the "meta" device, but buffers are in memory."""
         with _parameters_on_meta():
             model = self.architecture._from_config(copy.deepcopy(self.config), dtype=dtype)
             strict.replace_norms(model)
@@ -116,7 +116,7 @@ class Checkpoint:
         return model.eval()
 
     def model(self) -> Any:
-        """The model with its weights, memory-mapped: they are read from the disk when they are used."""
+        """The model with memory-mapped weights, which are read from the disk when they are first used."""
         model = self.outline(self.config.dtype or torch.float32)
         state = model.state_dict(keep_vars=True)
         weights = {name: self.load(name).to(own.dtype) for name, own in state.items()}
@@ -140,9 +140,9 @@ class Checkpoint:
         return {path.name: _sha256(path) for path in self.files}
 
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
-        """Memory-map the weight files, and note which of them has each tensor of the model.
+        """Memory-map the weight files, and note which file has which tensor of the model.
 
-        False if tensors of the model are computed from stored ones, so that they cannot be mapped.
+        Returns whether this works. It does not if the model computes some of its tensors from stored ones.
         """
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
@@ -199,9 +199,9 @@ def write(
 ) -> None:
     """Write a copy of the checkpoint `source` in which each tensor is `tensor(name)`, in its original dtype.
 
-    added     names of new tensors, each with an existing one whose file and dtype it gets
+    added     names of new tensors, each with an existing tensor, whose file and dtype it gets
     dropped   names of tensors that are left out
-    config    entries of the configuration that change
+    config    entries of the configuration to change
     """
     _copy_small_files(source, folder, config)
     shards = {file: list(names) for file, names in source.shards.items()}
@@ -228,9 +228,9 @@ def write(
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Write a folder atomically: yields a temporary folder, which is renamed to `out` at the block's end.
+    """Write a folder atomically: yields a temporary folder, which becomes `out` at the end of the block.
 
-    If the block fails, the temporary folder is removed.
+    If the block fails, the temporary folder is removed. Raises NotConverted if `out` exists.
     """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
@@ -245,7 +245,7 @@ def replacing(out: Path) -> Iterator[Path]:
 
 
 def quiet() -> None:
-    """Silence the libraries' warnings and progress bars, because the command prints its own."""
+    """Silence the warnings and progress bars of the libraries, because our command shows its own."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

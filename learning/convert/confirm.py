@@ -1,4 +1,4 @@
-"""Confirm a folding plan numerically: fold a copy of the model in float64, and compare the outputs."""
+"""Confirm a folding plan numerically: fold a copy of the model in float64 and compare the outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learning.recording.recorder import copied_arguments
 Tensor = Any
 NARROW_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 FLOAT64_COPIES = 2  # copies of the model in memory at the same time
-MAX_ROUNDING_RATIO = 32  # allowed difference, in differences that one rounding of each parameter causes
+MAX_ROUNDING_RATIO = 32  # allowed difference, as a multiple of what `rounding` measures
 
 
 class Float64(TorchDispatchMode):
@@ -43,10 +43,10 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """`torch._grouped_mm` for float64, which PyTorch's own lacks.
+    """The function `torch._grouped_mm` for float64, for which PyTorch does not implement it.
 
-    The rows of a (n, k) are cut at `ends` into pieces; each is multiplied by its own matrix of b (pieces, k,
-    m).
+    The rows of `a` (n, k) are cut at `ends` into pieces. Each piece is multiplied by its own matrix of `b`
+    (pieces, k, m).
     """
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
@@ -58,7 +58,7 @@ def in_float64(given: Any) -> Any:
 
 
 def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """The floating-point tensors in the output of a float64 model, computed in float64 throughout."""
+    """The floating-point tensors in a float64 model's output, with every step computed in float64."""
     with evaluating(model), Float64():
         return floating_point_tensors(model(*in_float64(args), **in_float64(kwargs)))
 
@@ -69,7 +69,7 @@ def floating_point_tensors(found: Any) -> list[Tensor]:
 
 
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The relative difference of two models' outputs: max |a − b| / max |a|, the largest over all outputs."""
+    """The relative difference max |a − b| / max |a| of two models' outputs; for several, the largest."""
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
         for a, b in zip(one, other, strict=True)
@@ -79,9 +79,10 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """How much outputs differ if each parameter changes at random by up to a machine epsilon.
+    """The difference of a model's outputs after each parameter changed at random by up to a machine epsilon.
 
-    before: the outputs without the change. Returns at least one machine epsilon (of float64).
+    It is relative, as is the change of the parameters. before: the outputs without the change. The result is
+    at least the machine epsilon of float64.
     """
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
@@ -93,9 +94,10 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-    """The plan with the folds that keep the outputs of a float64 copy of the model the same up to rounding.
+    """The plan with only those folds that leave a float64 copy's outputs unchanged up to rounding.
 
-    The verdict on other folds becomes "unknown". So does every verdict if memory is short or float64 fails.
+    The verdict on the other folds becomes "unknown". So does every verdict if there is too little memory, or
+    if the model does not run in float64.
     """
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:

@@ -1,8 +1,8 @@
-"""Which modules write a norm's input, found from the additions of one forward pass.
+"""Find which modules write a norm's input, from the additions in one forward pass.
 
-The input of a norm in a residual stream is a sum. Its summands are the operands of the additions that made
-it. The mean of the sum is the sum of the summands' means, and each coordinate of the sum is the sum of their
-coordinates, so each summand has a share in it.
+In a residual stream, the input of a norm is a sum; its summands are the operands of the additions that made
+it. The mean of the sum is the sum of the summands' means, so each summand has a share in the mean. In the
+same way, each summand has a share in every coordinate.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from learning.recording.sources import Sources
 Tensor = Any
 PROBABILITY_OPS = {"_softmax", "_safe_softmax"}
 MATRIX_PRODUCT_OPS = {"bmm", "mm", "baddbmm"}
-SUM_ROUNDINGS = 32  # how much the summands' sum may differ, in machine epsilons of their largest number
+SUM_ROUNDINGS = 32  # allowed error of the summands' sum, in machine epsilons of their largest number
 
 
 class Summands(Tracer):
-    """A tracer that also keeps the tensors that are added, and the inputs of norms."""
+    """A tracer that also keeps the tensors that are added, and the input tensors of norms."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -49,7 +49,7 @@ class Summands(Tracer):
     def summands(self, value: Value) -> list[Value]:
         """The summands of a value: the operands of the additions that made it, at any depth.
 
-        [value] if it is no sum.
+        [value] if it was not made by an addition.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
@@ -59,7 +59,7 @@ class Summands(Tracer):
         return [part for each in call.args for part in self.summands(each)]
 
     def kind(self, value: Value) -> str:
-        """The kind of module, one of `sources.KINDS`, that wrote this summand."""
+        """The kind of module that wrote this summand, one of `sources.KINDS`."""
         origin = _origin(value)
         if origin not in self.kinds:
             self.kinds[origin] = self._kind(origin)
@@ -81,7 +81,7 @@ class Summands(Tracer):
         return "MLP" if read else "embedding"
 
     def _reads_stream(self, call: Call | None) -> bool:
-        """Whether a call is a norm whose input is a residual stream: a sum, or the embedding alone."""
+        """Whether a call is a norm that reads a residual stream: a sum, or the embedding alone."""
         if call is None or call.op != NORM:
             return False
         x = call.args[0]
@@ -91,11 +91,11 @@ class Summands(Tracer):
 def contributions(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Mapping[Place, int]
 ) -> dict[Place, tuple[Sources, Sources]]:
-    """For each norm's input, which modules write its mean, and one dimension of its longest vector.
+    """For each norm: which modules write its input's mean, and one coordinate of its longest input vector.
 
-    dimensions: this dimension for each norm, by the norm's path and the number of its call in a pass. Padding
-    marked by an `attention_mask` is left out. So are norms whose input is not such a sum, or which do not act
-    along the last axis.
+    dimensions: the index of this coordinate for each norm, by the norm's path and the number of its call in a
+    pass. Padding marked by an `attention_mask` is left out. The result lacks norms that do not read a
+    residual stream, and norms that do not act along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -118,9 +118,9 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """For each summand of x, its kind and module; and the summands as a tensor (parts, n, d).
+    """The kind and module of each summand of x, and the summands themselves as a tensor (parts, n, d).
 
-    None if x is no sum, or is not equal to the sum of the kept summands up to rounding.
+    None if x is not a residual stream, or differs from the sum of the kept summands by more than rounding.
     """
     whole, values = tracer.kept[x], tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
@@ -158,7 +158,7 @@ def _sources(written: Sequence[tuple[str, str]], numbers: Tensor, whole: Tensor)
 
 
 def _origin(value: Value) -> Value:
-    """The value that this one is a view or copy of; the value itself if it is neither."""
+    """The value of which this one is a view or a copy; the value itself if it is neither."""
     while value.call is not None and value.call.op in (COPY_OPS | VIEW_OPS) - {"copy"}:
         value = value.call.args[0]
     return value
@@ -170,7 +170,7 @@ def _module(value: Value) -> str:
 
 
 def _attends(call: Call) -> bool:
-    """Whether a call is attention, or a matrix product with the output of a softmax."""
+    """Whether a call is an attention operator, or a matrix product with the output of a softmax."""
     if "attention" in call.op:
         return True
     return call.op in MATRIX_PRODUCT_OPS and any(_are_probabilities(each) for each in call.inputs)
@@ -183,7 +183,7 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """A mask of the vectors of x that are not padding; None if the attention mask does not fit x."""
+    """Which vectors of x are not padding, as a mask; None if there is no attention mask that fits x."""
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
     return mask.reshape(-1).bool() if fits else None

@@ -1,4 +1,4 @@
-"""Convert a checkpoint: fold its norms, write the result, and certify it. Or certify two checkpoints."""
+"""Convert a checkpoint: fold its norms, write the result, and certify it; or certify any two checkpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from learning.convert.plan import Plan
 from learning.convert.samples import DEFAULT_TEXT, MEDIA, Sample, samples
 from learning.recording.known import Known, NotKnown, known
 
-POST_LN_REASON = "the residual is the output of"  # beginning of the planner's reason in a post-LN model
+POST_LN_REASON = "the residual is the output of"  # how the planner's reason begins in a post-LN model
 
 
 def convert(
@@ -50,18 +50,18 @@ def convert(
         A safetensors file with the images or sound that both models read, by argument name, such as
         `pixel_values`; by default these are random.
     strict : bool
-        Replace each LayerNorm that needs no centring any more by `torch.nn.RMSNorm`. The file `load.py` in
-        the folder loads such a model.
+        Replace each LayerNorm whose centring was folded by `torch.nn.RMSNorm`. The file `load.py` in the
+        folder loads such a model.
     partly : bool
         Write the model even if half of its norms or more cannot be folded.
     norms : sequence of str
-        Patterns of names, such as "h.1.*": measure only for these norms what dropping their centring would
-        cost; by default for all.
+        Patterns of names, such as "h.1.*". For these norms, or by default for all, it is measured how outputs
+        change if a centring that does not fold is dropped.
 
     Returns
     -------
     Certificate
-        It has passed; `certificate.json` and `certificate.txt` in the folder contain it.
+        The certificate, which has passed. The folder has it as `certificate.json` and `certificate.txt`.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def certify(
 
 
 class Refused(NotConverted):
-    """Raised for a conversion whose certificate is refused; nothing was written."""
+    """Raised if the certificate of a conversion is refused; then nothing was written."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(f"nothing was written, for the certificate is refused: {certificate.reason}")
@@ -153,7 +153,10 @@ class Refused(NotConverted):
 
 
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
-    """Raise NotConverted if no norm folds, or, unless `partly`, if half of the norms or more do not fold."""
+    """Raise NotConverted if converting is of little use.
+
+    This is so if no norm folds, or if half of the norms or more do not fold and `partly` is False.
+    """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
     if count > len(left) and (partly or 2 * len(left) < count):
@@ -173,11 +176,11 @@ def check_worth(name: str, plan: Plan, partly: bool) -> None:
 def write_folded(
     source: Checkpoint, plan: Plan, folder: Path, replaced: Mapping[str, Mapping[str, Any]]
 ) -> Checkpoint:
-    """Write the folded model to `folder`, and return it as a checkpoint.
+    """Write the folded model to `folder`, and return it as a `Checkpoint`.
 
-    replaced: LayerNorms that become RMSNorms, in the format of `load.py`.
+    replaced: the LayerNorms that become RMSNorms, in the format that `load.py` reads from config.json.
     """
-    added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all names at once
+    added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all at once
     config: dict[str, Any] = {"tie_word_embeddings": False} if added else {}
     dropped = {f"{name}.weight" for name, norm in replaced.items() if not norm["gain"]}
     dropped |= {f"{name}.bias" for name, norm in replaced.items() if not norm["shift"]}
@@ -193,7 +196,10 @@ def _exact(plan: Plan, source: Checkpoint) -> Load:
 
 
 def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
-    """The LayerNorms whose centring folds, as `load.py` reads them: size, ε, and whether γ and β are kept."""
+    """The LayerNorms whose centring folds, by name, in the format of `load.py`.
+
+    Each has a size, ε, and whether a gain γ and a shift β are left after folding.
+    """
     found = {}
     for each in plan.norms:
         module = model.get_submodule(each.name)
@@ -217,9 +223,9 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def _last_axis(norm: Known) -> bool:
-    """Whether a LayerNorm normalises each vector of its input's last axis alone.
+    """Whether a LayerNorm normalises each vector of its input's last axis separately.
 
-    If γ has two axes, the first is then that of attention heads.
+    If so and γ has two axes, the first of them is the axis of attention heads.
     """
     return norm.norm.groups == prod(norm.axes[:-1])
 

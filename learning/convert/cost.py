@@ -1,4 +1,4 @@
-"""The change of a model's outputs if a LayerNorm whose centring cannot be folded dropped it, norm by norm."""
+"""The cost of dropping a LayerNorm's centring that cannot be folded: how the outputs change, norm by norm."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from tqdm import tqdm
 from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
-MAX_SAMPLES = 1  # each takes a forward pass for every norm, and two more
+MAX_SAMPLES = 1  # each sample takes n + 2 forward passes for n norms
 
 
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """KL, loss and output change without centring, for each norm alone and for all at once (see `effects`).
+    """The KL divergence, and the changes of loss and output, without centring (see `effects`).
 
-    patterns: measure only norms whose names match one, such as `h.1.*`. Only the first MAX_SAMPLES samples
-    are read. [] if no norm matches, or if the model's output is not understood.
+    They are measured for each norm alone and for all at once, on the first MAX_SAMPLES samples. patterns:
+    measure only norms whose names match one of these, such as `h.1.*`. [] if no norm matches, or if the
+    model's output is not understood.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:
@@ -30,7 +31,7 @@ def costs(
     with tqdm(total=passes, desc="dropping centring", unit=" passes", disable=None) as bar:
         try:
             found = effects(model, batches, chosen, tell=lambda _: bar.update())
-        except UnknownOutput:  # like CLIP's
+        except UnknownOutput:  # for example CLIP's
             return []
     return [
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}

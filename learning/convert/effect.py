@@ -1,7 +1,7 @@
 """The effect of centring on a model's predictions: an ablation that toggles the centring of each norm.
 
-Needs PyTorch. To toggle means: a LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε);
-an RMSNorm gets centring. γ, β and ε stay the same, and nothing is retrained.
+A LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε). An RMSNorm gets centring. γ, β
+and ε stay the same, and nothing is retrained. Needs PyTorch.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import torch
 
 from learning.recording.known import Known, NotKnown, known
 
-ALL_NORMS = "all norms"  # key of the effect of all norms changed at once
-NO_TARGET = -100  # PyTorch's label of positions that the loss ignores
-PREDICTIONS_PER_CHUNK = 128  # predictions compared at a time, to limit memory with a large vocabulary
+ALL_NORMS = "all norms"  # key in `effects` for all norms changed at once
+NO_TARGET = -100  # label that PyTorch's loss ignores
+PREDICTIONS_PER_CHUNK = 128  # number of predictions compared at once; limits memory for a large vocabulary
 Batch = Mapping[str, Any]  # the keyword arguments of one call; with `labels` the model returns its loss
 
 
@@ -29,11 +29,11 @@ class UnknownOutput(ValueError):
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a change of norms on a model's outputs.
+    """The effect on a model's outputs of changing some of its norms.
 
     kl      the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits
-    loss    the changed model's loss minus the model's; NaN for batches without labels
-    change  ‖y' − y‖/‖y‖ over all outputs y: logits, or hidden states for a model without logits
+    loss    the loss of the changed model minus that of the original; NaN for batches without labels
+    change  ‖y' − y‖/‖y‖, where y are all outputs: logits, or hidden states for a model without logits
     """
 
     kl: float
@@ -43,7 +43,7 @@ class Effect:
 
 @dataclass
 class _Sums:
-    """The sums over batches that one change of norms adds up, from which its `Effect` is made."""
+    """Running sums over batches for one change of norms, from which its `Effect` is computed."""
 
     predictions: int = 0
     labels: int = 0
@@ -66,12 +66,12 @@ def effects(
     norms: Sequence[str] | None = None,
     tell: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Effect]:
-    """The effect of toggling the centring of each norm alone, by path, and of all at once (key ALL_NORMS).
+    """The effect of toggling each norm's centring alone, by path, and of toggling all (key ALL_NORMS).
 
     model: its output must have `logits` or `last_hidden_state`. norms: module paths, where `path#k` is the
     k-th call of a module in a pass; None: all recognised norms. tell: progress callback, called with the
-    number of finished forward passes; each batch takes two more than there are norms. Padding is left out.
-    Raises NotKnown for a path that is no norm.
+    number of finished forward passes; each batch takes n + 2 passes for n norms. Padding is left out. Raises
+    NotKnown for a path that is no norm.
     """
     found = recognised(model, norms)
     changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}
@@ -89,10 +89,10 @@ def effects(
 
 
 def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
-    """The norms with the given paths, or all that are recognised if `norms` is None, by path.
+    """The recognised norms of a model by path: those at the given paths, or all if `norms` is None.
 
-    For given paths: raises NotKnown for a module that is no recognised norm, and KeyError for a path without
-    a module.
+    For given paths, it raises NotKnown if a module is not a recognised norm, and KeyError if there is no
+    module.
     """
     modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
     found: dict[str, Known] = {}
@@ -112,7 +112,10 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 @contextmanager
 def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """Toggle the centring of these norms while the block runs. Keys: paths, or `path#k` for the k-th call."""
+    """Toggle the centring of the norms while the block runs.
+
+    Keys are paths, or `path#k` for the k-th call in a pass.
+    """
     handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
 
     def start(*_: Any) -> None:
@@ -138,7 +141,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """The output for x of the norm without its centring, or of an RMSNorm with centring added."""
+    """The output for x of the norm without its centring; or, for an RMSNorm, with centring added."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))
@@ -150,13 +153,16 @@ def toggled(recognised: Known, x: Any) -> Any:
 
 
 def divergence(before: Any, after: Any) -> float:
-    """The sum over rows of KL(softmax before ‖ softmax after), in nats."""
+    """The sum over rows of KL(softmax(before) ‖ softmax(after)), in nats."""
     one, other = before.log_softmax(-1), after.log_softmax(-1)
     return float((one.exp() * (one - other)).sum())
 
 
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
-    """Add the difference of the model's output (`own`) and the changed model's (`other`) to `sums`."""
+    """Add to `sums` the difference of two outputs for one batch.
+
+    own: the output of the model; other: the output of the changed model.
+    """
     has_logits = getattr(own, "logits", None) is not None
     if not has_logits and getattr(own, "last_hidden_state", None) is None:
         raise UnknownOutput(f"{type(own).__name__} has neither logits nor last_hidden_state")

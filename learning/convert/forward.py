@@ -17,11 +17,11 @@ EMBEDDINGS = ("image_embeds", "text_embeds")
 
 
 def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
-    """A model's output for some inputs, as float64: its logits, last hidden state or embeddings.
+    """A model's output for `inputs`, as float64: its logits, last hidden state or embeddings.
 
-    model      without weights, as `Checkpoint.outline` makes it for this dtype
+    model      a model without weights, made by `Checkpoint.outline` for this dtype
     weights    returns the tensor of each entry of the model's state dict, by name
-    dtype      of the whole computation; float64 also applies where the model's code asks for float32
+    dtype      the dtype of the whole computation; float64 also where the model's code asks for float32
     """
     given = {
         name: each.to(dtype) if torch.is_tensor(each) and each.is_floating_point() else each
@@ -45,7 +45,7 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 
 
 def _blocks(model: Any) -> dict[str, Any]:
-    """The model's blocks by name: the members of its outermost module lists, such as layers."""
+    """The model's blocks by name, such as its layers: the members of its outermost module lists."""
     found: dict[str, Any] = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):
@@ -58,7 +58,10 @@ def _blocks(model: Any) -> dict[str, Any]:
 
 
 def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
-    """Make a block run within the context that `place` returns, by two hooks. Returns the hooks' handles."""
+    """Add two hooks to a block, so that it runs within the context that `place()` returns.
+
+    Returns their handles.
+    """
     stack = ExitStack()
 
     def start(*_: Any) -> None:
@@ -72,7 +75,7 @@ def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tu
 
 @contextmanager
 def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
-    """Load the modules' weights while the block runs. A parameter that several modules share is read once."""
+    """Give the modules their weights while the block runs; modules that share a parameter share one copy."""
     before, shared = [], {}
     for path, module in modules.items():
         for home in (module._parameters, module._buffers):

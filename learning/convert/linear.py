@@ -1,9 +1,9 @@
 """Which ATen operators commute with a linear map P along an axis, and in which operands: Pf(x) = f(Px).
 
-This is used to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. To apply P along an
-axis of the output, P must be applied to some of the operands, each along an axis of its own: `links` lists
-these, or returns None if that is impossible. The other operands stay as they are. `contraction` and `leaf_of`
-also find the weights into which γ and β are folded.
+With this, centring, P = I − 11ᵀ/d, is moved from an operator's output to its inputs. To apply P along an axis
+of the output, P must be applied to some of the operands, each along an axis of its own: `links` lists these,
+or returns None if that is impossible. The other operands stay as they are. `contraction` and `leaf_of` also
+find the weights into which γ and β are folded.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand of an operator, and the axis of it along which the linear map P must be applied.
+    """An operand of an operator, with the axis along which the linear map P must be applied to it.
 
-    scale: another operand, by which this one is multiplied coordinate by coordinate. P must then be applied
-    to the product of both.
+    scale: another operand, by which this one is multiplied coordinate by coordinate. If there is one, P must
+    be applied to the product of both.
     """
 
     value: Value
@@ -34,7 +34,7 @@ VIEW_OPS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "_reshape_copy"
 SLICING_OPS = {"select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind"}
 REORDERING_OPS = {"t", "transpose", "permute", "expand", "repeat", "roll", "flip"}
 INDEXING_OPS = {"index", "index_select", "embedding"}
-# each number of the output is one of the input's
+# operators that only copy, move or select numbers: each number of the output occurs in the input
 RESHAPING_OPS = COPY_OPS | VIEW_OPS | SLICING_OPS | REORDERING_OPS | INDEXING_OPS
 POOLING_OPS = {
     "mean",
@@ -62,21 +62,22 @@ ELEMENTWISE_OPS |= {"rsqrt", "sin", "cos", "abs", "clamp", "clamp_min"}
 NORM_OPS = {NORM, "native_layer_norm", "native_group_norm", "native_batch_norm"}
 NORM_OPS |= {"_native_batch_norm_legit_no_training"}
 MAXIMUM_OPS = {"topk", "max", "amax", "max_pool2d_with_indices"}
-# for these, except views, which may cut vectors into heads, None from `links` means "does not commute"; for
-# other operators it means "unknown"
+# for these operators, None from `links` means "does not commute"; for others, and for views, which may cut
+# vectors into heads, it means "unknown"
 UNDERSTOOD_OPS = RESHAPING_OPS | POOLING_OPS | ZERO_OPS | SUM_OPS | PRODUCT_OPS
 UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands to which P must be applied so that the output gets P along `axis`.
+    """The operands to which P must be applied so that the result is P applied to the output along `axis`.
 
-    [] if the output needs none, because it is 0. None if that is impossible, or if the operator is unknown.
+    [] if no operand needs P, because the output is 0. None if that is impossible, or if the operator is
+    unknown.
     """
     op, args = call.op, call.args
     if op in ZERO_OPS:
         return []
-    if op == NORM:  # if all γ are equal, the output without β already has mean 0
+    if op == NORM:  # if all γ are equal, the output has mean 0 except for β
         level = call.norm.kind == "LayerNorm" and call.norm.axis == axis and call.norm.even
         return [Link(each, 0) for each in args[2:3] if each is not None] if level else None
     if op in RESHAPING_OPS or op in POOLING_OPS:
@@ -129,9 +130,9 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: which outputs get P if this operand gets it along `axis`.
+    """The inverse of `links`: the outputs to which P is applied if it is applied to this operand.
 
-    Yields each such output with its axis, and the link from there to the operand.
+    Yields each such output, its axis for P, and its link to the operand.
     """
     for output in call.outputs:
         for each in range(len(output.shape)):
@@ -142,7 +143,10 @@ def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Li
 
 @dataclass(frozen=True)
 class Contraction:
-    """A weight with which an operand's axis is contracted, as in a Linear or a convolution."""
+    """A weight that is multiplied by an operand and summed over an axis, as in a Linear or a convolution.
+
+    axis: the axis of the weight that is summed over. padded: whether a convolution reads a padded border.
+    """
 
     weight: Value
     axis: int
@@ -151,9 +155,9 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """The weight with which a call contracts this axis of an operand; None if the call does not contract it.
+    """The weight by which a call multiplies this operand, summing over its `axis`; None if there is none.
 
-    Matrix products and convolutions contract.
+    Matrix products and convolutions sum in this way.
     """
     op, args = call.op, call.args
     if op in ("mm", "bmm", "addmm") and not call.kwargs:
@@ -174,7 +178,10 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter that a value is a view of, and the axis that became this one; None if it is computed."""
+    """The parameter of which a value is a view, and the parameter's axis that became `axis` of the value.
+
+    None if the value is computed.
+    """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
         if not found:
@@ -184,7 +191,7 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
 
 
 def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
-    """The axis of the source that becomes this axis of the output, complete and in order, or None."""
+    """The axis of `source` that becomes `axis` of the output, complete and in order; None without one."""
     op, args, before, after = call.op, call.args, source.shape, output.shape
     n = len(before)
     if op in COPY_OPS:
@@ -214,13 +221,13 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
         return axis if _axis(args[1], n) != axis else None
     if op in ("mean", "sum"):
         return _reduced(call, n, axis)
-    if op in POOLING_OPS:  # of images (batch, channels, …)
+    if op in POOLING_OPS:  # these operators take images (batch, channels, …)
         return axis if axis < 2 and n == len(after) and before[axis] == after[axis] else None
     return None
 
 
 def cut_axis(call: Call) -> int:
-    """The axis along which a call slices or splits."""
+    """The axis along which a slicing operator takes a part of its input."""
     place = 2 if call.op in ("split", "split_with_sizes", "chunk") else 1
     axis = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
     return _axis(axis, len(call.args[0].shape))
@@ -231,18 +238,21 @@ def _axis(axis: int, n: int) -> int:
 
 
 def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
-    """The axis of shape `before` that a reshape to `after` keeps as `axis`: same size and stride; or None."""
+    """The axis of shape `before` that a reshape to `after` keeps as `axis`; None if there is none.
+
+    Kept means that its size and stride stay the same.
+    """
     size, inner = after[axis], prod(after[axis + 1 :])
     fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
     return next(fits, None) if size > 1 else None
 
 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
-    """The axis of x (n axes) that becomes this axis of x[indices] (m axes); None for one from an index."""
+    """The axis of x (n axes) that becomes `axis` of x[indices] (m axes); None if that is an index's axis."""
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)
     gone = [*used]
-    if m != n - len(used) + width:  # a boolean mask replaces as many axes as it has by one
+    if m != n - len(used) + width:  # a boolean mask replaces all axes that it covers by one
         gone, width = [*range(used[0], used[0] + width)], 1
         if len(used) > 1 or m != n - len(gone) + width:
             return None
@@ -262,7 +272,7 @@ def _reduced(call: Call, n: int, axis: int) -> int | None:
 
 
 def _absent(value: Any, output: Value, axis: int) -> bool:
-    """Whether an operand is broadcast along an axis of the output: a number, or of size 1 there."""
+    """Whether an operand is constant along an axis of the output: a number, or a tensor of size 1 there."""
     if not isinstance(value, Value):
         return True
     own = axis - len(output.shape) + len(value.shape)
@@ -270,9 +280,9 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The links of a sum's operands.
+    """The links to the operands of a sum; operands that are 0 need none.
 
-    None if one of them is broadcast along the axis, and so adds the same number to every coordinate.
+    None if an operand is constant along the axis, so that it adds the same number to every coordinate.
     """
     found = []
     for each in operands:

@@ -1,4 +1,4 @@
-"""Load the model in this folder, with RMSNorms for LayerNorms: `from load import load; model = load()`.
+"""Load the model in this folder, with some RMSNorms for LayerNorms: `from load import load; model = load()`.
 
 `config.json` lists these norms under `rms_norms`. Everything else is as in transformers.
 """
@@ -11,9 +11,10 @@ import transformers
 
 
 class AffineRMSNorm(torch.nn.RMSNorm):
-    """RMSNorm over the last axis, then γ and β of the shape `size`, each if asked for.
+    """RMSNorm over the last axis, followed by a gain γ and a shift β of the shape `size`, if asked for.
 
-    torch.nn.RMSNorm has no β, and no γ for each head. size: (d,), or (heads, d) for norms of single heads.
+    torch.nn.RMSNorm has no β, and no separate γ for each head. size: (d,), or (heads, d) for norms of single
+    heads.
     """
 
     def __init__(self, size, eps, gain, shift):
@@ -37,7 +38,7 @@ def replace_norms(model):
 
 
 def load(folder=Path(__file__).parent, **options):
-    """Load the model. options: as for `from_pretrained`."""
+    """Load the model in `folder`. options: keyword arguments of `from_pretrained`."""
     config = transformers.AutoConfig.from_pretrained(folder)
     base = getattr(transformers, config.architectures[0])
 

@@ -1,7 +1,7 @@
 """A folding plan: edits of a model's weights that fold its norms.
 
-Each converted tensor is computed from tensors of the original only, so a checkpoint can be converted tensor
-by tensor and shard by shard.
+Each converted tensor is computed only from tensors of the original, so that a checkpoint can be converted
+tensor by tensor and shard by shard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a part of a norm (its centring, or its γ and β) can be folded, and why."""
+    """Whether a part of a norm can be folded, and why. The parts are its centring, and γ together with β."""
 
     verdict: Verdict
     reason: str
@@ -32,8 +32,9 @@ class Answer:
 class NormPlan:
     """The verdicts on one norm: can its centring be folded, and can its γ and β?
 
-    centring: into the layers that write the norm's input. affine: γ and β, into the layers that read its
-    output. kind: "LayerNorm", "RMSNorm" …, or the class of a module that was not recognised.
+    centring   whether it folds into the layers that write the norm's input
+    affine     whether γ and β fold into the layers that read the norm's output
+    kind       "LayerNorm", "RMSNorm" …, or the class of a module that was not recognised
     """
 
     name: str
@@ -44,15 +45,15 @@ class NormPlan:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one parameter of the model: an operation (`kind`), and its operands' names (`sources`).
+    """A change of one parameter of the model: an operation (`kind`) and its operands' names (`sources`).
 
     The edits of one parameter are applied in order.
 
     copy         replace the parameter by a copy of the source, the tensor to which it was tied
-    scale        multiply it by (source + offset), broadcast along the axis
-    add_bias     add Wβ, with sources W and β, where the axis of W is summed over
-    center       subtract the mean over the axis, or over each of its groups (`spans.Span`)
-    ones, zeros  set all numbers to 1 or 0
+    scale        multiply it by (source + offset), broadcast along `axis`
+    add_bias     add Wβ, where the sources are W and β; the sum is over `axis` of W
+    center       subtract the mean over `axis`, or over each of the `groups` (`spans.Span`)
+    ones, zeros  set all its numbers to 1 or 0
     """
 
     parameter: str
@@ -67,7 +68,7 @@ class Edit:
 class Plan:
     """Which norms of a model can be folded, why, and the edits of weights that fold them.
 
-    first: for each name of a tensor, the first name of the same tensor. Tied tensors have several names.
+    first: for each name of a tensor, the first of its names; tied tensors have several.
     """
 
     norms: tuple[NormPlan, ...]
@@ -76,11 +77,11 @@ class Plan:
 
     @property
     def untied(self) -> tuple[str, ...]:
-        """Parameters that share a tensor with another one in the original, but not in the converted model."""
+        """Parameters that are tied to another one in the original, but not in the converted model."""
         return tuple(edit.parameter for edit in self.edits if edit.kind == "copy")
 
     def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
-        """The converted tensor, in float64 if it changes.
+        """The converted tensor called `name`, in float64 if it was edited.
 
         load: returns a tensor of the original by its first name.
         """
@@ -98,9 +99,10 @@ class Plan:
         return self.first.get(name, name)
 
     def apply(self, model: Any) -> None:
-        """Rewrite the parameters of a model in place; each is rewritten before those that its edits read.
+        """Rewrite the parameters of a model in place.
 
-        Raises ValueError if names of one tensor have different edits, or if parameters read each other.
+        Each is rewritten before the parameters that its edits read, so that edits read the original ones.
+        Raises ValueError if the edits differ for two names of one tensor, or if parameters read each other.
         """
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         untied, edits = set(self.untied), defaultdict(list)

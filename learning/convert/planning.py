@@ -1,4 +1,4 @@
-"""Decide from a traced graph which norms fold: by the operators that write their input or also read it."""
+"""Decide from a traced graph which norms fold: by the operators that write or read their vectors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from learning.convert.spans import Span, destinations, sources, whole
 from learning.convert.trace import ALIASED_WRITE, NORM, Call, Graph, Value
 
 CENTRING_FOLDS_REASON = "only Linears, embeddings and parameters write its input"
-LAYER_NUMBER = re.compile(r"\.\d+\.")  # the number of a layer or an expert in a parameter's name
+LAYER_NUMBER = re.compile(r"\.\d+\.")  # where a parameter's name has the number of a layer or an expert
 NO_CENTRING = Answer("no", "it does not centre")
 Tensor = Any
 
 
 @dataclass
 class Fold:
-    """The edits that fold a part of a norm, or the reasons why it does not fold, the nearest reason first."""
+    """The edits that fold a part of a norm, or the reasons why it does not fold.
+
+    In `blocks`, the reason found closest to the norm comes first.
+    """
 
     edits: list[Edit] = field(default_factory=list)
     blocks: list[Answer] = field(default_factory=list)
@@ -39,21 +42,21 @@ Part = Literal["centring", "affine"]
 
 @dataclass(frozen=True)
 class Draft:
-    """The norms with the verdicts on them, and for each "yes" the edits of weights that fold it."""
+    """The verdicts on all norms, and for each "yes" the edits of weights that fold this part of the norm."""
 
     norms: Mapping[str, NormPlan]
     folds: Mapping[tuple[str, Part], tuple[Edit, ...]]
     graph: Graph
 
     def plan(self, only: Collection[tuple[str, Part]] | None = None) -> Plan:
-        """The plan that contains the folds in `only`, or by default all."""
+        """The plan with the folds in `only`; by default with all folds."""
         wanted = [key for key in self.folds if only is None or key in only]
-        wanted.sort(key=lambda key: key[1] == "centring")  # subtract means last, after all scaling
+        wanted.sort(key=lambda key: key[1] == "centring")  # scale first, subtract means last
         edits = dict.fromkeys(edit for key in wanted for edit in self.folds[key])
         return Plan(tuple(self.norms.values()), _tied(self.graph, list(edits)), self.graph.names)
 
     def without(self, failed: Mapping[tuple[str, Part], str]) -> Draft:
-        """The draft without these folds: their "yes" becomes "unknown", each with the given reason."""
+        """The draft without the folds in `failed`, with the verdict "unknown" and the reason given there."""
         norms = dict(self.norms)
         for (name, part), reason in failed.items():
             norms[name] = _answered(norms[name], part, Answer("unknown", reason))
@@ -61,7 +64,7 @@ class Draft:
 
 
 def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
-    """The verdicts on a graph's norms and the edits that fold them.
+    """The verdicts on the norms of a graph, with the edits that fold them.
 
     load: returns a parameter by name. kinds: returns the class name of a module by its path.
     """
@@ -83,7 +86,7 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
         folds[name, "affine"] = tuple(read.edits)
         norms[name] = NormPlan(name, kind, centring, read.answer("only Linears read its output"))
     for name, reason in graph.skipped.items():
-        if any(inner.startswith(f"{name}.") for inner in modules):  # a wrapper of a recognised norm
+        if any(inner.startswith(f"{name}.") for inner in modules):  # the module contains a recognised norm
             continue
         unknown = Answer("unknown", reason)
         norms.setdefault(name, NormPlan(name, kinds(name), unknown, unknown))
@@ -101,9 +104,10 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """The name of a parameter that the forward pass did not use, although its counterpart is edited; or None.
+    """The name of a parameter that did not run although its counterpart in another layer is edited, or None.
 
-    Counterparts are parameters with the same name in another layer or expert.
+    Counterparts are parameters with the same name in another layer or expert. A parameter that the forward
+    pass did not use cannot be judged.
     """
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
@@ -116,9 +120,9 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 
 @dataclass
 class Stream:
-    """Values that can only be centred together, a residual stream or a set of heads; and how this is done.
+    """Values that can only be centred together, such as a residual stream or heads, and how to do it.
 
-    scales: for each value and its centred axes, the gains by which it is multiplied on its way into the
+    scales: the values, each with its centred axes and the gains by which it is multiplied on its way into the
     stream.
     """
 
@@ -130,7 +134,7 @@ def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call)
     start = (norm.args[0], whole(norm.norm.axis))
     if start not in streams:
         stream = written_by(graph, *start)
-        if stream.fold.blocks:  # perhaps only a part of what a Linear writes can be centred
+        if stream.fold.blocks:  # try to centre only a part of each Linear's output
             alone = written_by(graph, *start, narrow=True)
             stream = stream if alone.fold.blocks else alone
         streams |= {state: stream for state, scales in stream.scales.items() if not scales}
@@ -141,9 +145,9 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
     """Find all values that must be centred if `value` is centred over `span`: its residual stream.
 
     This is a breadth-first search over the graph in both directions: to the operands that are added into a
-    value, and to the operators that read it. It passes operators that commute with centring. It ends at
-    parameters, which can be centred, and at norms that centre, to which the mean makes no difference. An
-    operator that does not commute with centring is an obstacle, which is noted in the fold.
+    value, and to the operators that read it. The search passes operators that commute with centring. It ends
+    at parameters, which can be centred, and at norms that centre, because the mean of their input does not
+    matter. An operator that does not commute with centring is an obstacle, which is noted in the fold.
 
     narrow: as in `spans.sources`; the search then ends at the first obstacle.
     """
@@ -191,7 +195,7 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
 
 
 def _is_level(value: Value, span: Span) -> bool:
-    """Whether a value has mean 0 along an axis already: a LayerNorm's output with equal γ and with β = 0."""
+    """Whether a value has mean 0 over `span` already: a LayerNorm's output with equal γ and with β = 0."""
     norm = None if value.call is None else value.call.norm
     return norm is not None and norm.kind == "LayerNorm" and whole(norm.axis) == span and norm.level
 
@@ -201,7 +205,7 @@ def _scale(scale: Value | None, scaling: set[Call], call: Call) -> tuple[Value, 
         return ()
     scaling.add(call)
     found = leaf_of(scale, next(k for k, size in enumerate(scale.shape) if size > 1))
-    assert found is not None  # `links` gives only parameters as scales
+    assert found is not None  # all scales in links are parameters
     return (found[0],)
 
 
@@ -228,10 +232,10 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """The verdict on folding if centring would have to pass this operation and cannot be followed through it.
+    """The verdict if centring would have to pass this operation, but cannot be followed through it.
 
-    "no" if the operation is known not to commute with centring, else "unknown". A view is unknown: it may mix
-    axes.
+    "no" if the operation is known not to commute with centring, otherwise "unknown". A view is "unknown",
+    because it may mix axes.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
@@ -258,7 +262,7 @@ def _reader(call: Call) -> tuple[str, str]:
 def _reshaped(call: Call) -> Call:
     """The first call, from this one on, that does more than reshape its input.
 
-    At a value that nothing reads, it is the last call.
+    If nothing reads the reshaped value, it is the last call that reshapes it.
     """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]
@@ -274,7 +278,7 @@ def _other_reader(call: Call) -> str:
 
 
 def _uses(leaf: Value) -> set[Call]:
-    """The calls that use a parameter, directly or after it was reshaped."""
+    """The calls that use a parameter, directly or after reshaping it."""
     found, todo = set(), [leaf]
     while todo:
         for user in todo.pop().users:
@@ -286,7 +290,7 @@ def _uses(leaf: Value) -> set[Call]:
 
 
 def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
-    """The fold of a norm's γ and β into the Linears that read its output. calls: all calls of this norm."""
+    """The fold of a norm's γ and β into the Linears that read its output; calls: all calls of this norm."""
     fold, calls = Fold(), list(calls)
     parameters = [
         leaf_of(each, len(each.shape) - 1) if each is not None else None for each in calls[0].args[1:]
@@ -360,7 +364,10 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias of a product, and the call that adds it (the product, or an addition after it); or None."""
+    """The bias that is added to a product, and the call that adds it; None if there is no such parameter.
+
+    The call is the product itself, or an addition after it.
+    """
     while bias is None:
         output = call.outputs[0]
         if len(output.users) != 1:
@@ -379,10 +386,10 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for all names of tied tensors. Names whose edits differ are untied.
+    """The edits for all names of tied tensors; names whose edits differ are untied.
 
-    A name that the forward pass did not use keeps the original tensor, unless its module ran under another
-    path.
+    A name that the forward pass did not use keeps the original tensor, unless its module was used by another
+    name.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

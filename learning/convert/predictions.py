@@ -16,11 +16,16 @@ from learning.recording.recorder import bar
 def predictions(
     name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
 ) -> dict[str, Effect]:
-    """Load a model with its prediction head, and measure on a text what toggling each norm's centring does.
+    """Load a model with its prediction head, and measure the effect of toggling each norm's centring.
 
-    Returns an `Effect` for each path and for all at once, as `effects` does. paths: of the norms in the model
-    without its head, as in a recording. by_line: each line is a separate example. tell: called with lines on
-    the progress. Raises NoModel.
+    Returns an `Effect` for each path and for all norms at once, as `effects` does.
+
+    text      the text that the model reads, up to `tokens` tokens
+    paths     the norms, by their paths in the model without its head, as in a recording
+    by_line   whether each line is a separate example
+    tell      called with lines that report progress
+
+    Raises NoModel.
     """
     tokenizer, model = loaded(name, predicts=True)
     modules = dict(model.named_modules())
@@ -41,7 +46,7 @@ def predictions(
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
-    """One example as a batch, with labels, so that a language model returns its loss.
+    """A batch of one example, with labels, so that a language model returns its loss.
 
     For a masked language model 15 % of the tokens are masked, always the same ones.
     """

@@ -16,18 +16,18 @@ from learning.convert.effect import NO_TARGET
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
-PROBE_TOKENS = 16  # length of the input with which a model is traced
-MEDIA = ("pixel_values", "input_features")  # arguments of images and of sound
-IMAGE_COUNT = 4  # random images for a model that reads no text
-MASKED_EVERY = 7  # one token of so many is masked for a masked language model
+PROBE_TOKENS = 16  # length of the text with which a model is traced
+MEDIA = ("pixel_values", "input_features")  # names of the arguments for images and for sound
+IMAGE_COUNT = 4  # number of random images for a model that reads no text
+MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
 
 @dataclass(frozen=True)
 class Sample:
     """One example: a model's inputs by argument name, and the tokens that it should predict.
 
-    targets: for each position the token to predict, NO_TARGET where there is none; None for a model that
-    predicts no tokens. labels: the same in the form from which the model's own code computes a loss.
+    targets: the token to predict at each position, or NO_TARGET; None for a model that predicts no tokens.
+    labels: the targets in the form from which the model's own code computes a loss.
     """
 
     inputs: dict[str, Any]
@@ -36,12 +36,12 @@ class Sample:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens; 0 for a model that reads no text."""
+        """The number of text tokens; 0 for a model that reads no text."""
         ids = self.inputs.get("input_ids", self.inputs.get("decoder_input_ids"))
         return 0 if ids is None else int(ids.numel())
 
     def beginning(self) -> dict[str, Any]:
-        """The inputs with the first PROBE_TOKENS tokens only."""
+        """The inputs, with the text cut to its first PROBE_TOKENS tokens."""
         ids = ("input_ids", "decoder_input_ids", "attention_mask")
         return {name: each[:, :PROBE_TOKENS] if name in ids else each for name, each in self.inputs.items()}
 
@@ -51,11 +51,11 @@ class Sample:
 
 
 def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[Sample]:
-    """Make the examples for a model: windows of the text, with images or sound where it takes these.
+    """Make the examples for a model: windows of the text, and images or sound if the model takes them.
 
-    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`); without it they
-    are random, with a fixed seed. Raises NotConverted for a model that takes neither text nor images, or no
-    such inputs.
+    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`). Without it they
+    are random, with a fixed seed. Raises NotConverted for a model that takes neither text nor images, and for
+    a file that does not fit.
     """
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}
@@ -82,7 +82,10 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
 
 
 def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The images or sound in a file, by argument name, to replace the random ones; {} without a file."""
+    """The images or sound in the file `path`, by argument name; {} without a file.
+
+    They replace the random ones in `drawn`, whose names and shapes they must have.
+    """
     if path is None:
         return {}
     with one_line_errors(f"{path} cannot be read as safetensors"):
@@ -99,7 +102,7 @@ def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> di
 def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
     positions = getattr(getattr(source.config, "text_config", source.config), "max_position_embeddings", None)
     positions = positions or getattr(source.config, "max_target_positions", None) or MAX_WINDOW_TOKENS + 2
-    # RoBERTa counts its positions from 2
+    # −2, because RoBERTa counts its positions from 2
     window = max(min(MAX_WINDOW_TOKENS, positions - 2, tokenizer.model_max_length), 2)
     read = tokenizer(text, truncation=True, max_length=window, return_overflowing_tokens=True, verbose=False)
     found = read["input_ids"]

@@ -1,7 +1,8 @@
-"""Spans: an axis of a tensor, or groups of coordinates such as heads, over which the mean is removed.
+"""Spans: the coordinates of a tensor over which a mean is removed, such as an axis, or groups such as heads.
 
-`sources` and `destinations` extend `links` and `mapped` of `linear.py` from whole axes to groups, because a
-view may split an axis into heads, and a slice may take some of them. P is centring, as there.
+`sources` and `destinations` extend the functions `links` and `mapped` of `linear.py` from whole axes to
+groups, because a view may split an axis into heads, and a slice may take some of the heads. P is centring, as
+in `linear.py`.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ End = tuple[Value, int, Value | None]
 
 @dataclass(frozen=True)
 class Span:
-    """Axes of a tensor, and the groups of their coordinates, each of which P centres on its own.
+    """Axes of a tensor, and a division of their coordinates into groups; P centres each group separately.
 
     groups: for each coordinate the number of its group, or −1 for none, as the bytes of int32 in row-major
-    order; empty for a single axis that is one group. For each index of the other axes, the groups are
-    separate.
+    order. It is empty for a single axis that is one group. Each index of the other axes has groups of its
+    own.
     """
 
     axes: tuple[int, ...]
     groups: bytes = b""
 
     def labels(self, shape: Shape) -> Labels:
-        """The group number of each coordinate, in the shape of the span's axes. shape: that of the tensor."""
+        """The group number of each coordinate of the span's axes, for a tensor of this shape."""
         own = [shape[axis] for axis in self.axes]
         return np.frombuffer(self.groups, np.int32).reshape(own) if self.groups else np.zeros(own, np.int32)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor to which P must be applied, and the span over which. scale: as in `linear.Link`."""
+    """A tensor to which P must be applied, and over which span. scale: as in `linear.Link`."""
 
     value: Value
     span: Span
@@ -49,15 +50,15 @@ class Part:
 
 
 def whole(axis: int) -> Span:
-    """The span of one axis that is centred as a whole."""
+    """The span of one axis whose coordinates form a single group."""
     return Span((axis,))
 
 
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
-    """The operands to which P must be applied so that the output gets P over `span`; or None.
+    """The operands to which P must be applied so that the output is centred over `span`; None if impossible.
 
-    None if that is impossible. narrow: where the output is a slice of its source, apply P to this slice
-    alone. Otherwise P is applied to all of the source, unless it is sliced along an axis of the span.
+    narrow: if the output is a slice of a tensor, apply P to this slice alone. Otherwise P is applied to the
+    whole tensor, unless it is sliced along an axis of the span.
     """
     if call.op in VIEW_OPS:
         view = reshaped(span, output.shape, call.args[0].shape)
@@ -76,7 +77,10 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs that get P if this operand gets it over `span`, with their spans; None if impossible."""
+    """The outputs that are centred if this operand is centred over `span`, with their spans, or None.
+
+    None if no outputs become centred.
+    """
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
         return None if found is None else [Part(call.outputs[0], found)]
@@ -91,8 +95,8 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
     """The tensors on the other side of an operator (its operands, or its outputs), with their spans.
 
-    ends: for each axis of the value's span, the tensors on the other side, each with its own axis and scale.
-    None if the axes lead to different tensors, or to a scale.
+    ends: for each axis of the span, the tensors on the other side, each with its own axis and scale. None if
+    the axes lead to different tensors, or to a scale.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
@@ -107,14 +111,14 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span after a reshape of a tensor; None if no axes of the result correspond to the span's axes."""
+    """The span of a tensor after a reshape; None if no axes of the result correspond to the span's axes."""
     first, last = span.axes[0], span.axes[-1]
     labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
     inner = prod(before[last + 1 :])
     within = [prod(after[k:]) for k in range(len(after) + 1)]
     end = next(k for k, size in enumerate(within) if size <= inner)
     begin = max((k for k, size in enumerate(within) if size >= inner * len(labels)), default=0)
-    if not inner * len(labels) * within[begin]:  # an empty tensor
+    if not inner * len(labels) * within[begin]:  # the tensor is empty
         return None
     if inner % within[end] or within[begin] % (inner * len(labels)):
         return None
@@ -124,13 +128,13 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Labels with a new last axis of size `copies`, each index of which has groups of its own."""
+    """Add a last axis of size `copies` to the labels, each index of which has groups of its own."""
     labels = labels[..., None]
     return np.where(labels < 0, -1, copies * labels + np.arange(copies))
 
 
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
-    """The labels of `axes` as labels of these and the `wanted` axes; along new axes, groups are separate."""
+    """Extend labels from `axes` to the `wanted` axes too; each index of a new axis has its own groups."""
     axes = [*axes]
     for axis in wanted:
         if axis not in axes:
@@ -139,7 +143,7 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 
 
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
-    """The span with these groups, described by as few axes as possible."""
+    """The span with the groups of `labels`, described by as few axes as possible."""
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
         k = kept.index(axis)
@@ -151,14 +155,14 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether each index of the first axis has the same groups, but separate from those of other indices."""
+    """Whether each index of the first axis has the same groups, but separate from other indices' groups."""
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))
     return groups == len(each) * (each[0].max() + 1) and all((row == each[0]).all() for row in each)
 
 
 def _numbered(labels: Labels) -> Labels:
-    """Renumber the groups of an array of labels from 0, in the order of their first entries; −1 stays."""
+    """Renumber the groups of labels from 0, in the order of their first occurrence; −1 stays."""
     numbers, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
     begin = np.where(numbers < 0, -1, begin)
     rank = np.argsort(np.argsort(begin)) - (numbers < 0).any()
@@ -166,7 +170,7 @@ def _numbered(labels: Labels) -> Labels:
 
 
 def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
-    """Each output of a slicing operator, and the indices that it takes along the sliced axis."""
+    """Yield each output of a slicing operator, with the indices that it takes along the sliced axis."""
     size = call.args[0].shape[cut_axis(call)]
     if call.op in ("select", "unbind"):
         chosen = range(size) if call.op == "unbind" else [call.args[2] % size]
@@ -182,7 +186,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span of the tensor that a slicing operation reads, for a given span of its result `output`."""
+    """The span of the tensor that a slicing operator reads, if its result `output` is centred over `span`."""
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:

@@ -1,8 +1,8 @@
 """Trace the computation graph of one forward pass: ATen operators over parameters, inputs and constants.
 
 The model runs on real inputs under a `TorchDispatchMode`, so every model that runs can be traced. A module
-that computes LayerNorm or RMSNorm becomes a single operator of the graph, `norm`, whatever operators it uses
-itself.
+that computes LayerNorm or RMSNorm becomes a single operator of the graph, called `norm`, however it is
+implemented.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Tensor = Any
 NORM = "norm"  # the operator that stands for a whole norm module
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 ALIASED_WRITE = "written in place through a view"
-SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # their results are Python values: control flow
+SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # return Python values, for control flow
 
 
 @dataclass(frozen=True)
 class NormOperator:
     """The formula of a norm along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
-    neutral   the value of the stored γ that means no gain: 1, or 0 where 1 is added to it
+    neutral   the stored γ that means no gain: 1, or 0 in models that add 1 to it
     even      whether all γ are equal
     level     whether all γ are equal and β is 0, so that a LayerNorm's output has mean 0
     """
@@ -49,19 +49,19 @@ NOT_A_NORM = NormOperator("", 0)
 
 @dataclass(eq=False)
 class Value:
-    """A tensor in the graph: the output of a call, or a leaf of a kind ("parameter", "buffer", "input" …)."""
+    """A tensor in the graph: the output of a call, or a leaf ("parameter", "buffer", "input", "constant")."""
 
     shape: tuple[int, ...]
     call: Call | None = None
     leaf: str = ""
     name: str = ""
-    in_code: bool = False  # computed from no leaf: a constant of the code
+    in_code: bool = False  # computed without any leaf, from numbers in the code
     users: list[Call] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Call:
-    """A call of an operator within a module. In its arguments, `Value`s take the place of tensors."""
+    """A call of an operator within a module. In its arguments, `Value`s replace tensors."""
 
     op: str
     module: str
@@ -69,7 +69,7 @@ class Call:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     outputs: list[Value] = field(default_factory=list)
     norm: NormOperator = NOT_A_NORM
-    mean: float = 0.0  # of a norm's input: the largest |μ| over the root mean square
+    mean: float = 0.0  # for a norm: the largest |μ|/RMS of its input vectors
 
     @property
     def inputs(self) -> list[Value]:
@@ -78,16 +78,16 @@ class Call:
 
 @dataclass(eq=False)
 class Graph:
-    """A traced graph: the calls on which the model's outputs depend, in order.
+    """A traced graph: the calls on which the model's outputs depend, in the order of execution.
 
-    skipped: modules that have "norm" in their name but were not recognised as a norm, each with the reason.
+    skipped: the reason for each module that looks like a norm but was not recognised as one.
     """
 
     calls: list[Call]
     returned: set[Value]
     skipped: Mapping[str, str]
-    names: Mapping[str, str]  # for each parameter and saved buffer: the first name of the same tensor
-    owners: Mapping[str, int]  # for each of these names: the id of the module that has it
+    names: Mapping[str, str]  # for each name of a parameter or saved buffer: the tensor's first name
+    owners: Mapping[str, int]  # for each of these names and other buffers: the owning module's id
     output: Any
 
     @property
@@ -96,7 +96,7 @@ class Graph:
 
 
 def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Graph:
-    """Trace the call `model(*args, **kwargs)`, without dropout and gradients; returns its graph."""
+    """Trace the call `model(*args, **kwargs)`, without dropout and gradients, and return its graph."""
     tracer = Tracer(model)
     with tracer.hooked(), evaluating(model), tracer:
         args, kwargs = copied_arguments(args), copied_arguments(kwargs or {})
@@ -109,7 +109,7 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode while the block runs: no dropout, gradients, compiled code or fused layers."""
+    """Set evaluation mode while the block runs: no dropout, gradients, compiled code or fused layers."""
     training = {module for module in model.modules() if module.training}
     fast = torch.backends.mha.get_fastpath_enabled()
     model.eval()
@@ -124,7 +124,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
-    """All tensors in a nested container or object. seen: ids of objects that are skipped."""
+    """Yield all tensors in a nested container or object. seen: ids of objects that are skipped."""
     seen = set() if seen is None else seen
     if isinstance(found, torch.Tensor):
         yield found
@@ -142,12 +142,12 @@ def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
 
 
 class Tracer(TorchDispatchMode):
-    """Records the operators that run within its `with` block."""
+    """Records the operators that run within its `with` block, as `Call`s."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model, self.calls, self.quiet = model, list[Call](), 0
-        self.values = WeakTensorKeyDictionary()  # the value of each living tensor
+        self.values = WeakTensorKeyDictionary()  # the `Value` of each tensor that still exists
         self.leaves: dict[tuple[int, str], Value] = {}
         self.storages: dict[int, WeakTensorKeyDictionary] = {}  # the tensors that share each storage
         self.stack = [""]
@@ -216,7 +216,7 @@ class Tracer(TorchDispatchMode):
         self.quiet -= 1
 
     def value(self, tensor: Any) -> Any:
-        """The value in the graph of a tensor; anything else is returned unchanged."""
+        """The `Value` of a tensor in the graph; anything else is returned unchanged."""
         if not isinstance(tensor, torch.Tensor):
             return tensor
         names = self.named.get(id(tensor))
@@ -242,7 +242,7 @@ class Tracer(TorchDispatchMode):
             self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
-        """Give tensors that share memory with `written` a new value, because an operator changed them too."""
+        """Give new values to tensors that share memory with `written`: an operator changed them too."""
         for other in self.storages.get(written.untyped_storage()._cdata, ()):
             if other is not written:
                 old, new = self.values[other], self.values[written]
@@ -253,7 +253,7 @@ class Tracer(TorchDispatchMode):
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """Hook all modules while the block runs, so that it is known which module is running."""
+        """Hook all modules while the block runs, to know at each operator which module is running."""
         with ExitStack() as stack:
             for path, module in self.model.named_modules():
                 enter, leave = self._enter(path), self._leave(path)
@@ -307,7 +307,7 @@ class Tracer(TorchDispatchMode):
 
 
 def operator(found: Known, module: Any, ndim: int) -> NormOperator:
-    """The formula of a recognised norm for inputs of `ndim` axes, as an operator of the graph.
+    """The operator that stands in the graph for a recognised norm, for inputs with `ndim` axes.
 
     Raises NotKnown for a norm over several axes at once.
     """
@@ -327,13 +327,13 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
-    """(size, stride) of each axis longer than 1: of a tensor, or of a shape with given strides."""
+    """(size, stride) of each axis longer than 1, for a tensor, or for a shape with its strides."""
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
-    """The calls on which the returned values or the control flow depend. Also sets `users` of each value."""
+    """The calls on which the returned values or the control flow depend; also fills `users` of each value."""
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):
         if not returned or call.op in SINKS or wanted.intersection(call.outputs):
