@@ -1,4 +1,4 @@
-"""Measure the norms of a recording: a row of numbers for each norm, with a definition of every column."""
+"""Measure the norms of a recording: a row of numbers for each norm. COLUMNS defines every number."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from learning.recording.column import Column, ratio
 from learning.recording.recording import NORM_KINDS, Norm, Recording
 
 Array = np.ndarray
-FLAT_AXIS_FRACTION = 0.01  # of the longest semi-axis; a shorter axis counts as flat
+FLAT_AXIS_FRACTION = 0.01  # an axis shorter than this share of the longest semi-axis counts as flat
 ISOTROPIC_SHARE_D = 0.455  # the median of χ² with one degree of freedom
-MAX_SAMPLED_KEYS = 60  # vectors of each norm that are treated as attention keys
-SPREAD_TOLERANCE = 1e-12  # of the keys' size: a smaller spread in a direction counts as none
+MAX_SAMPLED_KEYS = 60  # number of vectors of each norm that are treated as attention keys
+SPREAD_TOLERANCE = 1e-12  # a spread below this share of the keys' size counts as none
 SAMPLED_VECTORS = "the sampled vectors"
 
 
@@ -161,7 +161,10 @@ EFFECT_COLUMNS = (
 
 
 def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[Row]:
-    """A row for each norm, in order. tell: progress callback, called with the number of finished norms."""
+    """The rows of all norms, in the order of the recording.
+
+    tell: progress callback, called with the number of finished norms.
+    """
     rows = []
     for k, norm in enumerate(recording.norms, 1):
         rows.append(row(norm, recording.words, recording.special))
@@ -170,11 +173,11 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> Row:
-    """The numbers of COLUMNS for one norm, by name.
+    """The values of COLUMNS for one norm, by the column's name.
 
-    words: the text of each token, by its number in the vocabulary. special: the numbers of special tokens.
-    Raises FileError for numbers beyond single precision: their squares could overflow, and a matrix
-    decomposition of infinite numbers may never end.
+    words: the text of each token, by the token's id. special: the ids of special tokens. Raises FileError for
+    numbers beyond single precision. Their squares could overflow, and a matrix decomposition of infinite
+    numbers may never end.
     """
     largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
     if largest > np.finfo(np.float32).max:
@@ -217,7 +220,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def completed(columns: Row, *, groups: int = 1) -> Row:
-    """The row of an older file with the columns that it lacks: derived where possible, else None.
+    """The row of an older file, completed by the columns that it lacks: derived if possible, otherwise None.
 
     groups: the number of groups that the norm centres separately.
     """
@@ -239,17 +242,19 @@ def completed(columns: Row, *, groups: int = 1) -> Row:
 def isotropic_angle(d: int, *, groups: int = 1) -> float:
     """The median angle, in degrees, between isotropic vectors in d dimensions and the hyperplane Σx = 0.
 
-    The share of their energy along the all-ones vector is Beta-distributed with parameters 1/2 and (d − 1)/2;
-    with groups, each of which has its own all-ones vector, with groups/2 and (d − groups)/2.
+    The share of such a vector's energy along the all-ones vector is Beta-distributed with parameters 1/2 and
+    (d − 1)/2. If there are groups, each has its own all-ones vector, and the parameters are groups/2 and (d −
+    groups)/2.
     """
     share = betaincinv(groups / 2, (d - groups) / 2, 0.5)
     return float(np.degrees(np.arcsin(np.sqrt(share))))
 
 
 def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
-    """Rows with the EFFECT_COLUMNS added, sorted by the effect on the predictions, the largest first.
+    """The rows with EFFECT_COLUMNS added, sorted by the effect on predictions, the largest first.
 
-    found: by path, an `Effect` of `learning.convert.effect`. A number that was not measured is None.
+    found: for each norm, by path, an `Effect` of `learning.convert.effect`. Numbers that were not measured
+    are None.
     """
     names = [column.name for column in EFFECT_COLUMNS]
     every = [
@@ -266,8 +271,8 @@ def _finite(value: float | None) -> float | None:
 def effective_rank(x: Float[Array, "n d"]) -> float:
     """The effective rank of x about its mean: exp(−Σ pₖ log pₖ), pₖ = σₖ/Σσ with the singular values σ.
 
-    0 where all vectors are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of effective
-    dimensionality (2007).
+    It is 0 if all vectors are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of
+    effective dimensionality (2007).
     """
     away = x - x.mean(axis=0)
     largest = np.abs(away).max()
@@ -276,13 +281,16 @@ def effective_rank(x: Float[Array, "n d"]) -> float:
     away = away / largest
     small = away @ away.T if len(away) < away.shape[1] else away.T @ away
     s = np.sqrt(np.maximum(np.linalg.eigvalsh(small), 0))
-    s = s[s > sqrt(np.finfo(float).eps) * s[-1]]  # smaller ones are rounding errors of the product
+    s = s[s > sqrt(np.finfo(float).eps) * s[-1]]  # smaller ones come from rounding in the matrix product
     p = s / s.sum()
     return float(np.exp(-np.sum(p * np.log(p))))
 
 
 def gains(norm: Norm) -> dict[str, Any]:
-    """The columns about γ, and about the ellipsoids to which γ stretches the sphere of each group."""
+    """The columns about γ: its size and spread, and the semi-axes of the ellipsoids on which outputs lie.
+
+    Without β, γ stretches the sphere of each group to such an ellipsoid.
+    """
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
     last = each - norm.centres
@@ -299,21 +307,24 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 
 def keys(norm: Norm) -> dict[str, Any]:
-    """The columns about keys: how many sampled vectors no query could select if they were attention keys."""
+    """The columns about keys: how many vectors no query could select, before and after the norm.
+
+    For this, up to MAX_SAMPLED_KEYS evenly spaced vectors are taken as one set of attention keys.
+    """
     few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
     return {"keys": len(few), "lost_before": lost(before), "lost_after": lost(after)}
 
 
 def lost(keys: Float[Array, "n d"]) -> int:
-    """The number of keys that no query can select.
+    """The number of keys that no query can select, because each of them is an average of others.
 
     It is computed in the smallest affine subspace that contains all keys.
     """
     away = keys - keys.mean(axis=0)
     u, s, _ = np.linalg.svd(away, full_matrices=False)
     spread = s > SPREAD_TOLERANCE * max(s[0], np.abs(keys).max())
-    if spread.sum() == len(keys) - 1:  # corners of a simplex
+    if spread.sum() == len(keys) - 1:  # the keys are the corners of a simplex
         return 0
     return int(np.sum(~selection.selectable((u * s)[:, spread])))
 

@@ -1,4 +1,4 @@
-"""Read the digest (reduced recording) in an untrusted file, such as an upload; all of it is checked."""
+"""Read an uploaded digest (reduced recording). The file is untrusted, so every part of it is checked."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from learning.recording.recording import (
     tokens,
 )
 
-COORDINATES = (3, 7)  # of a vector in a digest
-# the columns without which a page cannot be shown
+COORDINATES = (3, 7)  # smallest and largest number of coordinates of a vector in a digest
+# a page cannot be shown without these columns
 REQUIRED = {
     *("path", "kind", "d", "vectors", "size", "sigma", "rank", "eps", "eps_high", "folds", "why"),
     *("share", "share_high", "share_d", "turn", "turn_high", "turn_scaled"),
@@ -38,7 +38,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def checked_digest(source: bytes) -> Digest:
-    """The digest in an untrusted file. Raises FileError, with one line, for any other file."""
+    """The digest in an untrusted file. Raises FileError, with a one-line message, for any other file."""
     about, arrays = parsed(source)
     try:
         norms, columns, values = about["norms"], about["columns"], about["values"]
@@ -102,7 +102,7 @@ def _check_norm(said: Any) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
-    """Raise FileError unless the arrays are those of `count` norms, finite, and of matching shapes."""
+    """Raise FileError unless the arrays belong to `count` norms, are finite, and have matching shapes."""
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:

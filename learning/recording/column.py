@@ -1,4 +1,4 @@
-"""A column of a report on norms: a number or text that is given for each norm."""
+"""A column of a report on norms: a number or a text for each norm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a report: name in files, label in tables, definition, and format of its numbers."""
+    """A column of a report: its name in files, label in tables, definition, and number format."""
 
     name: str
     label: str
@@ -21,11 +21,11 @@ class Column:
 
 
 def median(values: Array) -> float | None:
-    """The median, or None where there are no values."""
+    """The median, or None if there are no values."""
     return float(np.median(values)) if len(values) else None
 
 
 def ratio(a: Any, b: Any) -> Array:
-    """a/b, and 0 where b is 0."""
+    """a/b, elementwise, and 0 where b is 0."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     return np.divide(a, b, out=np.zeros_like(b), where=b != 0)

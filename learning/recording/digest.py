@@ -3,8 +3,8 @@
 Three directions are displayed: 1̂, and the two directions a and b of the hyperplane in which the normalised
 vectors spread most. Let the rows of Q be an orthonormal basis of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂,
 and r the length of the part of x outside this span. Then (Qx, r) is as long as x, so centring and normalising
-can be computed from it. Since ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, the displayed coordinates after γ and β can be
-computed from it too. Seven numbers thus suffice for any d.
+can be computed from (Qx, r). Since ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, so can the displayed coordinates after γ and β.
+Seven numbers thus suffice for any d.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 Array = np.ndarray
 FORMAT = "normscape-digest-2"
-INDEPENDENCE_TOLERANCE = 1e-6  # of a row's length: a smaller remainder after projection is rounding
+INDEPENDENCE_TOLERANCE = 1e-6  # a remainder below this share of a row's length is due to rounding
 PARTS = ("points", "gain", "shift")
-TOKEN_PARTS = ("position", "token")  # often the same in all norms
-MAX_SHOWN_VECTORS = 500  # of each norm in a reduced file
+TOKEN_PARTS = ("position", "token")  # arrays that are often the same in all norms
+MAX_SHOWN_VECTORS = 500  # number of vectors of each norm in a reduced file
 REDUCED = (
     "reduced to what the page shows: all numbers, and the drawn coordinates of at most "
     f"{MAX_SHOWN_VECTORS} vectors of each norm"
 )
-UPLOAD_SHARE = 0.9  # of MAX_UPLOAD_BYTES, for the vectors of a recording; the rest is for all else
+UPLOAD_SHARE = 0.9  # share of MAX_UPLOAD_BYTES for the vectors of a recording
 DIGITS = 7  # significant digits of the numbers in a file, more than any table shows
 
 
@@ -46,8 +46,8 @@ class Reduced:
     """The vectors of one norm in m ≤ 7 coordinates: along a, b, 1̂ and others, then the remainder's length.
 
     gain: the matrix (3, m) that maps these coordinates to the displayed ones after γ. shift: the displayed
-    coordinates of β. For d = 2 there is no b, and its coordinate is 0. For a GroupNorm all fields describe
-    its first group.
+    coordinates of β. For d = 2 there is no b, and the coordinate along b is 0. For a GroupNorm all fields
+    describe its first group.
     """
 
     kind: str
@@ -66,9 +66,9 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """A recording reduced for display: for each norm a row of numbers, and its vectors in a few coordinates.
+    """A recording reduced for display: for each norm a row of numbers, and vectors in a few coordinates.
 
-    notice: where the model and its text come from, and their licences.
+    notice: the sources of the model and the text, and their licences.
     """
 
     name: str
@@ -85,12 +85,12 @@ def digest(
 ) -> Digest:
     """The digest of a recording: numbers about each norm, and a few coordinates of some of its vectors.
 
-    vectors: of how many vectors of each norm coordinates are kept: the massive ones first, then others at
-    even distances. The numbers are computed from all vectors. tell: as in `measured`. Raises FileError for a
-    norm whose numbers are too large to be measured in double precision, or to be shown in single precision.
+    vectors: the number of vectors kept for each norm: first the massive ones, then others at even distances.
+    The numbers are computed from all vectors. tell: as in `measured`. Raises FileError for a norm whose
+    numbers are too large to be measured in double precision, or to be shown in single precision.
     """
     try:
-        with np.errstate(all="ignore"):  # results that overflow are refused below
+        with np.errstate(all="ignore"):  # overflow is refused below
             rows = measured(recording, tell)
             kept = kept_vectors(recording.norms, vectors)
             norms = [chosen(reduced(norm), few) for norm, few in zip(recording.norms, kept, strict=True)]
@@ -105,10 +105,10 @@ def digest(
 
 
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
-    """For each norm the indices of at most `most` vectors; norms that saw the same tokens keep the same ones.
+    """For each norm, the indices of the vectors to keep, at most `most`.
 
     Vectors that are massive in any norm are kept, up to half of `most`. The others are chosen at even
-    distances.
+    distances. So norms that saw the same tokens keep the same tokens.
     """
     few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []
@@ -127,7 +127,7 @@ def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
 
 
 def _finite(norm: Reduced, row: Row) -> bool:
-    """Whether all numbers of a norm and of its row are finite in single precision, for drawing."""
+    """Whether all numbers of a norm and of its row are finite in single precision, which drawing needs."""
     numbers = [value for value in row.values() if isinstance(value, float)]
     with np.errstate(over="ignore"):
         parts = [np.asarray(part, np.float32) for part in (numbers, norm.points, norm.gain, norm.shift)]
@@ -135,7 +135,7 @@ def _finite(norm: Reduced, row: Row) -> bool:
 
 
 def reduced(norm: Norm) -> Reduced:
-    """The vectors, gain and shift of a norm, reduced to the coordinates that are needed for display."""
+    """A norm's vectors, gain and shift in the few coordinates that are needed for display."""
     width = norm.d // norm.groups
     x, gamma, beta = (part.astype(np.float64)[..., :width] for part in (norm.x, norm.gamma, norm.beta))
     normal = layer_norm if norm.centres else rms_norm
@@ -146,7 +146,7 @@ def reduced(norm: Norm) -> Reduced:
     beside = np.linalg.norm(x - inside @ basis, axis=-1)
     gain = np.pad((gamma * directions) @ basis.T, ((0, 0), (0, 1)))
     points, shift = np.column_stack([inside, beside]).astype(np.float32), directions @ beta
-    if width == 2:  # there is no b
+    if width == 2:  # there is no direction b
         points, gain, shift = (
             np.insert(points, 1, 0, axis=1),
             np.insert(gain, 1, 0, axis=1),
@@ -159,8 +159,8 @@ def reduced(norm: Norm) -> Reduced:
 def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:
     """The first two principal directions of the vectors u within the hyperplane orthogonal to `up`.
 
-    They are returned as orthonormal rows. If u varies in fewer directions, further rows are chosen
-    arbitrarily. For d = 2 there is one row.
+    They are returned as orthonormal rows, only one row for d = 2. If u varies in fewer directions, the
+    remaining rows are arbitrary.
     """
     away = u - u.mean(axis=0)
     away = away - np.outer(away @ up, up)
@@ -173,11 +173,11 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
-    """Gram–Schmidt: the rows made orthonormal in order; rows that depend on earlier ones are left out."""
+    """Gram–Schmidt: make the rows orthonormal, in order, and leave out rows that depend on earlier ones."""
     basis: list[Array] = []
     for row in rows:
         rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
-        for _ in range(2):  # the second pass removes the rounding errors of the first
+        for _ in range(2):  # the second pass removes rounding errors of the first
             rest = rest - sum((rest @ each * each for each in basis), np.zeros_like(rest))
         size = np.linalg.norm(rest)
         if size > INDEPENDENCE_TOLERANCE:
@@ -186,9 +186,9 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 
 
 def to_file(found: Digest) -> bytes:
-    """A digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
+    """Serialise a digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
 
-    Where a norm has the same positions or tokens as the norm before it, they are not stored again.
+    If a norm has the same positions and tokens as the norm before it, they are not stored again.
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(found.norms):
@@ -221,14 +221,14 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
 
 
 def is_digest(data: bytes) -> bool:
-    """Whether a file says that it is a digest. Raises FileError for a file that is no safetensors file."""
+    """Whether a file says that it is a digest. Raises FileError unless it is a safetensors file."""
     return from_safetensors(data)[1].get("format") == FORMAT
 
 
 def from_digest(data: bytes) -> Digest:
-    """Read a digest from a file that `to_file` wrote; `learning.recording.checked` reads untrusted files.
+    """Read a digest that `to_file` wrote. Raises FileError for any other file.
 
-    Raises FileError for any other file.
+    For untrusted files there is `learning.recording.checked`.
     """
     about, arrays = parsed(data)
     norms, tokens = [], dict[str, Any]()
@@ -244,7 +244,7 @@ def from_digest(data: bytes) -> Digest:
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """Open a file with a recording or a digest. Raises FileError for any other file, and OSError."""
+    """Read a recording or a digest from a file. Raises FileError for any other file, and OSError."""
     data = Path(path).read_bytes()
     return from_digest(data) if is_digest(data) else from_file(data)
 
@@ -256,7 +256,7 @@ def save(
     *,
     full: bool = False,
 ) -> bool:
-    """Write a recording; if it is too large to be opened on a page, write its digest instead.
+    """Write a recording to a file. If it is too large to be opened on a page, its digest is written instead.
 
     full: write the whole recording in any case. tell: as in `measured`. Returns whether a digest was written.
     Raises FileError as `digest` does.

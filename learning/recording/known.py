@@ -1,4 +1,4 @@
-"""Recognise the norm that a PyTorch module computes, by trying its formula on a few vectors.
+"""Recognise the norm that a PyTorch module computes, by comparing its output with formulas on a few vectors.
 
 Libraries have hundreds of norm classes: with γ or 1 + γ, with `eps` or `variance_epsilon`. A module that has
 "norm" in the name of its class is recognised as the norm whose formula reproduces its output on probe
@@ -21,18 +21,18 @@ from learning.file_error import FileError
 from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 
 Array = np.ndarray
-EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names of ε in modules
-PROBE_MEAN = 0.7  # mean of the probe vectors on which a module is tried
-MIN_PROBE_SCALE = 1e-3  # two probe vectors are scaled by √ε, but at least by this
-MAX_OUTPUT_ROUNDINGS = 32  # allowed difference, in machine epsilons of the largest output
+EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names that modules give to ε
+PROBE_MEAN = 0.7  # mean of the vectors on which a module is tried
+MIN_PROBE_SCALE = 1e-3  # two of these vectors are scaled by √ε, but at least by this
+MAX_OUTPUT_ROUNDINGS = 32  # allowed error of an output, in machine epsilons of the largest output
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
     """A recognised norm module: its `Norm`, and the axes of its input that hold the coordinates of a vector.
 
-    The `Norm` has parameters only; no input vectors are recorded in it yet. axes: the sizes of these axes.
-    They are the last axes of the input. With channels_first there is one, the second axis of (batch,
+    The `Norm` has parameters only; no input vectors are recorded in it yet. axes: the sizes of these axes,
+    which are the last axes of the input. With `channels_first` there is only one: the second axis of (batch,
     channels, …).
     """
 
@@ -41,10 +41,10 @@ class Known:
     channels_first: bool = False
 
     def vectors(self, x: Any) -> Any:
-        """An input or output x of the module as vectors (*lead, d), d the number of their coordinates.
+        """An input or output x of the module as vectors (*lead, d), where d is the number of coordinates.
 
-        With channels_first, the positions of an image or a sequence become one axis, before that of
-        coordinates. Raises NotKnown for a tensor whose shape does not fit the module.
+        With `channels_first`, all positions of an image or a sequence become one axis before the last. Raises
+        NotKnown for a tensor whose shape does not fit the module.
         """
         last = len(self.axes)
         if x is not None and self.norm.kind == "group_norm" and last == 1 and x.ndim > 2:
@@ -56,20 +56,20 @@ class Known:
         return x.reshape(*x.shape[:-last], self.norm.d)
 
     def shaped(self, vectors: Any, x: Any) -> Any:
-        """The inverse of `vectors`: (*lead, d) in the shape and dtype of x, an input of the module."""
+        """The inverse of `vectors`: (*lead, d) in the shape and dtype of `x`, an input of the module."""
         return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
 class NotKnown(ValueError):
-    """Raised for a module that is called a norm and computes something else; the message says what."""
+    """Raised for a module that is called a norm but computes something else; the message says why."""
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
     """The norm that a module computes.
 
     None for a module that is not called a norm, or that contains modules and has no parameters of its own.
-    path: the module's path in its model. like: any tensor of the model, for dtype and device. Raises NotKnown
-    for a module that is called a norm but computes none that is known here.
+    path: the module's path in its model. like: any tensor of the model, which gives dtype and device. Raises
+    NotKnown for a module that is called a norm but computes none that is known here.
     """
     inner = [type(each).__name__ for each in module.children()]
     if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
@@ -77,12 +77,12 @@ def known(path: str, module: Any, like: Any) -> Known | None:
     axes = _axes(module)
     if not axes or not 2 <= prod(axes) <= MAX_COORDINATES:
         raise NotKnown(f"it acts on {prod(axes) if axes else 'an unknown number of'} coordinates")
-    layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # the second: channels of pixels
+    layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # second: channels first
     problems = []
     for shape in layouts:
         try:
             x, y = _tried(module, shape, _parameter(module, "weight", like))
-        except Exception as problem:  # third-party code: whatever it raises, it does not take such vectors
+        except Exception as problem:  # third-party code may raise anything
             problems.append(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}")
             continue
         for norm in _candidates(path, module, axes, like, x, y):
@@ -97,9 +97,9 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def agrees(norm: Norm, x: Array, y: Any) -> bool:
-    """Whether the norm's output for x equals y, up to the rounding of y's dtype.
+    """Whether the norm's output for x equals y up to the rounding of y's dtype.
 
-    float64 is compared with the tolerance of float32, in which many modules compute internally.
+    For float64 the tolerance is that of float32, in which many modules compute internally.
     """
     want, xp = norm.output(x), array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, xp.float32))
@@ -113,14 +113,14 @@ def as_float64(tensor: Any) -> Array:
 
 
 def _seems(module: Any) -> bool:
-    """Whether a module may be a norm, by the name of its class; False for batch and instance norms."""
+    """Whether a module may be a norm according to its class name; False for batch and instance norms."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    """The sizes of the axes over which a module normalises, from its weight or attributes; () if unknown."""
+    """The sizes of the axes over which a module normalises, by its weight or attributes; () if unknown."""
     weight = getattr(module, "weight", None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
     if weight is not None:
@@ -134,25 +134,25 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Probe vectors (4, d), and the module's outputs for them.
+    """Probe vectors (n, d), and the module's outputs for them; shape: the module's input, (n, …).
 
-    Two of them are so short that ε changes the output. shape: that of the module's input.
+    Two of the vectors are so short that ε changes the output.
     """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)
     x = np.random.default_rng(0).standard_normal((n, d)) + PROBE_MEAN
     x *= np.array([1, 3, short, short])[:, None]
     given = like.detach().new_tensor(x.astype(np.float32).tolist()).reshape(shape)
-    made = module.forward(given)  # not module(given), which would run the user's hooks
+    made = module.forward(given)  # module(given) would run the user's hooks
     if made.shape != given.shape:
         raise ValueError("its output has another shape")
     return as_float64(given).reshape(n, d), made
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """The values that a module's ε may have; () if the module does not state it.
+    """The values that a module's ε may have; () if the module has no attribute for it.
 
-    If the module states None, ε is the machine epsilon of the vectors' dtype or of float32.
+    If this attribute is None, ε is the machine epsilon of the vectors' dtype or of float32.
     """
     said: Any = [getattr(module, name) for name in EPS_ATTRIBUTES if hasattr(module, name)]
     xp = array_namespace(like)
@@ -162,7 +162,7 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """Yield every norm that the module may be: of each kind, over all coordinates or per head, γ or 1 + γ."""
+    """Yield every norm that the module may be: each kind, over all coordinates or per head, γ or 1 + γ."""
     d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
     own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)
@@ -180,10 +180,10 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
 
 
 def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
-    """Values of ε with which the norm gives the output y for the shortest probe vector of x; [] if none does.
+    """The values of ε with which the norm maps the last probe vector of x to the last output of y.
 
-    For a module that does not state its ε. The value is given twice: rounded to one digit, as code would
-    write it, and unrounded.
+    This serves for a module that does not state its ε. The value is given twice: rounded to one digit, as it
+    would stand in code, and unrounded. [] if no ε fits.
     """
     each = norm.blocks(x[-1:])[0]
     each = each - each.mean(axis=-1, keepdims=True) * norm.centres

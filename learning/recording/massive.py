@@ -18,7 +18,7 @@ from learning.recording.recording import Norm
 
 Array = np.ndarray
 MASSIVE_LENGTH_RATIO = 10  # a vector longer than this many median lengths is massive
-MAX_NAMED = 3  # tokens with positions, and dimensions, that a report lists
+MAX_NAMED = 3  # largest number of tokens, and of dimensions, that a report lists
 
 COLUMNS = (
     Column("longest", "longest", "The length of the longest vector, in median lengths."),
@@ -68,7 +68,7 @@ def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name. words: the text of each token, by its number."""
+    """The values of COLUMNS for one norm, by the column's name. words: the text of each token, by its id."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size, energy = np.linalg.norm(x, axis=-1), energies(x)
     top = int(np.argmax(energy))
@@ -88,15 +88,15 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
 
 
 def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
-    """The root mean square distance of the vectors x from their mean, relative to the median of `size`."""
+    """The root mean square distance of the vectors x from their mean, divided by the median of `size`."""
     away = np.linalg.norm(x - x.mean(axis=0), axis=-1)
     return float(ratio(np.sqrt(np.mean(away**2)), np.median(size)))
 
 
 def dimensions(norm: Norm) -> str:
-    """The dimensions with most energy, its share in them, and |γ|: "507 (97.3%, |γ| 0.02), 12 (…)".
+    """A text on the dimensions with most energy: "507 (97.3%, |γ| 0.02), 12 (…)".
 
-    Energy is the sum of squares of the numbers of all vectors.
+    For each it gives the share of the energy, and |γ|. Energy is the sum of squares over all vectors.
     """
     energy = energies(norm.x.astype(float))
     most = np.argsort(-energy, kind="stable")[:MAX_NAMED]
@@ -104,7 +104,7 @@ def dimensions(norm: Norm) -> str:
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
-    """Tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others"."""
+    """A text on tokens and positions of the chosen vectors, most frequent first: "'The' at 0, 12 others"."""
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
     named = found.most_common(MAX_NAMED)
@@ -114,7 +114,7 @@ def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> st
 
 
 def energies(x: Float[Array, "n d"]) -> Float[Array, "d"]:
-    """For each dimension, its share in the sum of squares of all numbers of x."""
+    """For each dimension, its share of the sum of squares of all numbers of x."""
     scaled = x / (np.abs(x).max() or 1.0)
     every = np.sum(scaled**2, axis=0)
     return np.asarray(every / (every.sum() or 1.0))

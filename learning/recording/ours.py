@@ -18,16 +18,16 @@ FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 def seen(
     shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
 ) -> Recording:
-    """Record inputs of the model's LayerNorms, at `vectors` random token positions, the same for all norms.
+    """Record inputs of the model's LayerNorms at `vectors` random token positions, the same for all norms.
 
-    The norm before attention is left out in a model whose LayerNorm there only centres.
+    If the LayerNorm before attention only centres (`shape.scaled` is False), it is left out.
     """
     reading = forward(shape, weights, tokens)
     inputs: dict[str, Array] = {}
     for k, block in enumerate(reading.blocks):
         inputs |= {f"h.{k}.ln_1": block.stream} if shape.scaled else {}
         inputs |= {f"h.{k}.ln_2": block.stream + block.branch, "ln_f": block.out}
-    inputs["ln_f"] = inputs.pop("ln_f")  # moves it to the end; its input is the last block's output
+    inputs["ln_f"] = inputs.pop("ln_f")  # move it to the end; its input is the last block's output
     count = tokens.size
     number = np.sort(np.random.default_rng(0).permutation(count)[:vectors])
     about = {"position": number % tokens.shape[-1], "token": tokens.reshape(-1)[number], "number": number}

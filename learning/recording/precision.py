@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name. few: which vectors are massive."""
+    """The values of COLUMNS for one norm, by the column's name. few: which vectors are massive."""
     blocks = norm.blocks(norm.x)
     if norm.centres:
         blocks = blocks - blocks.mean(axis=-1, keepdims=True)
@@ -72,9 +72,9 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """What happens to σ² + ε if each number is rounded by `rounded`.
+    """The effect on σ² + ε if each number is rounded by `rounded`.
 
-    error: the largest relative error of the sum, None if no sum is finite. lost: the share of vectors for
+    error: the largest relative error of the sum, or None if no sum is finite. lost: the share of vectors for
     which the sum rounds to σ², so that ε has no effect.
     """
     own = rounded(variance)
@@ -87,14 +87,17 @@ def _sums(
 
 
 def to_bfloat16(x: Any) -> Array:
-    """The nearest numbers with 8 significant bits, ties to even; infinite beyond the range of float32."""
+    """Round to the nearest numbers with 8 significant bits, ties to even.
+
+    Infinite beyond the range of float32.
+    """
     fraction, exponent = np.frexp(np.asarray(x, dtype=float))
     near = np.ldexp(np.round(fraction * 256) / 256, exponent)
     return np.where(np.abs(near) < 2.0**128, near, np.inf)
 
 
 def to_float16(x: Any) -> Array:
-    """The nearest half-precision numbers; infinite beyond their range."""
+    """Round to the nearest half-precision numbers; infinite beyond their range."""
     with np.errstate(over="ignore"):
         return np.asarray(x, dtype=float).astype(np.float16).astype(float)
 

@@ -1,7 +1,7 @@
 """Record the norms of a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
 
-Needs PyTorch and transformers. Weights are read from safetensors; a local folder without them may have pickle
-files, which are loaded as tensors only. Code that comes with a model never runs.
+Needs PyTorch and transformers. Weights are read from safetensors. A local folder without them may have pickle
+files, of which only tensors are loaded. Code that comes with a model never runs.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from learning.memory import free_bytes
 from learning.recording.recorder import Contributions, Recorder, Verdicts, bar, record
 from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
 
-WINDOW_TOKENS = 512  # tokens that are read at a time, or fewer if the model's context is shorter
-MAX_TOKENS = 16_384  # tokens that are read of a text
-TEXT_CHARACTERS_PER_TOKEN = 32  # the text is cut before tokenising, to this many characters a token
-PROBE_TOKENS = 4  # tokens of a first pass that estimates the file's size and tests folding
-MEMORY_FACTOR = 1.2  # memory of a loaded model, in sizes of its weights
+WINDOW_TOKENS = 512  # tokens read at a time; fewer if the model's context is shorter
+MAX_TOKENS = 16_384  # tokens read of a text by default
+TEXT_CHARACTERS_PER_TOKEN = 32  # before tokenising, the text is cut to this many characters per token
+PROBE_TOKENS = 4  # length of a first pass, which estimates the file's size and tests folding
+MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its weights
 GGUF = ".gguf"
 
 
 class NoModel(ValueError):
-    """Raised for a model that cannot be loaded or run on this machine; the message says why."""
+    """Raised for a model that cannot be loaded or run on this machine, with a message that says why."""
 
 
 def recorded(
@@ -47,9 +47,9 @@ def recorded(
     """Load a model and record its norms' inputs while it reads the first tokens of a text.
 
     vectors, seed     as in `record`
-    tokens            how many tokens are read at most
-    by_line           each line is a separate example
-    title             the recording's name; by default that of `called`
+    tokens            the largest number of tokens to read
+    by_line           whether each line is a separate example
+    title             the recording's name; by default the name that `called` returns
     verdicts, contributions, tell   as in `record`
 
     Raises NoModel.
@@ -73,7 +73,7 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """The display name of a model: the last part of its path, or the title of its folder's README."""
+    """The display name of a model: the last part of its path, or the title in the README of its folder."""
     folder = Path(name)
     if not folder.is_dir():
         return folder.name.removesuffix(GGUF)
@@ -86,10 +86,9 @@ def called(name: str) -> str:
 
 
 def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
-    """Load the tokenizer and the model with this name, after a check that the model fits into memory.
+    """Load the tokenizer and the model with this name, after checking that the model fits into memory.
 
-    predicts: load the model with the prediction head that its configuration names, else without a head.
-    Raises NoModel.
+    predicts: whether to load the model with the prediction head that its configuration names. Raises NoModel.
     """
     quiet()
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
@@ -110,7 +109,7 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
         return tokenizer, kind.from_pretrained(folder, **given).eval()
     except NoModel:
         raise
-    except Exception as problem:  # third-party files and the libraries that read them
+    except Exception as problem:  # third-party files and code
         first = " ".join(str(problem).split())[:300]
         raise NoModel(f"{name} cannot be loaded: {first}") from None
 
@@ -124,7 +123,7 @@ def quiet() -> None:
 
 
 def _head(config: Any) -> Any:
-    """The class of the model with a head: the one that its configuration names, else a token predictor."""
+    """The class of the model with a head: the one that its configuration names, or a token predictor."""
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
     if any(named):
@@ -138,8 +137,8 @@ def windows(
 ) -> list[list[int]]:
     """Cut a text into windows of tokens, each as long as the model can read and with its special tokens.
 
-    tokens: the largest number in all windows together. by_line: each line gets windows of its own. Raises
-    NoModel for a text without tokens, or whose tokens are mostly unknown to the tokenizer.
+    tokens: the largest number of tokens in all windows together. by_line: whether each line gets windows of
+    its own. Raises NoModel for a text without tokens, and for a text of mostly unknown tokens.
     """
     said = getattr(model.config, "max_position_embeddings", None)
     longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
@@ -182,10 +181,10 @@ def _read(model: Any, ids: Any) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A function to give to `record` as `tell`, which shows how much of the text was read.
+    """A function that `record` can get as `tell`, and that shows how much of the text was read.
 
-    It passes the first line of `record` on to `tell`. In place of each further line, one for each call of the
-    model, it writes a bar. total: the number of calls.
+    It passes on the first line that `record` writes. It replaces each further line, one for each call of the
+    model, by a progress bar. total: the number of calls.
     """
     done = -1
 

@@ -35,20 +35,20 @@ from learning.recording.recording import (
 from learning.recording.sources import Sources
 
 Array = np.ndarray
-ROOT_PATH = "model"  # the path that stands for a model that is itself a norm
-MASK_ARGUMENTS = {"attention_mask": True}  # padding masks: whether True in the mask marks a token
+ROOT_PATH = "model"  # the path of a norm that is the whole model
+MASK_ARGUMENTS = {"attention_mask": True}  # padding masks, and whether True in the mask marks a token
 MASK_ARGUMENTS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
 TOKEN_ARGUMENT = "input_ids"
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 PROGRESS_BAR_CHARACTERS = 30
-VECTOR_METADATA_BYTES = 40  # bytes of a vector besides its coordinates
-MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass, each of which has its own row
+VECTOR_METADATA_BYTES = 40  # bytes that a vector takes besides its coordinates
+MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass; each call has its own row
 Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
 Place = tuple[str, int]  # the path of a norm, and the number of its call in a pass, from 1
 Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
-COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # where torch.compile keeps the original module
+COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
 
 def record(
@@ -62,7 +62,7 @@ def record(
 ) -> AbstractContextManager[Recorder]:
     """Record the inputs of a PyTorch model's norms while the `with` block runs.
 
-    vectors    how many of each norm's input vectors are kept, drawn at random with the seed
+    vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
     verdicts   called after the block with the model and the inputs of its first call; returns for each norm
                whether its centring folds into its neighbours, and why (`learning.convert.centring`)
     contributions  called after the block with the model, the inputs of its first recorded call, and the
@@ -71,8 +71,8 @@ def record(
     tell       called with a line of text: at the start, on what is recorded and its largest size; and after
                each call of the model. By default the lines go to stderr, if that is a terminal
 
-    Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and for
-    another number of vectors than 1 … 2,000.
+    Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and unless
+    `vectors` is 1 … 2,000.
     """
     how: Any = {"vectors": vectors, "seed": seed, "verdicts": verdicts, "contributions": contributions}
     return Recorder(model, **how, tell=tell).listening()
@@ -84,13 +84,13 @@ def _told(line: str) -> None:
 
 
 def bar(share: float) -> str:
-    """A progress bar of characters. share: the part that is done, from 0 to 1."""
+    """A progress bar of characters. share: the finished part, from 0 to 1."""
     full = round(PROGRESS_BAR_CHARACTERS * share)
     return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
 
 class Sample:
-    """A uniform random sample of at most `most` vectors seen, each of d numbers (reservoir sampling)."""
+    """A uniform random sample of at most `most` of the vectors seen, with d numbers each (reservoir)."""
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
@@ -100,8 +100,7 @@ class Sample:
     def choose(self, count: int) -> tuple[Array, Array]:
         """Choose at random which of the next `count` vectors to keep; all of them count as seen.
 
-        Returns the indices of those to keep, and the rows of `x` and `about` where the caller must write
-        them.
+        Returns the kept vectors' indices, and the rows of `x` and `about` where the caller must write them.
         """
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])
@@ -115,7 +114,7 @@ class Sample:
 
 
 class Recorder:
-    """The object of a `with record(model)` block: samples the inputs of norms; see `recording` and `save`."""
+    """The object that `with record(model)` yields: it samples inputs of norms. See `recording` and `save`."""
 
     def __init__(
         self,
@@ -154,13 +153,13 @@ class Recorder:
         self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
         self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
         self.attribute, self.sources = contributions, dict[Place, tuple[Sources, Sources]]()
-        self.first_kept: tuple[Any, Any] | None = None  # of the first call that was recorded
-        self.keeps, self.counted = True, Counter[tuple[str, int]]()  # vectors counted while `counting`
+        self.first_kept: tuple[Any, Any] | None = None  # the arguments of its first recorded call
+        self.keeps, self.counted = True, Counter[tuple[str, int]]()  # vectors seen while `counting`
         self.depth, self.called = 0, Counter[str]()  # nesting depth of modules, calls of norms, in this pass
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """While the block runs, count vectors without keeping any, to estimate the size of the recording."""
+        """While the block runs, only count vectors and keep none, to estimate the size of a recording."""
         self.keeps = False
         try:
             yield
@@ -177,7 +176,7 @@ class Recorder:
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Install the hooks while the block runs; afterwards ask for verdicts and contributions."""
+        """Install the hooks while the block runs; afterwards call `verdicts` and `contributions`."""
         handles: list[Any] = []
         try:
             self._listen(handles)
@@ -190,7 +189,7 @@ class Recorder:
         self._attribute()
 
     def _attribute(self) -> None:
-        """After the block, call `contributions` and keep the result, if it was given and a call recorded."""
+        """Call `contributions`, if it was given and a call was recorded, and keep the result."""
         if self.attribute is None or self.first_kept is None:
             return
         (args, kwargs), self.first_kept = self.first_kept, None
@@ -206,7 +205,7 @@ class Recorder:
             self.tell(f"which modules write the norms' inputs is not known: {reason}")
 
     def _judge(self) -> None:
-        """After the block, call `verdicts` and keep the result, if it was given and the model was called."""
+        """Call `verdicts`, if it was given and the model was called, and keep the result."""
         if self.judge is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
@@ -283,7 +282,7 @@ class Recorder:
                 return
             try:
                 x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
-                if getattr(x, "is_nested", False):  # sequences of different lengths without padding
+                if getattr(x, "is_nested", False):  # sequences of different lengths
                     for one, made in zip(x.unbind(), output.unbind(), strict=True):
                         self._take((path, call), recognised, one, made)
                 else:
@@ -294,10 +293,10 @@ class Recorder:
         return hook
 
     def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
-        """Add the vectors of one call of a norm to its sample, or only to the count while `counting`.
+        """Add the vectors of one call of a norm to its sample; while `counting`, only count them.
 
-        Raises NotKnown for inputs that are no vectors of this norm, or an output that is not that of the norm
-        alone.
+        Raises NotKnown for inputs that are no vectors of this norm, and for an output that the norm's formula
+        does not give.
         """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
@@ -315,13 +314,13 @@ class Recorder:
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))
         chosen = rows[new]
-        # select before copying: only the kept vectors leave the device
+        # select first, so that only the kept vectors are copied from the device
         sample.x[places] = vectors[chosen].cpu().float().numpy()
         sample.about[places, 0] = about["position"][chosen]
         sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
     def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """For each vector: whether it is `real` (not padding), its `token` number, and its `position`.
+        """For each vector: whether it is `real` (not padding), its `token` id, and its `position`.
 
         They come from the nearest enclosing module with a mask or tokens of fitting shape; without one,
         `real` and `token` are None. lead: the vectors' shape without the axis of coordinates.
@@ -337,7 +336,7 @@ class Recorder:
                     spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
                     parts[part] = spread if part == "token" else (spread != 0) ^ (not MASK_ARGUMENTS[name])
             if _axis(around.get(TOKEN_ARGUMENT), lead) is not None and len(around) > 1:
-                break  # this module has both: a mask of a module further out belongs to another input
+                break  # has tokens and a mask: masks of outer modules belong to another input
         position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
         return {**parts, "position": position}
 
@@ -377,7 +376,7 @@ class Recorder:
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
 
     def save(self, path: Any, *, full: bool = False) -> None:
-        """Write the vectors seen so far to a file; if it would be too large for a page, write a digest.
+        """Write the vectors seen so far to a file, or only their digest if they would not fit on a page.
 
         full: write all vectors in any case.
         """
@@ -386,7 +385,7 @@ class Recorder:
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """The arguments of a call, copied, since the call may change them; `tensor` is applied to each tensor."""
+    """A copy of a call's arguments, because the call may change them; `tensor` is applied to each tensor."""
     if type(given) in (list, tuple):
         return type(given)(copied_arguments(each, tensor) for each in given)
     if type(given) is dict:
@@ -395,7 +394,7 @@ def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: eac
 
 
 def _name(model: Any) -> str:
-    """The model's name in its configuration, or else the name of its class."""
+    """The model's name in its configuration; without one, the name of its class."""
     said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
     return said.rstrip("/").rpartition("/")[2] or type(model).__name__
 
@@ -406,27 +405,27 @@ def _plain(path: str) -> str:
 
 
 def _uncompiled() -> AbstractContextManager[Any]:
-    """Run compiled modules uncompiled while the block runs, since compiled code calls no hooks."""
+    """Run compiled modules uncompiled while the block runs, because compiled code calls no hooks."""
     import torch
 
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 def _in_backward() -> bool:
-    """Whether the backward pass is running: in it, gradient checkpointing repeats forward calls."""
+    """Whether the backward pass is running, in which gradient checkpointing repeats forward calls."""
     import torch
 
     return bool(torch._C._current_graph_task_id() >= 0)
 
 
 def _above(path: str) -> list[str]:
-    """The paths of the modules that contain a module, the nearest first; "" is the model itself."""
+    """The paths of all modules that contain a module, from the nearest on; "" is the model itself."""
     names = path.split(".")
     return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
 
 
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """The axis of vectors (*lead, d) that belongs to the positions of `given`, a mask or tokens (batch, n).
+    """The axis of vectors (*lead, d) along which `given`, a mask or tokens (batch, n), gives positions.
 
     None if no axis fits. lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be
     larger than the axis, as with a key–value cache: then the last positions count.
@@ -442,7 +441,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Values (batch or 1, n) along an axis of vectors (*lead, d), as one value for each vector, flattened."""
+    """Spread values (batch or 1, n) along an axis of vectors (*lead, d): one value per vector, flattened."""
     if len(lead) < 2:
         return said.reshape(-1)
     shape = [1] * len(lead)

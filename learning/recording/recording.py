@@ -1,7 +1,7 @@
 """A recording: the norms of a model, each with its parameters and a sample of its input vectors.
 
 The file format is safetensors: arrays `<path>/gamma`, `beta`, `x`, `position`, `token`, `number`, and the
-metadata `format` and `about`, a JSON text. Files are untrusted: every part is checked.
+metadata `format` and `about`, a JSON text. Files are untrusted, so every part is checked.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Array = np.ndarray
 
 FORMAT = "normscape-recording-1"
 NORM_KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "GroupNorm"}
-MAX_NORMS, MAX_VECTORS, MAX_COORDINATES = 1000, 2000, 8192  # norms; vectors of each norm; their dimension
+MAX_NORMS, MAX_VECTORS, MAX_COORDINATES = 1000, 2000, 8192  # norms; vectors of each norm; coordinates
 MAX_EPS = 1e6
 MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS = 200, 500
-MAX_WORDS, MAX_WORD_CHARACTERS = 20_000, 40  # tokens of which the text is stored, and its length
+MAX_WORDS, MAX_WORD_CHARACTERS = 20_000, 40  # number of tokens whose text is stored, and its length
 VERDICTS = ("yes", "no", "unknown")
 UNTRACED = "the model was not traced"  # the default reason for the verdict "unknown"
 PARTS = ("gamma", "beta", "x", "position", "token", "number")
 SOURCES = ("mean_sources", "outlier_sources")
 NORM_FIELDS = {"path", "kind", "eps", "groups", "seen", "folds", "why", *SOURCES}
-OPTIONAL_FIELDS = {"folds", "why", *SOURCES}  # missing from older files
-OBSOLETE_FIELDS = {"linear"}  # in older files; ignored, as it was not always right
+OPTIONAL_FIELDS = {"folds", "why", *SOURCES}  # older files lack them
+OBSOLETE_FIELDS = {"linear"}  # in older files; ignored, because it was not always right
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +43,17 @@ class Norm:
     """A recorded norm, y = γ ⊙ normalised(x) + β, and a sample of n of its input vectors.
 
     path      the module's path in the model
-    groups    of a GroupNorm, or the heads of a norm with a gain for each head; otherwise 1
-    seen      how many vectors the norm was given
+    groups    the number of a GroupNorm's groups, or of heads for a gain per head; otherwise 1
+    seen      the number of vectors that the norm was given
     x         (n, d) the sampled input vectors, float32
     position  (n,) the place of each vector in its sequence, from 0
-    token     (n,) its number in the vocabulary, −1 where unknown
-    number    (n,) how many vectors came before it; in two norms with the same `seen`, vectors with the same
-              number belong to the same token
+    token     (n,) the id of each vector's token in the vocabulary, −1 if unknown
+    number    (n,) how many vectors the norm was given before this one; in two norms with the same `seen`,
+              vectors with the same number belong to the same token
     folds     whether the centring folds exactly into the layers that write the input: "yes", "no" or
               "unknown"; `why` gives the reason
     mean_sources, outlier_sources
-              which modules write the mean of the input, and its dimension with most energy
+              which modules write the mean of the input, and which its dimension with most energy
 
     Raises FileError for fields that are inconsistent or exceed the limits above.
     """
@@ -139,15 +139,13 @@ class Norm:
         return self.kind != "rms_norm"
 
     def blocks(self, x: Array) -> Array:
-        """Split vectors into the groups that the norm treats separately, (*batch, groups, d/groups),
-        float64.
-        """
+        """Split vectors into the groups that the norm treats separately: (*batch, groups, d/groups)."""
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)
 
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
         """The norm's output for x in double precision.
 
-        centres: with or without centring; by default as the norm does.
+        centres: whether to centre; by default as the norm does.
         """
         gamma, beta, x = self.gamma.astype(float), self.beta.astype(float), x.astype(float)
         if self.centres if centres is None else centres:
@@ -160,9 +158,9 @@ class Recording:
     """The recorded norms of a model, in the order in which they first ran.
 
     name      the model's name
-    words     the text of each token, by its number in the vocabulary
+    words     the text of each token, by the token's id
     skipped   norms that were not recorded, each with the reason
-    special   the numbers of the tokenizer's special tokens
+    special   the ids of the tokenizer's special tokens
     """
 
     norms: Sequence[Norm]
@@ -182,7 +180,7 @@ class Recording:
 
 
 def to_file(recording: Recording) -> bytes:
-    """The recording as a safetensors file of float32 and int64 arrays."""
+    """Serialise a recording as a safetensors file of float32 and int64 arrays."""
     arrays: dict[str, np.ndarray] = {}
     for norm in recording.norms:
         for part in PARTS:
@@ -204,7 +202,10 @@ def _about(norm: Norm) -> dict[str, Any]:
 
 
 def from_file(data: bytes) -> Recording:
-    """Read the bytes of a recording. Raises FileError, with one line, for any other file."""
+    """Read a recording from the bytes of a file.
+
+    Raises FileError, with a one-line message, for any other file.
+    """
     arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
         raise FileError("it is a safetensors file, but not a recording made by `normscape record`")
@@ -243,7 +244,7 @@ def _sources(said: Any) -> Sources | None:
 
 
 def opened(path: str | Path) -> Recording:
-    """Open a recording file. Raises FileError, OSError."""
+    """Read a recording file. Raises FileError for any other file, and OSError."""
     return from_file(Path(path).read_bytes())
 
 

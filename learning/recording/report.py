@@ -1,4 +1,4 @@
-"""The report of a recording, as a table for a terminal, CSV, or JSON."""
+"""The report on a recording: as a table for a terminal, as CSV, or as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Row
 from learning.recording.column import Column
 from learning.recording.verdict import verdict
 
-# the columns that fit into a terminal
+# the columns of the short table, which fits into a terminal
 SUMMARY_COLUMNS = (
     "path",
     "kind",
@@ -29,19 +29,19 @@ SUMMARY_COLUMNS = (
     "eps_high",
     "turn_scaled",
 )
-FORMULA_SIGNS = {*"=+-@−"}  # characters that begin a formula in a spreadsheet
-MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start: the end tells norms apart
+FORMULA_SIGNS = {*"=+-@−"}  # characters with which a formula in a spreadsheet begins
+MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start, because norms differ at the end
 
 
 def told(column: Column, value: Any) -> str:
-    """A value of a row as text for a table; None, for a number that was not measured, becomes a dash."""
+    """Format a value for a table; None, which means "not measured", becomes a dash."""
     if value is None:
         return "–"
     return format(value, column.digits) if column.digits else str(value)
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
-    """The columns of a whole report; EFFECT_COLUMNS are left out if no effects were measured."""
+    """The columns of a full report; EFFECT_COLUMNS are included only if effects were measured."""
     path, kind, d, *others = COLUMNS
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
@@ -53,7 +53,7 @@ def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS)
 
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
-    """The rows as a table of text with aligned columns. names: of the columns."""
+    """Format the rows as a text table with aligned columns, which are those called `names`."""
     shown = summary_columns(rows, names)
     cells = [[column.label for column in shown]]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
@@ -73,9 +73,9 @@ def _cut(text: str) -> str:
 
 
 def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The whole report for a terminal: the table, then one line for each finding.
+    """The full report for a terminal: the table, then a line for each finding.
 
-    skipped: norms that were not recorded, with the reason. together: as in `verdict`.
+    skipped: norms that were not recorded, each with the reason. together: as in `verdict`.
     """
     found = verdict(rows, together)
     findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
@@ -84,7 +84,7 @@ def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: 
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """The rows as CSV with a header, one line per norm, in full precision. Formulas are escaped as text."""
+    """The rows as CSV with a header, one line per norm, in full precision; text like a formula is escaped."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     shown = columns(rows)
@@ -95,10 +95,10 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value for CSV, with an apostrophe before text that a spreadsheet could run as a formula (injection).
+    """Escape a value for CSV: a text that a spreadsheet could run as a formula gets an apostrophe in front.
 
-    Spreadsheets skip white space and invisible characters before the sign, and some read a fullwidth sign as
-    its ASCII counterpart, as NFKC does.
+    Spreadsheets skip white space and invisible characters before the first sign, and some read a fullwidth
+    sign as its ASCII counterpart, as NFKC does.
     """
     if not isinstance(value, str):
         return value

@@ -1,8 +1,8 @@
 """Sources of a norm's input: which modules write its mean, and which its dimension with most energy.
 
-A residual stream is a sum: the embedding, and what each attention and MLP adds. So the mean, or a coordinate,
-of a norm's input is the sum of the means, or coordinates, of these summands. Each summand has a share in it;
-shares are negative where summands cancel.
+A residual stream is a sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's
+input is the sum of these summands' means, in which each summand has a share. The same holds for a coordinate
+of the input. Shares are negative where summands cancel.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COLUMNS = (
 class Sources:
     """How much modules contribute to a number: the share of each kind of module, and the largest contributor.
 
-    Raises FileError for invalid fields.
+    module, share: the name of the largest contributor, and its share. Raises FileError for invalid fields.
     """
 
     shares: Mapping[str, float]
@@ -65,13 +65,13 @@ class Sources:
 
     @property
     def text(self) -> str:
-        """The kinds of modules with shares as text, largest first: "MLP 97%, embedding 2%, attention 1%"."""
+        """The share of each kind of module as text, largest first: "MLP 97%, embedding 2%, attention 1%"."""
         ordered = sorted(self.shares.items(), key=lambda each: -abs(each[1]))
         return ", ".join(f"{kind} {share:.0%}" for kind, share in ordered)
 
 
 def columns(mean: Sources | None, outlier: Sources | None) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name, without those that are unknown.
+    """The values of COLUMNS for one norm, by the column's name; columns of unknown sources are left out.
 
     mean, outlier: the sources of the input's mean, and of its dimension with most energy.
     """

@@ -1,7 +1,7 @@
-"""Columns of a report by the kind of token that a vector belongs to: first of a text, special, or any other.
+"""Columns of a report by kind of token: the first of a text, a special token, or any other.
 
 Trained transformers treat the first position and separators differently from other tokens: massive
-activations and attention sinks are there.
+activations and attention sinks occur there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Arr
 def columns(
     norm: Norm, special: Collection[int], *, share: Float[Array, "n"], turn: Float[Array, "n"]
 ) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by name; None for a kind without vectors.
+    """The values of COLUMNS for one norm, by the column's name; None for a kind without vectors.
 
     share: for each vector, the share of its energy along 𝟏. turn: for each vector, the angle in degrees by
     which centring turns it.

@@ -1,4 +1,4 @@
-"""The summary at the start of a report: seven questions on a model's norms, answered from its numbers."""
+"""The summary at the start of a report: seven questions about a model's norms, answered from its rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Row
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
-ROUNDING = 1e-10  # a share of energy that is zero up to rounding
+ROUNDING = 1e-10  # a smaller share of energy counts as zero
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One question of the summary, its answer, and the number behind it with its definition (`about`)."""
+    """One question of the summary, its answer, and the number behind the answer (`value`).
+
+    about: the definition of this number.
+    """
 
     name: str
     question: str
@@ -62,7 +65,10 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
 
 
 def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
-    """Answer by how much centring turns the outputs of some norms. centre: whether these norms centre."""
+    """The finding on how much centring turns the outputs of the norms in `asked`.
+
+    centre: whether these norms centre.
+    """
     turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
     would = "" if centre else "centring would: "
     return Finding(
@@ -78,7 +84,7 @@ def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
 
 
 def _folds(centre: Sequence[Row]) -> Finding:
-    """Answer in how many of the norms that centre the centring could be folded away."""
+    """The finding on how many of the norms that centre can have their centring folded away."""
     folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
     refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
     return Finding(
@@ -98,7 +104,7 @@ def _folds(centre: Sequence[Row]) -> Finding:
 
 
 def _keys(rows: Sequence[Row]) -> Finding:
-    """Answer how many keys could never be chosen, before the norms and after them."""
+    """The finding on how many keys no query could choose, before the norms and after them."""
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     return Finding(
@@ -112,7 +118,7 @@ def _keys(rows: Sequence[Row]) -> Finding:
 
 
 def _massive(rows: Sequence[Row]) -> Finding:
-    """Answer which norms have massive activations among their inputs."""
+    """The finding on which norms have massive activations among their inputs."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
     answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"
@@ -139,9 +145,10 @@ def _massive(rows: Sequence[Row]) -> Finding:
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
-    """Answer whether centring could be dropped: from its measured effect, or else from the energy along 𝟏.
+    """The finding on whether centring could be dropped.
 
-    centre: whether the norms centre; if not, the question is whether centring would matter.
+    It uses the measured effect on predictions; without this, the energy along 𝟏. centre: whether the norms
+    centre; if not, the question is whether centring would matter.
     """
     question = "Could the centring go?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
