@@ -2,7 +2,8 @@
 /** Whether the reader is dragging something or typing. As long as that lasts, the player shows no new recipe,
  * since this would take the control away from under the reader's hand. */
 
-const DRAGGABLE = ".figure, .formula, input[type=range]";
+/** What a press can drag. */
+export const DRAGGABLE = ".figure, .formula, input[type=range]";
 const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
 
 export class Grip {

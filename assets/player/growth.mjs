@@ -3,7 +3,7 @@
  * data; each replaces the one before without a new page. While the reader presses on a figure, nothing is
  * replaced. */
 
-import { explain } from "./mount.mjs";
+import { explain, fit } from "./mount.mjs";
 
 /**
  * @typedef {import("../painter/painter.mjs").Panel} Panel
@@ -47,13 +47,7 @@ export class Growth {
   show(recipe) {
     const { state } = this.#shown;
     const panels = this.#shown.panels();
-    if (
-      this.#held ||
-      !panels.length ||
-      recipe.views.length !== panels.length ||
-      !panels.every((panel, v) => panel.view.dims === recipe.views[v].dims)
-    )
-      return;
+    if (this.#held || !panels.length || !fit(panels, recipe)) return;
     const words = (/** @type {Recipe} */ { readouts, facts }) =>
       JSON.stringify([readouts.map((r) => r.label), facts]);
     const before = words(state.recipe);

@@ -86,18 +86,20 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** Open a panel for each view of the player's recipe, one after the other. If the present panels fit (as many
- * views, with the same dimensions), they are kept, with their cameras. The still picture stays until the
- * first panel is drawn. Without WebGL it is replaced by a picture from the server. @param {Player} player
+/** Whether panels can show a recipe: it has as many views, of the same dimensions. @param {Panel[]} panels
+ * @param {import("../engine/engine.mjs").Recipe} recipe */
+export const fit = (panels, { views }) =>
+  panels.length === views.length && panels.every(({ view }, v) => view.dims === views[v].dims);
+
+/** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit`, they
+ * are kept, with their cameras. The still picture stays until the first panel is drawn. Without WebGL it is
+ * replaced by a picture from the server. @param {Player} player
  * @param {() => import("../painter/painter.mjs").Frame[]} frame returns the present frames of all views
  * @param {Hand} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
-  const fits =
-    panels.length === recipe.views.length &&
-    panels.every((/** @type {Panel} */ p, /** @type {number} */ v) => p.view.dims === recipe.views[v].dims);
-  if (fits) return keep(player, frame());
+  if (fit(panels, recipe)) return keep(player, frame());
   player.closePanels();
   const Plotly = await plotly(player.root.dataset.plotly ?? "").catch(() => null);
   if (player.closed) return;

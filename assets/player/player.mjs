@@ -15,7 +15,7 @@ import { writeAddress } from "./address.mjs";
 import { Camera } from "./camera.mjs";
 import { showLists } from "./controls.mjs";
 import { FrameLoop } from "./frame_loop.mjs";
-import { Grip } from "./grip.mjs";
+import { DRAGGABLE, Grip } from "./grip.mjs";
 import { Growth } from "./growth.mjs";
 import { write } from "./link.mjs";
 import { PageParts } from "./page_parts.mjs";
@@ -227,7 +227,6 @@ export class Player {
   }
 
   async start() {
-    const held = ".figure, .formula, input[type=range]";
     listen(
       this.root,
       {
@@ -240,7 +239,7 @@ export class Player {
           this.#frames.rest();
         },
         press: (target) => {
-          this.pressed = Boolean(target.closest(held));
+          this.pressed = Boolean(target.closest(DRAGGABLE));
           if (target.closest(".flat .figure")) this.#growth.hold();
         },
         release: () => {

@@ -36,7 +36,35 @@ const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name
  * @returns {() => void} a function to call in each frame: it moves the sliders and updates the buttons to the
  * player's state */
 export function scrubber(part, recipe, player) {
-  const last = recipe.stages.length - 1;
+  const parameter = clockOf(recipe);
+  const clock = parameter ? clockSlider(parameter, player) : null;
+  const slider = stageSlider(recipe, player);
+  const tools = toolbar(player);
+  part.replaceChildren(
+    ...(clock ? [clock.element] : []),
+    h(
+      "div",
+      { className: "track" },
+      ...(clock ? [h("span", { className: "caption" }, STAGES_CAPTION)] : []),
+      ...slider.elements,
+    ),
+    tools.element,
+  );
+  part.hidden = false;
+  part.classList.toggle("still", player.last === 0);
+  return () => {
+    clock?.show();
+    slider.show();
+    tools.show();
+  };
+}
+
+/** The slider for the progress, with a button for each stage below it; and a function that updates them to
+ * the player's state. @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player */
+function stageSlider(recipe, player) {
+  const names = recipe.stages.map(plainLabel);
+  const last = names.length - 1;
   const range = h("input", {
     type: "range",
     className: "progress",
@@ -56,7 +84,7 @@ export function scrubber(part, recipe, player) {
       player.step(by);
     }
   });
-  const stops = recipe.stages.map((/** @type {string} */ name, /** @type {number} */ k) =>
+  const stops = recipe.stages.map((name, k) =>
     h(
       "button",
       {
@@ -70,35 +98,45 @@ export function scrubber(part, recipe, player) {
       h("span", { className: "name" }, name),
     ),
   );
-  const letters = stops.reduce(
-    (/** @type {number} */ sum, /** @type {HTMLElement} */ stop) =>
-      sum + (stop.lastElementChild?.textContent?.length ?? 0),
-    0,
-  );
-  const button = (
-    /** @type {string} */ name,
-    /** @type {string} */ label,
-    /** @type {() => void} */ onclick,
-    className = "",
-  ) =>
-    h("button", {
-      type: "button",
-      className: `tool ${className}`,
-      title: label,
-      "aria-label": label,
-      onclick,
-      innerHTML: ICONS[name] ? icon(name) : name,
-    });
-  const play = button("play", "Play (space)", () => player.toggle(), "play");
-  const loop = button(
-    "loop",
-    "Loop",
-    () => {
-      player.loop = !player.loop;
-      show();
+  const many = last > MAX_NAMED_STAGES ? "many" : "";
+  const long = names.join("").length > MAX_NAME_LETTERS ? "long" : "";
+  let words = "";
+  return {
+    elements: [range, h("div", { className: `stops ${many} ${long}` }, ...stops)],
+    show() {
+      range.value = String(player.progress);
+      range.style.setProperty("--part", String(player.progress / last));
+      const at = Math.round(player.progress);
+      const now = `${names[at]}, ${player.progress.toFixed(1)} of ${last}`;
+      if (now === words) return;
+      range.setAttribute("aria-valuetext", (words = now));
+      stops.forEach((stop, k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
     },
-    "rare",
-  );
+  };
+}
+
+/** A button of the toolbar. @param {string} name of an icon, or a character @param {string} label
+ * @param {() => void} onclick @param {string} [className] "rare": hidden in a narrow toolbar until “more” is
+ * pressed */
+const tool = (name, label, onclick, className = "") =>
+  h("button", {
+    type: "button",
+    className: `tool ${className}`,
+    title: label,
+    "aria-label": label,
+    onclick,
+    innerHTML: ICONS[name] ? icon(name) : name,
+  });
+
+/** The buttons below the sliders; and a function that updates them to the player's state.
+ * @param {import("./player.mjs").Player} player */
+function toolbar(player) {
+  const play = tool("play", "Play (space)", () => player.toggle(), "play");
+  const toggleLoop = () => {
+    player.loop = !player.loop;
+    show();
+  };
+  const loop = tool("loop", "Loop", toggleLoop, "rare");
   const speed = h(
     "select",
     {
@@ -110,71 +148,34 @@ export function scrubber(part, recipe, player) {
     },
     ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)),
   );
-  const clock = recipe.clock
-    ? clockwork(/** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe)), player, button)
-    : null;
-  const more = button(
-    "more",
-    "More buttons",
-    () => {
-      more.ariaExpanded = String(tools.classList.toggle("all"));
-    },
-    "more",
-  );
+  const toggleMore = () => {
+    more.ariaExpanded = String(element.classList.toggle("all"));
+  };
+  const more = tool("more", "More buttons", toggleMore, "more");
   more.ariaExpanded = "false";
-  const tools = h(
+  const ofPage = [
+    tool("share", "Share, embed", () => player.commands.share(player)),
+    tool("present", "Present (P)", () => player.commands.present(player), "rare"),
+  ];
+  const element = h(
     "div",
     { className: "tools" },
-    button("back", "Step back (←)", () => player.step(-1)),
+    tool("back", "Step back (←)", () => player.step(-1)),
     play,
-    button("on", "Step on (→)", () => player.step(1)),
+    tool("on", "Step on (→)", () => player.step(1)),
     loop,
     speed,
     h("span", { className: "space" }),
-    button("reset", "Reset to the defaults (R)", () => player.reset()),
-    button("save", "Save the picture", () => player.save(), "rare"),
-    ...(player.apart ? [] : [button("share", "Share, embed", () => player.commands.share(player))]),
-    ...(player.apart
-      ? []
-      : [button("present", "Present (P)", () => player.commands.present(player), "rare")]),
-    button("full", "Full screen (F)", () => player.fullscreen(), "rare"),
-    button("?", "Keys (?)", () => player.commands.help(player), "rare"),
+    tool("reset", "Reset to the defaults (R)", () => player.reset()),
+    tool("save", "Save the picture", () => player.save(), "rare"),
+    ...(player.apart ? [] : ofPage),
+    tool("full", "Full screen (F)", () => player.fullscreen(), "rare"),
+    tool("?", "Keys (?)", () => player.commands.help(player), "rare"),
     more,
   );
-  part.replaceChildren(
-    ...(clock ? [clock.element] : []),
-    h(
-      "div",
-      { className: "track" },
-      ...(clock ? [h("span", { className: "caption" }, STAGES_CAPTION)] : []),
-      range,
-      h(
-        "div",
-        {
-          className: `stops ${last > MAX_NAMED_STAGES ? "many" : ""} ${letters > MAX_NAME_LETTERS ? "long" : ""}`,
-        },
-        ...stops,
-      ),
-    ),
-    tools,
-  );
-  part.hidden = false;
-  part.classList.toggle("still", last === 0);
-  let words = "";
   let playing = false;
   let looping = !player.loop; // so that the first `show` writes the state
   const show = () => {
-    clock?.show();
-    range.value = String(player.progress);
-    range.style.setProperty("--part", String(player.progress / last));
-    const at = Math.round(player.progress);
-    const now = `${plainLabel(recipe.stages[at])}, ${player.progress.toFixed(1)} of ${last}`;
-    if (now !== words) {
-      range.setAttribute("aria-valuetext", (words = now));
-      stops.forEach((/** @type {HTMLElement} */ stop, /** @type {number} */ k) =>
-        stop.setAttribute("aria-current", k === at ? "step" : "false"),
-      );
-    }
     if (playing !== player.playing) {
       playing = player.playing;
       const label = playing ? "Pause (space)" : "Play (space)";
@@ -182,7 +183,7 @@ export function scrubber(part, recipe, player) {
     }
     if (looping !== player.loop) loop.ariaPressed = String((looping = player.loop));
   };
-  return show;
+  return { element, show };
 }
 
 /** A button at the clock's slider for each part of the clock's range that a click on a mark would play (marks
@@ -234,9 +235,8 @@ export function spread(places) {
 
 /** The slider of the clock, with its play button and the replay buttons: its element, and a function that
  * updates it to the player's state. @param {import("../engine/engine.mjs").Parameter} p the clock's parameter
- * @param {import("./player.mjs").Player} player @param {(name: string, label: string, onclick: () => void) =>
- * HTMLElement} button */
-function clockwork(p, player, button) {
+ * @param {import("./player.mjs").Player} player */
+function clockSlider(p, player) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
     type: "range",
@@ -249,7 +249,7 @@ function clockwork(p, player, button) {
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
   const label = `Run through the ${p.label} (T)`;
-  const run = button("play", label, () => player.toggleClock());
+  const run = tool("play", label, () => player.toggleClock());
   const words = h("output", { htmlFor: id });
   const digits = String(p.step).split(".")[1]?.length ?? 0;
   const events = h("div", { className: "events" });
