@@ -98,8 +98,8 @@ export function present(player, handed = false) {
 function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();
-  const on = tour ? tour.next : () => player.step(1);
-  const back = tour ? tour.back : () => player.step(-1);
+  const on = () => (tour ? tour.next() : player.step(1));
+  const back = () => (tour ? tour.back() : player.step(-1));
   const digits = Array.from({ length: 9 }, (_, i) => [
     String(i + 1),
     () => {

@@ -14,7 +14,7 @@ import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { rename, tabs } from "./tabs.mjs";
-import { tour } from "./tour.mjs";
+import { Tour } from "./tour.mjs";
 import { drawingShown } from "../browser.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
@@ -69,7 +69,7 @@ export function fill(player, host) {
     );
   }
   if (explained) shows.push(passages(explained, player));
-  if (text && recipe.text && !player.tour) host.tour(tour(text, recipe.text.tour, player));
+  if (text && recipe.text && !player.tour) host.tour(new Tour(text, recipe.text.tour, player));
   return shows;
 }
 

@@ -11,8 +11,6 @@
 import { h } from "../dom.mjs";
 import { question, verdict } from "./guess.mjs";
 
-/** @typedef {ReturnType<typeof tour>} Tour */
-
 /** The elements that end the last stop: a sentence that leads to the next scene, and a link to that scene's
  * tour. Empty if there is no next scene. @param {HTMLElement} part the text of the scene */
 function onwards(part) {
@@ -25,164 +23,201 @@ function onwards(part) {
   ];
 }
 
-/** Create the tour of a player: its card, and functions to move in it. The page's button that starts the
- * tour, and its links to the stops, act on the card from now on. @param {HTMLElement} part
- * @param {Stop[]} all @param {import("./player.mjs").Player} player */
-export function tour(part, all, player) {
-  const last = all.length - 1;
-  const shown = /** @type {Set<number>} */ (new Set()); // stops whose question has been answered or skipped
-  let current = -1;
-  const count = h("p", { className: "count" });
-  const title = h("h2", { tabIndex: -1 });
-  const words = h("div", { className: "words" });
-  const button = (/** @type {string} */ label, /** @type {() => void} */ onclick, className = "") =>
-    h("button", { type: "button", className, onclick }, label);
-  const back = button("Back", () => step(-1));
-  const on = button("Next", () => (current < ends(current)[1] || asking() ? step(1) : close()), "on");
-  const card = h(
+/** The card of a player's tour, and the commands to move in it. The page's button that starts the tour, and
+ * its links to the stops, act on the card from now on. */
+export class Tour {
+  #text;
+  #stops;
+  #player;
+  #start;
+  #items; // the list items of the stops, in the page's text
+  #current = -1;
+  /** @type {Set<number>} the stops whose question has been answered or skipped */ #revealed = new Set();
+  #count = h("p", { className: "count" });
+  #title = h("h2", { tabIndex: -1 });
+  #words = h("div", { className: "words" });
+  #back = button("Back", () => this.back());
+  #on = button("Next", () => (this.#atEnd && !this.#asking ? this.#close() : this.next()), "on");
+  card = h(
     "section",
     { className: "guide", hidden: true, "aria-label": "Tour" },
-    h("div", { "aria-live": "polite" }, count, title, words),
+    h("div", { "aria-live": "polite" }, this.#count, this.#title, this.#words),
     h(
       "div",
       { className: "steps" },
-      back,
-      on,
+      this.#back,
+      this.#on,
       h("span", { className: "space" }),
-      button("Close", () => close()),
+      button("Close", () => this.#close()),
     ),
   );
+
+  /** @param {HTMLElement} text the text of the scene @param {Stop[]} stops
+   * @param {import("./player.mjs").Player} player */
+  constructor(text, stops, player) {
+    this.#text = text;
+    this.#stops = stops;
+    this.#player = player;
+    const start = /** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on"));
+    this.#start = link(start, () => {
+      this.visit(this.#first);
+      this.#title.focus();
+    });
+    start.hidden = false; // the page's previous player may have hidden the button during its tour
+    this.#items = [...text.querySelectorAll(".tour > ol > li")];
+    this.#items.forEach((item, k) =>
+      link(/** @type {HTMLAnchorElement} */ (item.querySelector("a")), () => {
+        this.visit(k);
+        this.#title.focus({ preventScroll: true });
+      }),
+    );
+    player.part("controls")?.prepend(this.card);
+  }
+
+  /** The index of the stop that is shown; −1 if none is. */
+  get current() {
+    return this.#current;
+  }
+
+  get last() {
+    return this.#stops.length - 1;
+  }
+
+  /** Whether the present stop asks a question that has been neither answered nor skipped. */
+  get #asking() {
+    const k = this.#current;
+    return k >= 0 && Boolean(this.#stops[k].question) && !this.#revealed.has(k);
+  }
+
+  /** Whether the present stop is the last of its tour. */
+  get #atEnd() {
+    return this.#current === this.#ends(this.#current)[1];
+  }
+
   /** Which of several tours a stop belongs to. A scene may have one choice (`data-by`) whose values have a
    * tour each: this is the stop's value of this choice; "" if the scene has only one tour. @param {number} k
    */
-  const subject = (k) => {
-    const { by } = start.dataset;
-    return by ? (all[k].state[by] ?? player.usual[by]) : "";
-  };
+  #subject(k) {
+    const { by } = this.#start.dataset;
+    return by ? (this.#stops[k].state[by] ?? this.#player.usual[by]) : "";
+  }
+
   /** The index of the stop at which the tour starts: the first one for the present value of the choice that
    * divides the stops into tours; 0 if there is none. */
-  const first = () => {
-    const { by } = start.dataset;
+  get #first() {
+    const { by } = this.#start.dataset;
     if (!by) return 0;
-    return Math.max(
-      0,
-      all.findIndex((_, k) => subject(k) === player.choices[by]),
-    );
-  };
+    const found = this.#stops.findIndex((_, k) => this.#subject(k) === this.#player.choices[by]);
+    return Math.max(0, found);
+  }
+
   /** The indices of the first and the last stop of the tour to which stop k belongs. @param {number} k */
-  const ends = (k) => {
+  #ends(k) {
     let [from, to] = [k, k];
-    while (from > 0 && subject(from - 1) === subject(k)) from--;
-    while (to < last && subject(to + 1) === subject(k)) to++;
+    while (from > 0 && this.#subject(from - 1) === this.#subject(k)) from--;
+    while (to < this.last && this.#subject(to + 1) === this.#subject(k)) to++;
     return [from, to];
-  };
-  const start = link(/** @type {HTMLAnchorElement} */ (player.need("head").querySelector("a.on")), () => {
-    visit(first());
-    title.focus();
-  });
-  start.hidden = false; // the page's previous player may have hidden the button during its tour
-  const stops = [...part.querySelectorAll(".tour > ol > li")];
-  stops.forEach((stop, k) =>
-    link(/** @type {HTMLAnchorElement} */ (stop.querySelector("a")), () => {
-      visit(k);
-      title.focus({ preventScroll: true });
-    }),
-  );
+  }
 
   /** Open the stop that the page's address names. If nothing has the focus yet, the card gets it.
    * @param {number} k */
-  const open = (k) => {
-    visit(k, true);
-    if (document.activeElement === document.body) title.focus({ preventScroll: true });
-  };
-  const asking = () => current >= 0 && Boolean(all[current].question) && !shown.has(current);
-  const visit = (/** @type {number} */ k, linked = false) => {
-    const before = current;
-    current = k;
-    const [from, to] = ends(k);
-    count.textContent = `${k - from + 1} of ${to - from + 1}`;
-    title.innerHTML = all[k].title;
-    back.disabled = k === from;
-    on.textContent = asking() ? "Show me" : k < to ? "Next" : "Done";
-    card.hidden = false;
-    start.hidden = true;
-    stops.forEach((stop, i) => stop.classList.toggle("current", i === k));
-    if (!asking()) return reveal(null, linked);
-    const held = card.contains(document.activeElement);
-    words.replaceChildren(question(all[k], answer));
+  open(k) {
+    this.visit(k, true);
+    if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
+  }
+
+  /** Show a stop: its question if it has one, else its text and state. @param {number} k
+   * @param {boolean} [linked] whether the page's link asks for it */
+  visit(k, linked = false) {
+    const before = this.#current;
+    const stop = this.#stops[k];
+    const [from, to] = this.#ends(k);
+    this.#current = k;
+    this.#count.textContent = `${k - from + 1} of ${to - from + 1}`;
+    this.#title.innerHTML = stop.title;
+    this.#back.disabled = k === from;
+    this.card.hidden = false;
+    this.#start.hidden = true;
+    this.#items.forEach((item, i) => item.classList.toggle("current", i === k));
+    if (!this.#asking) return this.#reveal(null, linked);
+    this.#on.textContent = "Show me";
+    const held = this.card.contains(document.activeElement);
+    this.#words.replaceChildren(question(stop, (guess) => this.answer(guess)));
     // otherwise the focus would stay on the button "Next", now "Show me", and the same key pressed again
     // would skip the question
-    if (held) title.focus({ preventScroll: true });
-    near();
-    if (k > from && before !== k - 1) player.go(all[k - 1].state, linked);
-  };
-  const reveal = (/** @type {Node | null} */ judged, linked = false) => {
-    words.innerHTML = all[current].html;
-    const to = ends(current)[1];
-    if (current === last) words.append(...onwards(part));
-    else if (current === to) {
-      const next = h("button", { type: "button", onclick: () => visit(to + 1) });
-      next.innerHTML = all[to + 1].title;
-      words.append(h("p", {}, "The next tour begins with ", next));
+    if (held) this.#title.focus({ preventScroll: true });
+    this.#scroll();
+    if (k > from && before !== k - 1) this.#player.go(this.#stops[k - 1].state, linked);
+  }
+
+  /** Show the text and the state of the present stop. @param {Node | null} judged the verdict on the reader's
+   * answer @param {boolean} [linked] as in `visit` */
+  #reveal(judged, linked = false) {
+    const k = this.#current;
+    this.#words.innerHTML = this.#stops[k].html;
+    if (k === this.last) this.#words.append(...onwards(this.#text));
+    else if (this.#atEnd) {
+      const next = button("", () => this.visit(k + 1));
+      next.innerHTML = this.#stops[k + 1].title;
+      this.#words.append(h("p", {}, "The next tour begins with ", next));
     }
-    if (judged) words.prepend(judged);
-    on.textContent = current < to ? "Next" : "Done";
-    near();
-    player.go(all[current].state, linked);
-  };
-  const near = () => {
-    // scroll so that card and figure are both visible
-    card.scrollTop = 0;
-    for (const each of [player.need("stage"), card]) each.scrollIntoView({ block: "nearest" });
-  };
+    if (judged) this.#words.prepend(judged);
+    this.#on.textContent = this.#atEnd ? "Done" : "Next";
+    this.#scroll();
+    this.#player.go(this.#stops[k].state, linked);
+  }
+
+  /** Scroll so that card and figure are both visible. */
+  #scroll() {
+    this.card.scrollTop = 0;
+    for (const each of [this.#player.need("stage"), this.card]) each.scrollIntoView({ block: "nearest" });
+  }
+
   /** End the question of the present stop, and show its text and state, with a verdict on the reader's
    * answer. @param {number | null} guess the index of the reader's answer; null if the reader skips the
    * question */
-  const show = (guess) => {
+  #judge(guess) {
     // the button with the focus disappears, so the button "Next" gets it
-    const held = words.contains(document.activeElement);
-    shown.add(current);
-    reveal(verdict(all[current], guess));
-    if (held) on.focus();
-  };
+    const held = this.#words.contains(document.activeElement);
+    this.#revealed.add(this.#current);
+    this.#reveal(verdict(this.#stops[this.#current], guess));
+    if (held) this.#on.focus();
+  }
+
   /**
    * Answer the question of the present stop, if one is asked.
    * @param {number} guess the index of the answer @returns {boolean} whether there was such an answer
    */
-  const answer = (guess) => {
-    const open = asking() && guess < all[current].answers.length;
-    if (open) show(guess);
+  answer(guess) {
+    const open = this.#asking && guess < this.#stops[this.#current].answers.length;
+    if (open) this.#judge(guess);
     return open;
-  };
-  const step = (/** @type {number} */ by) => {
-    if (by > 0 && asking()) show(null);
-    else if (current < 0 && by > 0) visit(first());
-    else if (current + by >= 0 && current + by <= last) visit(current + by);
-    else if (by > 0) /** @type {HTMLElement | null} */ (card.querySelector("a.onwards"))?.click();
-  };
-  const close = () => {
-    current = -1;
-    card.hidden = true;
-    start.hidden = false;
-    start.focus();
-    stops.forEach((stop) => stop.classList.remove("current"));
-  };
+  }
 
-  const guidedTour = {
-    card,
-    last,
-    visit,
-    open,
-    answer,
-    next: () => step(1),
-    back: () => step(-1),
-    get current() {
-      return current;
-    },
-  };
-  player.part("controls")?.prepend(card);
-  return guidedTour;
+  /** Skip the question that is asked, or go to the next stop; after the last one, to the next scene. */
+  next() {
+    if (this.#asking) this.#judge(null);
+    else if (this.#current < 0) this.visit(this.#first);
+    else if (this.#current < this.last) this.visit(this.#current + 1);
+    else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
+  }
+
+  /** Go to the stop before. */
+  back() {
+    if (this.#current > 0) this.visit(this.#current - 1);
+  }
+
+  #close() {
+    this.#current = -1;
+    this.card.hidden = true;
+    this.#start.hidden = false;
+    this.#start.focus();
+    for (const item of this.#items) item.classList.remove("current");
+  }
 }
+
+/** @param {string} label @param {() => void} onclick @param {string} [className] */
+const button = (label, onclick, className = "") => h("button", { type: "button", className, onclick }, label);
 
 /** Whether a click on a link opens another tab or window, because a modifier key is held.
  * @param {MouseEvent} event */
