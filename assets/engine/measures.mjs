@@ -83,9 +83,8 @@ function remembering(find) {
 /** Which of a cloud's points attention can select. The result keeps a copy of the points, because the next
  * moment is compared with it and the memory of the points themselves is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
-const weightsOf = remembering(
-  (points, n, d, /** @type {import("./selection.mjs").Weights | undefined} */ before, name, moment) =>
-    weights(selectionOf(points, name, moment), n, d, before),
+const weightsOf = remembering((points, n, d, before, name, moment) =>
+  weights(selectionOf(points, name, moment), n, d, before),
 );
 const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, d, before));
 

@@ -190,7 +190,7 @@ export class Figure {
     shadow.adoptedStyleSheets = [plotlys];
     this.page.addEventListener(
       "keydown",
-      (/** @type {KeyboardEvent} */ event) => {
+      (event) => {
         if (this.player?.recipe) key(event, this.player);
       },
       { signal },

@@ -130,7 +130,7 @@ function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   if (!panel) return;
   const { eye, center } = panel.camera();
-  const [x, y, z] = eye.map((/** @type {number} */ e, /** @type {number} */ i) => e - center[i]);
+  const [x, y, z] = eye.map((e, i) => e - center[i]);
   const far = Math.hypot(x, y, z);
   const radians = Math.PI / 180;
   const steepest = MAX_ELEVATION_DEGREES * radians;
@@ -166,7 +166,7 @@ export function help(player) {
     h("label", {}, letters, " Use letters, digits and punctuation as shortcuts"),
     h("button", { type: "button", onclick: () => dialog.close() }, "Close"),
   );
-  dialog.addEventListener("click", (/** @type {Event} */ event) => {
+  dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
   page.append(dialog);

@@ -354,7 +354,7 @@ export function search(source) {
     list,
   );
   dialog.addEventListener("keydown", /** @type {EventListener} */ (keys));
-  dialog.addEventListener("click", (/** @type {Event} */ event) => {
+  dialog.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
     // a link may lead to another place on this page
     if (target === dialog || target.closest("a")) dialog.close();

@@ -37,7 +37,7 @@ export function teaching(player, taken) {
     "select",
     { id: "teacher-stop" },
     h("option", { value: "" }, "in its present state"),
-    ...stops.map((/** @type {{title: string}} */ { title }, /** @type {number} */ k) =>
+    ...stops.map(({ title }, k) =>
       h("option", { value: k + 1, selected: k === now, innerHTML: `${k + 1}. ${title}` }),
     ),
   );

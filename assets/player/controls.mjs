@@ -73,7 +73,7 @@ export function slider(p, set) {
     judge(fine);
     if (fine) set(x);
   });
-  entry.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  entry.addEventListener("keydown", (event) => {
     if (event.key === "Escape") forget();
   });
   entry.addEventListener("blur", () => {

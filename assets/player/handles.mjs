@@ -69,12 +69,12 @@ function handle(player, panel, layer) {
     style: `color: var(--${layer.role})`,
   });
   /** @type {Float32Array} where the drag began; in 3D it stays in the plane through this point */ let start;
-  element.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+  element.addEventListener("pointerdown", (event) => {
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
     start = pointsOf(layer, player.moment).slice(0, panel.view.dims);
   });
-  element.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+  element.addEventListener("pointermove", (event) => {
     if (!element.hasPointerCapture(event.pointerId)) return;
     const box = panel.gd.getBoundingClientRect();
     let [left, top] = [event.clientX - box.left, event.clientY - box.top];

@@ -167,7 +167,7 @@ async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   player.need("views").className = arranged(recipe);
   await Promise.all(
-    panels.map((/** @type {Panel} */ panel, /** @type {number} */ v) => {
+    panels.map((panel, v) => {
       panel.show(recipe.views[v]);
       layOut(panel.gd.parentElement, panel.view);
       panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;

@@ -84,7 +84,7 @@ export function rows(recipe, params, all, followed) {
       angle: Number.isNaN(measured.angle) ? "" : "°",
       distance: !k && first ? ` ${first}` : "",
     };
-    return columns.flatMap((/** @type {string} */ c) =>
+    return columns.flatMap((c) =>
       c === "components"
         ? Array.from({ length: wide }, (_, j) => (j < stage.length ? fixed(stage[j]) : ""))
         : [(units[c] === "°" ? measured[c].toFixed(1) : fixed(measured[c])) + (units[c] ?? "")],
@@ -133,12 +133,7 @@ export function numbers(part, recipe, player) {
         : "The followed point, stage by stage.";
       body.replaceChildren(
         ...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, recipe.stages[k]),
-            ...cells.map((/** @type {string} */ c) => h("td", {}, c)),
-          ),
+          h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((c) => h("td", {}, c))),
         ),
       );
     }
@@ -332,7 +327,7 @@ function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d =
     rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - columns.length + 1;
-  const names = columns.flatMap((/** @type {string} */ c) =>
+  const names = columns.flatMap((c) =>
     c === "components"
       ? Array.from(
           { length: d },
@@ -343,11 +338,6 @@ function heads(recipe) {
   return h(
     "thead",
     {},
-    h(
-      "tr",
-      {},
-      h("th", { scope: "col" }, "stage"),
-      ...names.map((/** @type {string} */ n) => h("th", { scope: "col" }, n)),
-    ),
+    h("tr", {}, h("th", { scope: "col" }, "stage"), ...names.map((n) => h("th", { scope: "col" }, n))),
   );
 }

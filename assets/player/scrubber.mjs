@@ -76,7 +76,7 @@ function stageSlider(recipe, player) {
   // a press pauses even where it does not move the slider
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
-  range.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  range.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (by) {
       event.preventDefault();
