@@ -19,7 +19,6 @@ import { DRAGGABLE, Grip } from "./grip.mjs";
 import { Growth } from "./growth.mjs";
 import { write } from "./link.mjs";
 import { PageParts } from "./page_parts.mjs";
-import { listen } from "./page_events.mjs";
 import { RecipeChanges } from "./recipe_changes.mjs";
 import { print, save } from "./saving.mjs";
 import { State } from "./state.mjs";
@@ -227,29 +226,31 @@ export class Player {
   }
 
   async start() {
-    listen(
-      this.root,
-      {
-        restore: () => {
-          if (!this.apart && location.pathname === this.path) this.restore();
-        },
-        print: (on) => print(this, on),
-        theme: (theme) => {
-          this.#state.paint(theme);
-          this.#frames.rest();
-        },
-        press: (target) => {
-          this.pressed = Boolean(target.closest(DRAGGABLE));
-          if (target.closest(".flat .figure")) this.#growth.hold();
-        },
-        release: () => {
-          this.pressed = false;
-          this.#growth.release();
-          this.#frames.rest();
-        },
-      },
-      this.life,
-    );
+    const options = { signal: this.life };
+    const restore = () => {
+      if (!this.apart && location.pathname === this.path) this.restore();
+    };
+    const theme = (/** @type {CustomEventInit<string>} */ { detail = "" }) => {
+      this.#state.paint(detail);
+      this.#frames.rest();
+    };
+    const press = (/** @type {Event} */ { target }) => {
+      const element = /** @type {Element} */ (target);
+      this.pressed = Boolean(element.closest(DRAGGABLE));
+      if (element.closest(".flat .figure")) this.#growth.hold();
+    };
+    const release = () => {
+      this.pressed = false;
+      this.#growth.release();
+      this.#frames.rest();
+    };
+    addEventListener("popstate", restore, options);
+    addEventListener("beforeprint", () => print(this, true), options);
+    addEventListener("afterprint", () => print(this, false), options);
+    addEventListener("normscape:theme", /** @type {EventListener} */ (theme), options);
+    addEventListener("pointerup", release, options);
+    addEventListener("pointercancel", release, options);
+    this.root.addEventListener("pointerdown", press, { ...options, capture: true });
     this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     // loaded beside the recipe; the code that needs it reports a failure
     plotly(this.root.dataset.plotly ?? "").catch(() => {});
