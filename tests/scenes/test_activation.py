@@ -204,7 +204,7 @@ CLAIMS = {
     r"$u_\varepsilon'(x) = \varepsilon / (x^2 + \varepsilon)^{3/2}$. At $x = 0$ this is $\varepsilon / (\varepsilon \sqrt\varepsilon) = 1/\sqrt\varepsilon$. It is the largest slope": the_largest_slope,
     r"$$u_\varepsilon(x) = \frac{x/\sqrt\varepsilon}{\sqrt{(x/\sqrt\varepsilon)^2 + 1}} = u_1\left(\frac{x}{\sqrt\varepsilon}\right)$$": only_stretches,
     r"From end to end it always climbs from $-1$ to $1$, so the area under its slope is always 2": only_stretches,
-    r"For $\varepsilon = 0$ the curve is the sign of $x$: a jump, without a slope at 0. The zero vector has no direction; here it stays at 0. The brown line then stands upright. The slope at 0 below the picture is a measurement: a rise of 2 over a width of $2 \cdot 10^{-6}$ is $10^6$.": the_limit,
+    r"For $\varepsilon = 0$ the curve is the sign of $x$: a jump, without a slope at 0. The zero vector has no direction; here it stays at 0. The brown line then stands upright. The number “Slope at 0” below the picture is a measurement, and so it is finite: a rise of 2 over a width of $2 \cdot 10^{-6}$ is $10^6$.": the_limit,
     r"For large $x$, $1 - u_\varepsilon(x)$ is near $\varepsilon / (2x^2)$. For tanh the rest is near $2e^{-2x}$, which shrinks much faster.": the_tails,
     r"however large its $x$ is, it ends below 1.": below_one,
     r"Look at the two dashed lines. Positive numbers have gone towards 1, negative ones towards $-1$, and only those near 0 are still on the way.": towards_one,

@@ -309,9 +309,9 @@ def trained_streams():
 CLAIMS = {
     "grows from 2.8 before the first norm to 1,027 before the last.": trained_streams,
     "the vectors before all norms but the first have median lengths from 11 to 35.": trained_streams,
-    "How one of these numbers is distributed over many tokens it leaves open: shift a number in all tokens, and its mean "
+    "LayerNorm leaves open how one of these numbers is distributed over many tokens: shift a number in all tokens, and its mean "
     "over the tokens is still shifted after LayerNorm.": of_a_number_over_tokens,
-    "on a logarithmic scale: 1 is ten times the size at the start": logarithms,
+    "The axis shows its logarithm to base 10: 0 is the size at the start, 1 is ten times that size": logarithms,
     "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": sizes,
     "Twelve blocks in a row, each adds to the residual stream.": the_setup,
     "Here are up to 12 blocks in a row": the_setup,
@@ -322,7 +322,7 @@ CLAIMS = {
     "the picture follows them, and their curve leaves its panel at the top": out_of_its_panel,
     "With $g = 1$ the size is 3.6 after 12 blocks (the draws range from 3.1 to 4.1).": sizes,
     "Without a norm an update is roughly proportional to what the block reads, from the third block on about 1.4 times as large as what it reads (medians of 20 draws), and sizes multiply: with $g = 1$ the size is 462 after 12 blocks (median of 20 draws with 64 numbers; they range from 236 to 1,062).": in_proportion,
-    "from 40° at the first block to 17° at the last (64 numbers, branches of size 1, median of 20 draws). With post-LN the stream stays at size 1, and the last block need not turn it less than the first: with 64 numbers and branches of size 1 the first block turns it by 42°, the last by 52°. It does turn it less with branches up to size 0.2, and with four numbers up to size 1.": turns,
+    "from 40° at the first block to 17° at the last (64 numbers, branches of size 1, median of 20 draws). With post-LN the stream stays at size 1, and the last block need not turn it less than the first: with 64 numbers and branches of size 1 the first block turns it by 42°, the last by 52°. The last block does turn the stream less than the first if the branches have size 0.2 or less; with tokens of four numbers, if they have size 1 or less.": turns,
     "(12 blocks, branches of size 1; median and range of 20 draws with 64 numbers): | norm | median | range | | --- | --- | --- | | none | 5,041 | 525 to 115,900 | | LayerNorm | 4.5 | 3.3 to 5.6 | | post-LN | 0.93 | 0.47 to 3.3 |": gradients,
     "With four numbers single draws of post-LN lie between 0.01 and 185.": gradients,
     "With 64 numbers its curves nearly lie on those of LayerNorm": the_same,

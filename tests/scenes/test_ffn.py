@@ -541,7 +541,7 @@ CLAIMS = {
     "If there are more than three neurons, the large picture shows the first three; with trained weights, the three that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "on the surface's space: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
-    "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: points of the piece that lie on one circle around the row of $W_1$ that is on meet.": the_ranks,
+    "- One less than full: the piece is projected along one direction, and mirror images along it meet, if both are in the piece. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around this row.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "nothing of the circle is lost once the shift is at least $1/\\sqrt 2 = 0.71$, although each neuron is off somewhere "
     "until it is $\\sqrt 2 = 1.41$; of the sphere nothing is lost from $\\sqrt{3/2} = 1.22$ on.": the_condition,
@@ -560,10 +560,10 @@ CLAIMS = {
     "On the circle the entropy of the patterns goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6 "
     "(median of 8 seeds). On the sphere it falls with 3 neurons only, from 2.19 to 1.78.": hardly_fewer_bits,
     "on the sphere with 9 neurons the share of lost points goes from 0.4 % to 7.6 % (median of 8 seeds).": what_wide_ones_lose,
-    "With 12 neurons on the circle 2 of 8 networks lose 1.2 and 10.4 % of it. With 9 on the sphere all 8 lose between 1.3 and 21 %, and with 12, 6 of 8 lose up to 21 %. In all three cases the median accuracy is 100 %.": what_wide_ones_lose,
+    "With 12 neurons on the circle, 2 of 8 networks lose a part of it: 1.2 and 10.4 %. On the sphere, all 8 networks with 9 neurons lose between 1.3 and 21 %; of those with 12 neurons, 6 of 8 lose something, up to 21 %. In all three cases the median accuracy is 100 %.": what_wide_ones_lose,
     "With 9 neurons on the circle ReLU loses nothing in any of 8 networks, and their answers hardly depend on the sign of $y$": nothing_lost_with_nine,
     "With 9 neurons on the circle the images of $y$ and $-y$ in the hidden layer lie 1.84 spreads apart (a spread is the root mean square distance of all images from their mean), where 2 is the most for opposite points; the answers are 0.02 spreads apart (median of 8 seeds).": nothing_lost_with_nine,
-    "With 3 neurons on the circle ReLU loses about half of the points in five networks and all of them in three. In four of the eight 66 % of the answers are right, in four 83 %. With GELU, which collapses no arc, 98 % are right.": narrow,
+    "With 3 neurons on the circle ReLU loses about half of the points in five networks and all of them in three. Four of the eight networks get 66 % of the answers right, the other four get 83 %. With GELU, which collapses no arc, 98 % are right.": narrow,
     "for all of them. At half that length the shift of the first picture takes 53 % of the circle to one point; at the norm's length 9 %; at twice that length nothing.": other_lengths,
     "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are at the "
     "origin.": against_the_planes,

@@ -205,7 +205,7 @@ CLAIMS = {
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
     "The decision beside it is torn and twisted.": torn,
     "One $u_\\varepsilon$ is enough for it.": one_fold,
-    r"The second $u_\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, everywhere once; here it is pressed into less than a tenth, and most of it lies double.": the_fold,
+    r"The second $u_\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, nowhere double; here it is pressed into less than a tenth, and most of it lies double.": the_fold,
     "XOR with a single $u_\\varepsilon$": one_fold,
     "the Linear presses the plane almost onto a line beside the origin, $u_\\varepsilon$ bends it to an arc, and a "
     "plane cuts the arc at two places.": an_arc,

@@ -324,7 +324,7 @@ CLAIMS = {
     "With models as small as these, and five of each kind, we see no difference.": losses,
     "with weights $p_i$ that sum to 1": an_average,
     "Their model has vectors of eight numbers, words of Wikipedia and 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % in their model without the division.": the_papers_table,
-    "Before LayerNorm no query can give most letters of a long text the highest score; after it, a query can for practically all of them.": most_of_a_long_text,
+    "Before LayerNorm most letters of a long text get the highest score from no query; after it, practically every letter gets it from some query.": most_of_a_long_text,
     r"The $\varepsilon$ under the root keeps keys slightly inside the sphere. In the windows of text that we counted (see below) this costs no key its chance. It can if keys nearly coincide: type an *o* 200 times, and in the first layer one of its keys still cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
@@ -334,11 +334,11 @@ CLAIMS = {
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "their losses lie between 2.59 and 2.65, those of the others between 2.58 and 2.65": losses,
     "In four dimensions there is less room, which fits our larger shares.": less_room,
-    "Of the 60 keys 32 are hollow. You follow the a of *great*. Its key is an average of 7 other keys; thick lines lead to the two with most weight, both also letters a. No query can give it more than 26.0 % of the attention.": first,
+    "32 of the 60 keys are hollow. You follow the a of *great*. Its key is an average of 7 other keys; thick lines lead to the two with most weight, both also letters a. No query can give it more than 26.0 % of the attention.": first,
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
     "- * none - about half - 47, as before On a sphere no key is an average of others: every one is a corner of the hull.": sphere,
     "Still every key can win.": gain,
-    "Of the 60 keys 31 can never win. Taking all four layers together, 45 of the 60 characters can never win in at least "
+    "31 of the 60 keys can never win. Taking all four layers together, 45 of the 60 characters can never win in at least "
     "one.": deeper,
     "After two layers equal letters still stand together.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,

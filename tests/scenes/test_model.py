@@ -580,10 +580,10 @@ CLAIMS = {
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
-    "In layers 3 to 6 a few vectors are barely *massive*, which means more than ten times as long as the median: the longest is 13 times as long.": just_massive,
+    "A vector is called *massive* if it is more than ten times as long as the median. In layers 3 to 6 a few vectors just pass this limit: the longest is 13 times as long.": just_massive,
     "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. "
-    "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 writes it: "
-    "99.8 % of that coordinate of the longest vector.": layer_12,
+    "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 brings this "
+    "energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer leads.": until_layer_29,
     "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so that the MLP hardly sees "
     "it; the norms of attention multiply it by 0.07 to 0.17.": gains_at_507,

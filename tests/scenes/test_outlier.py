@@ -250,7 +250,7 @@ def ratios_stay():
 
 
 CLAIMS = {
-    "Vectors of SmolLM2 (see below) are normalised at this stage, too, with the outlying coordinate set to 0.": normed_without_it,
+    "The vectors of SmolLM2 (see below) are shown normalised even at this stage, with the outlying coordinate set to 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     "As $a$ grows, all outputs approach one point, marked by the ring: for LayerNorm a point of the hyperplane $\\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     "The upper panel on the right shows the most that the norm multiplies a gradient by: $1/\\sigma$": the_factor,

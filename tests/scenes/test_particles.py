@@ -381,7 +381,7 @@ CLAIMS = {
     "and all end in one point": one_cluster,
     "between two clusters at an angle $\\theta$ the attraction is about $e^{-β (1 - \\cos \\theta)}$.": attraction,
     "With attention to all tokens, the mean of $e^{β \\langle x_i, x_j \\rangle}$ over all pairs never falls while nothing is turned.": energy,
-    "“all four, side by side” the same start moves under each placement of the norm, on one clock: before the branch (pre-LN), after the sum (post-LN)": side_by_side,
+    "“all four, side by side” the same tokens start under each of four placements of the norm, on one clock: on attention's input (pre-LN), on the sum of token and attention's output (post-LN)": side_by_side,
     "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and at time $t$ the token is where post-LN has it at time $\\log (1 + t)$": own_clock,
     "nGPT and peri-LN also stretch $a$ to length 1": equations,
@@ -407,6 +407,6 @@ CLAIMS = {
     "in three or more dimensions": ends,
     "At time 100 and β = 1, all of 20 draws had one cluster, on the circle and with 64 tokens on the sphere. With β = 9 none had: 2 to 4 on the circle, 3 to 5 on the sphere.": ends,
     "in Runge–Kutta steps that grow from 0.1 to 1. Up to time 100 no token of the opening state is farther than 0.012 from what SciPy finds": exact,
-    "For β = 0.1 it is 0.013, for β = 40 it is 0.006, with $V$ turned by 180 degrees it is 0.001, and with $K$ turned by 180 degrees 0.16.": exact_at_ends,
-    "for $V$ at 90 degrees to 2.0, so a token is opposite": inexact,
+    "For β = 0.1 it is 0.013, for β = 40 it is 0.006, with $V$ turned by 180 degrees it is 0.001, and with $K$ turned by 180 degrees it is 0.16.": exact_at_ends,
+    "with $V$ turned by 90 degrees the largest error reaches 2.0, so a token is opposite to where SciPy has it": inexact,
 }

@@ -236,7 +236,7 @@ def out_of_the_panels():
 
 CLAIMS = {
     "Lengths above 5 leave the upper panel at its top.": out_of_the_panels,
-    "prefers a direction of $w$, that of the arrow, which is as long as the pull is strong; without a pull there is no arrow.": as_long_as_it_is_strong,
+    "prefers one direction of $w$. An arrow shows this direction: the stronger the pull, the longer the arrow. Without a pull there is no arrow.": as_long_as_it_is_strong,
     "Without decay there is none.": out_of_the_panels,
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,
     "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,
@@ -256,7 +256,7 @@ CLAIMS = {
     "The rate is 3.3 times as high, but the dashed line rises only to 1.515: it grows roughly with the fourth root of the rate.": fourth_root,
     "Here the last 120 steps turn $w$ by 3.70 degrees (root mean square) in place of 14.17, and their mean length is 1.693 in place of 1.108.": adam,
     "They are not orthogonal to $w$ either": not_orthogonal,
-    "for a small one its root mean square is near $\\sqrt{2 \\eta \\lambda}$, in radians. In the stop “With decay” of the tour that is 14.03 degrees; the last 120 steps have 14.17.": the_angle,
+    "if $\\eta \\lambda$ is small, the root mean square of the angle is near $\\sqrt{2 \\eta \\lambda}$, in radians. In the stop “With decay” of the tour that is 14.03 degrees; the last 120 steps have 14.17.": the_angle,
     "### What if a weight has length 0?": epsilon_at_zero,
     "With $\\varepsilon$ in the norm it has a gradient, and for a small $\\varepsilon$ a large one.": epsilon_at_zero,
     "In a residual stream, the output of the next norm stays the same if everything that writes to the stream is scaled together. Scaling one matrix alone changes it.": all_that_write,

@@ -439,7 +439,7 @@ CLAIMS = {
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
     r"Their **entropy** is $\ln 32 = 3.47$ where all keys get the same weight, and 0 where one "
     "gets all.": numbers_of_the_picture,
-    "to half of them with a plus and half with a minus, or to all alike. Each component keeps the "
+    "into half of them with a plus and half with a minus, or into all with the same sign. Each component keeps the "
     "variance 1": components_keep_their_variance,
     "have independent components with mean 0 and variance 1. Each of the $d_k$ products in $q "
     r"\cdot k$ has variance 1": products,
@@ -465,7 +465,7 @@ CLAIMS = {
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
-    "with $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: the largest exceeds the smallest by only about 18 % of their mean": crowding,
+    "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for chords before LayerNorm and for angles after it.": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors would.": pockets,
     r"divided by $\sqrt{d_k}$, have a variance of nearly 1 in both cases": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,

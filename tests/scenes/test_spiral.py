@@ -293,10 +293,10 @@ CLAIMS = {
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "and the other class around its edge, along an arc of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls. Four conditions define it: it lasts at least a tenth of the run; the loss varies by at most a factor of 1.26 in it; the logarithm of the loss falls at most half as fast as if it fell evenly over the whole run, from the largest loss to the smallest; and the loss stays more than a factor of 1.26 above its last value. A *drop* is where the lowest loss so far more than halves within a twentieth of the run.": definitions,
+    "A *plateau* is a part of the run in which the loss hardly falls. Four conditions define it: it lasts at least a tenth of the run; the loss varies by at most a factor of 1.26 in it; the logarithm of the loss falls at most half as fast as if it fell evenly over the whole run, from the largest loss to the smallest; and the loss stays more than a factor of 1.26 above its last value. A *drop* is where the lowest loss reached until then falls to less than half within a twentieth of the run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
-    "In the drops of all 32 seeds, 12 points turn by more than 90° per 100 steps (the median); on their plateaus 1.": drops_and_plateaus,
-    r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, everywhere once. The second folds it in two: it covers 32 %, and lies double over 94 % of that.": the_sheet,
+    "In 100 steps of a drop, 12 points turn by more than 90°; in 100 steps of a plateau, 1 point does (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
+    r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: it then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,
     "The plane separates the two classes: it is seen edge on": parted,
     "The spirals, in their plane: the sheet is flat. No straight line separates them.": no_line,
     "Again a Linear shifts and stretches the sphere off its centre, and the points are pulled "

@@ -33,11 +33,11 @@ SAME = {
     ),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
     "25 numbers in all": ("spiral", "25 numbers in all"),
-    "Of the 60 characters of this sentence, 32 cannot be chosen by any query in the first layer.": (
+    "a sentence of 60 characters; in the first layer, the keys of 32 of them cannot be chosen": (
         "language",
-        "Of the 60 keys 32 are hollow.",
+        "32 of the 60 keys are hollow.",
     ),
-    "After the centring it is 47.": ("language", "It is 47."),
+    "After the centring, 47 keys cannot be chosen.": ("language", "It is 47."),
     "would point 15° away from where it points now (median over the norms).": (
         "model",
         "The typical output turns by 15° (median over the norms).",
@@ -112,7 +112,7 @@ def test_a_gain_hides_a_key_only_with_two_zeros():
 
 def test_a_fold_tells_extreme_from_typical_if_its_shift_is_large():
     assert (
-        "If the shift is large enough, this answers the question “extreme or typical?” for most points."
+        "With a large enough shift, the result tells of most points whether their first number was extreme"
         in TEXT
     )
     what_a_fold_tells()
