@@ -32,11 +32,14 @@ def did_you_mean(slug: str) -> str:
 
 
 class WrongValue(ValueError):
-    """Raised for a choice, parameter or state that a scene does not have; names what is allowed."""
+    """Raised for a choice, parameter or state that a scene does not have; names what is allowed.
 
-    def __init__(self, parameter: str, error: str, allowed: Any) -> None:
+    status: of the HTTP response.
+    """
+
+    def __init__(self, parameter: str, error: str, allowed: Any, status: int = 400) -> None:
         super().__init__(error)
-        self.parameter, self.error, self.allowed = parameter, error, allowed
+        self.parameter, self.error, self.allowed, self.status = parameter, error, allowed, status
 
     def json(self) -> dict[str, Any]:
         return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}

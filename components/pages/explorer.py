@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -101,35 +102,31 @@ class Explorer(Dash):
         """The home page; without the picture of its figure if the server is too busy."""
         scene = home.hero()
         data = facts(scene, place) | page.apart(HOME_STATE, "progress")
-        make = lambda: written(home.home(place, state_of(scene, HOME_STATE), data))  # noqa: E731
-        try:
-            return Markup(made(("home", place.root), make).decode())
-        except Busy:
-            after_this_request(unkept)
-            return Markup(written(home.home(place, None, data)))
+        return drawn(
+            ("home", place.root),
+            lambda: home.home(place, state_of(scene, HOME_STATE), data),
+            lambda: home.home(place, None, data),
+        )
 
     def _story(self, place: Place) -> Markup:
         """The story; without its pictures if the server is too busy."""
         data = partial(facts, place=place)
-        make = lambda: written(story.page(place, state_of, data))  # noqa: E731
-        try:
-            return Markup(made(("story", place.root), make).decode())
-        except Busy:
-            after_this_request(unkept)
-            return Markup(written(story.page(place, lambda scene, query: None, data)))
+        return drawn(
+            ("story", place.root),
+            lambda: story.page(place, state_of, data),
+            lambda: story.page(place, lambda scene, query: None, data),
+        )
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """HTTP status and HTML of a scene page; without its picture if the server is too busy."""
         panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
-            name = None if scene.private(query) else ("page", place.root, scene.slug, *sorted(query.items()))
-            make = lambda: written(page.scene_page(scene, state_of(scene, query), data, place, below=panel))  # noqa: E731
-            try:
-                return Markup(made(name, make).decode())
-            except Busy:
-                after_this_request(unkept)
-                return Markup(written(page.scene_page(scene, None, data, place, below=panel)))
+            return drawn(
+                None if scene.private(query) else ("page", place.root, scene.slug, *sorted(query.items())),
+                lambda: page.scene_page(scene, state_of(scene, query), data, place, below=panel),
+                lambda: page.scene_page(scene, None, data, place, below=panel),
+            )
 
         try:
             return 200, text(once(request.args))
@@ -158,10 +155,20 @@ def answer(
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 
 
-def unkept(answer: Response) -> Response:
-    """The response, which caches must not store: it has no pictures, because the server was busy."""
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) -> Markup:
+    """The HTML of a page, cached by `key`; if the server is too busy, that of the page `without` pictures,
+    which no cache may store.
+    """
+
+    def unkept(answer: Response) -> Response:
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    try:
+        return Markup(made(key, lambda: written(page())).decode())
+    except Busy:
+        after_this_request(unkept)
+        return Markup(written(without()))
 
 
 def facts(scene: Scene, place: Place) -> dict[str, str]:

@@ -29,7 +29,7 @@ from components.web import budget
 from components.web.budget import made
 from components.web.routes import Access, route
 from components.web.security import EMBED
-from components.web.server import UnknownScene, bundle, find, fresh, once
+from components.web.server import bundle, find, fresh, once
 
 WIDTH = 720  # width of an iframe in pixels, if the host allows it
 SWITCH = ("0", "1")
@@ -77,9 +77,7 @@ def embed(slug: str) -> Response:
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
             raise
-        return Response(
-            wrong_page(wrong), 404 if isinstance(wrong, UnknownScene) else 400, mimetype="text/html"
-        )
+        return Response(wrong_page(wrong), wrong.status, mimetype="text/html")
 
 
 def html(shown: Shown) -> str:
@@ -108,18 +106,21 @@ def wrong_page(wrong: WrongValue) -> str:
     return page("Normscape", linked(ABOVE), tags.Main(words, className="wrong"))
 
 
-def oembed() -> Response | tuple[Response, int]:
-    """The oEmbed response (type "rich"), with which WordPress and others turn a link into a figure."""
+def oembed() -> Response:
+    """The oEmbed response (type "rich"), with which WordPress and others turn a link into a figure.
+
+    Raises WrongValue.
+    """
     asked = once(request.args)
     if asked.get("format", "json") != "json":
-        return jsonify(WrongValue("format", "only JSON is available", ["json"]).json()), 501
+        raise WrongValue("format", "only JSON is available", ["json"], status=501)
     url = asked.get("url")
     if url is None:
         raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")
     shown = _shown(url)
     if shown is None:
-        wrong = WrongValue("url", "this is not a link to a scene of this server", list(scenes()))
-        return jsonify(wrong.json()), 404
+        words = "this is not a link to a scene of this server"
+        raise WrongValue("url", words, list(scenes()), status=404)
     scene, most = shown.state.scene, (_most(asked, "maxwidth"), _most(asked, "maxheight"))
     width = min(WIDTH, most[0])
     height = min(heights.height(shown.state, width), most[1])

@@ -45,7 +45,7 @@ def export(
     """Write a scene in the state of a `query` to a file; its suffix decides the format.
 
     assets: a folder for files that several exported pages share; None puts them into the page. alive: names
-    of the choices that readers can still change in an exported page. Raises WrongValue, UnknownScene,
+    of the choices that readers can still change in an exported page. Raises WrongValue,
     Missing, NoBrowser, OSError.
     """
     scene = find(slug)

@@ -34,7 +34,7 @@ from components.publish.plain import data_block
 from components.publish.shared_parts import compact, parts, referring
 from components.training.recipes import draft, state_of
 from components.web.server import bundle, contents, library_code, sheet
-from components.web.stills import undressed
+from components.web.stills import draw
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
@@ -142,7 +142,7 @@ def _put(path: Path, text: str) -> None:
 def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
     """Write a scene: its page, the pictures of its card, its recipes. Returns the recipe files by `key`."""
     for moves in (False, True):
-        picture = undressed(scene.slug, moves)
+        picture = draw("moving card" if moves else "card", scene).decode()
         for scheme in theme.THEMES:
             name = Place("", static=True).card(scene.slug, scheme, moving=moves)
             _put(folder / name, dressed(picture, scheme))

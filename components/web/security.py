@@ -141,25 +141,16 @@ def uploaded(what: str) -> bytes:
     """
     from_own_page(what)
     request.max_content_length = MAX_UPLOAD_BYTES
-    return body(cache=False)
-
-
-def body(*, cache: bool = True) -> bytes:
-    """The whole body of the request. Raises RequestEntityTooLarge; Werkzeug would truncate a chunked body."""
-    data = request.get_data(cache=cache)
-    if request.content_length is None and len(data) >= (request.max_content_length or MAX_BODY_BYTES):
-        raise RequestEntityTooLarge
-    return data
+    return request.get_data(cache=False)
 
 
 def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
-    most = request.max_content_length or MAX_BODY_BYTES
-    return jsonify(WrongValue("body", "the body is too long", {"longest": most}).json()), 413
+    wrong = WrongValue("body", "the body is too long", {"longest": request.max_content_length})
+    return jsonify(wrong.json()), 413
 
 
 def callback(dispatch: View) -> ResponseReturnValue:
     """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
-    body()
     try:
         answer: ResponseReturnValue = dispatch()
     except MALFORMED as problem:

@@ -49,22 +49,18 @@ def add_routes(server: Flask) -> None:
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
-    """Register the routes for figures, and the error responses for wrong values and unknown scenes."""
+    """Register the routes for figures, and the error response for wrong values."""
     route(routes, "/recipe/<slug>", "recipe", recipe, Access.OPEN)
     route(routes, "/still/<slug>.svg", "still", partial(picture, "still", stills.SVG), Access.OPEN)
     route(routes, "/lib/<name>", "library", library, Access.OPEN)
-    routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), 400))
-    routes.register_error_handler(UnknownScene, lambda unknown: (jsonify(unknown.json()), 404))
-
-
-class UnknownScene(WrongValue):
-    def __init__(self, slug: str) -> None:
-        super().__init__("slug", f"there is no scene {slug!r}{did_you_mean(slug)}", list(scenes()))
+    routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), wrong.status))
 
 
 def find(slug: str) -> Scene:
+    """The scene of a slug. Raises WrongValue."""
     if slug not in scenes():
-        raise UnknownScene(slug)
+        words = f"there is no scene {slug!r}{did_you_mean(slug)}"
+        raise WrongValue("slug", words, list(scenes()), status=404)
     return scenes()[slug]
 
 
@@ -152,13 +148,13 @@ def bundle() -> tuple[str, bytes]:
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code
 
 
-def library(name: str) -> Response | tuple[Response, int]:
-    """The response with the Plotly bundle or a font."""
+def library(name: str) -> Response:
+    """The response with the Plotly bundle or a font. Raises WrongValue."""
     known, code = bundle()
     if name in fonts.files():
         answer = Response(fonts.files()[name], mimetype="font/woff2")
     elif name != known:
-        return jsonify(WrongValue("name", "there is no such file", [known, *fonts.files()]).json()), 404
+        raise WrongValue("name", "there is no such file", [known, *fonts.files()], status=404)
     elif request.accept_encodings["br"] and LIGHT.exists() and PACKED.exists():
         answer = Response(PACKED.read_bytes(), mimetype="text/javascript")
         answer.headers["Content-Encoding"] = "br"

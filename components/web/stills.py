@@ -11,13 +11,12 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, lru_cache
-from itertools import product
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
-from components import theme
 from components.drawing import card, preview, still
 from components.language.front import front_pages
 from components.language.link import THEMES
@@ -31,7 +30,6 @@ DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "fil
 IMAGE_FOLDER = ROOT / "cards"  # in a Docker image; elsewhere they are in the cache folder
 SVG, PNG = "image/svg+xml", "image/png"
 CARDS = {"theme": list(THEMES), "moving": ["1"]}
-Wanted = tuple[str, Scene, dict[str, str]]  # kind, scene, query
 
 
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
@@ -42,17 +40,31 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     # cards of the gallery are not charged, because an <img> does not retry
-    if not query or (query.keys() == {"theme"} and query["theme"] in THEMES):
-        return made(key, lambda: kept(kind, scene, query), free=True)
-    return made(key, lambda: draw(kind, scene, query))
+    free = not query or (query.keys() == {"theme"} and query["theme"] in THEMES)
+    return made(key, lambda: _picture(kind, scene, query), free=free)
 
 
-def kept(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The picture from its file. If there is none, draw it, and write the file if the folder is writable."""
-    path = folder() / version() / "-".join((kind, scene.slug, *query.values()))
+def _picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
+    if kind == "card":
+        for name, value in query.items():
+            if value not in CARDS.get(name, ()):
+                raise WrongValue(name, f"a card has no {name}={value}", CARDS)
+        card = kept("moving card" if "moving" in query else "card", scene)
+        return still.dressed(card.decode(), query.get("theme", "auto")).encode()
+    if query and kind in front_pages():
+        wrong = next(iter(query))
+        raise WrongValue(wrong, f"this picture has no {wrong!r}", [])
+    return draw(kind, scene, query) if query else kept(kind, scene)
+
+
+def kept(kind: str, scene: Scene) -> bytes:
+    """The picture of a default state from its file. If there is none, draw it, and write the file if the
+    folder is writable. kind: as in `draw`.
+    """
+    path = folder() / version() / f"{kind}-{scene.slug}"
     with suppress(OSError):
         return path.read_bytes()
-    body = draw(kind, scene, query)
+    body = draw(kind, scene)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         # a random name, because containers that share the folder can have equal process numbers
@@ -66,56 +78,33 @@ def folder() -> Path:
     return IMAGE_FOLDER if IMAGE_FOLDER.exists() else cache_folder(os.environ) / "cards"
 
 
+def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """Draw a picture. kind: "card" and "moving card" for the theme "auto"; others as in `picture`."""
+    page = front_pages().get(kind)
+    state = state_of(scene, page.query if page else query)
+    if page or kind == "preview":
+        return preview.png(state.recipe, state, page.title if page else scene.title)
+    svg = {"still": still.svg, "card": card.card, "moving card": card.moving}[kind]
+    return svg(state.recipe, state).encode()
+
+
 def draw_cards() -> None:
     """Draw the cards that are missing; delete those of other versions."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)
-    for wanted in cards():
-        kept(*wanted)
-
-
-def draw(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    if kind == "card":
-        return draw_card(scene, query)
-    if kind in front_pages():
-        for wrong in query:
-            raise WrongValue(wrong, f"this picture has no {wrong!r}", [])
-        page = front_pages()[kind]
-        state = state_of(scene, page.query)
-        return preview.png(state.recipe, state, page.title)
-    state = state_of(scene, query)
-    if kind == "preview":
-        return preview.png(state.recipe, state, scene.title)
-    return still.svg(state.recipe, state).encode()
-
-
-def draw_card(scene: Scene, query: Mapping[str, str]) -> bytes:
-    for name, value in query.items():
-        if value not in CARDS.get(name, ()):
-            raise WrongValue(name, f"a card has no {name}={value}", CARDS)
-    return still.dressed(undressed(scene.slug, "moving" in query), query.get("theme", "auto")).encode()
-
-
-@lru_cache(maxsize=1)
-def undressed(slug: str, moving: bool) -> str:
-    """A card in the theme "auto", from which those of other themes are made; cached."""
-    state = state_of(scenes()[slug], {}, tour=False)
-    return (card.moving if moving else card.card)(state.recipe, state)
-
-
-def cards() -> Iterator[Wanted]:
-    """The cards of all scenes in all themes, grouped by scene."""
-    for scene, look in product(scenes().values(), theme.THEMES):
-        yield "card", scene, {"theme": look}
-
-
-def previews() -> Iterator[Wanted]:
-    """The previews of scenes in their default states, and of other pages."""
     for scene in scenes().values():
-        yield "preview", scene, {}
+        kept("card", scene)
+
+
+def draw_image() -> None:
+    """Draw the pictures that a Docker image contains: all cards and previews of default states."""
+    IMAGE_FOLDER.mkdir(exist_ok=True)
+    for scene in scenes().values():
+        kept("card", scene)
+        kept("preview", scene)
     for name, page in front_pages().items():
-        yield name, scenes()[page.slug], {}
+        kept(name, scenes()[page.slug])
 
 
 @cache
@@ -128,6 +117,4 @@ def version() -> str:
 
 
 if __name__ == "__main__":
-    IMAGE_FOLDER.mkdir(exist_ok=True)
-    for wanted in (*cards(), *previews()):
-        kept(*wanted)
+    draw_image()

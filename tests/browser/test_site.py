@@ -20,16 +20,16 @@ from tests.browser.test_embed import files
 
 UNDER = "courses/normscape"
 CHOSEN = "layernorm"  # the scene whose choices are tested here; for the others one recipe is enough
-VARIANTS, UNDRESSED = site.variants, site.undressed
+VARIANTS, DRAW = site.variants, site.draw
 
 
 def variants(scene):
     return VARIANTS(scene) if scene.slug == CHOSEN else islice(VARIANTS(scene), 1)
 
 
-def undressed(slug, moving):
+def draw(kind, scene):
     """The card of a scene, moving or still; to save time, only that of CHOSEN moves."""
-    return UNDRESSED(slug, moving and slug == CHOSEN)
+    return DRAW(kind if scene.slug == CHOSEN else "card", scene)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def folder(tmp_path_factory, worker_id):
         if not root.exists():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(site, "variants", variants)
-                patch.setattr(site, "undressed", undressed)
+                patch.setattr(site, "draw", draw)
                 print(site.write(root / UNDER))
     return root
 

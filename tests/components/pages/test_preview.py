@@ -130,8 +130,7 @@ def test_an_image_has_them_from_the_start(tmp_path, monkeypatch):
     some = dict(list(scenes().items())[:1])
     monkeypatch.setattr(stills, "scenes", lambda: some | {"layernorm": scenes()["layernorm"]})
     monkeypatch.setattr(stills, "IMAGE_FOLDER", tmp_path)
-    for wanted in stills.previews():
-        stills.kept(*wanted)
+    stills.draw_image()
     monkeypatch.setattr(preview, "png", None)
     server = app.create_app().server
     for name in (*some, *front_pages()):

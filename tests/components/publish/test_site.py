@@ -89,7 +89,7 @@ def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
     monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})
     monkeypatch.setattr(site, "variants", lambda scene: [{c.name: c.default for c in scene.choices}])
     monkeypatch.setattr(site, "contents", lambda *_: {})
-    monkeypatch.setattr(site, "undressed", lambda *_: "")
+    monkeypatch.setattr(site, "draw", lambda *_: b"")
     app.main(["site", str(tmp_path), "--url", f"{URL}/"])
     pages = {"": "home", "story/": "story", "words/": "words"} | {f"{slug}/": slug for slug in few}
     for slug in GUIDES:

@@ -22,7 +22,6 @@ from components.language.scene import Stored, Whole, WrongValue, scenes
 from components.pages import run_files
 from components.scenes.trained import SEEDS
 from components.training import runs, store
-from components.web.security import MAX_BODY_BYTES
 from learning.film import Film, from_npz, key, to_npz
 from learning.network import Network
 from learning.training import most_checkpoints, train, trained
@@ -372,24 +371,6 @@ def test_whatever_is_trained_can_be_written_and_opened_again():
     weights = np.random.default_rng(0).normal(size=(SEEDS, count, network.parameter_count)).astype(np.float32)
     film = Film(network, data, np.arange(count), weights, curve, curve, ("",) * SEEDS)
     assert key(from_npz(to_npz(film))) == key(film) and len(to_npz(film)) < MAX_UPLOAD_BYTES
-
-
-@pytest.mark.parametrize("path", ["/run/spiral", "/_dash-update-component"])
-@pytest.mark.parametrize("over", [-1, 1])
-def test_a_body_without_a_length_is_read_whole_or_refused(client, path, over):
-    """An upload in chunks is read whole or refused, never truncated at the limit."""
-    most = MAX_UPLOAD_BYTES if path.startswith("/run") else MAX_BODY_BYTES
-    kind = BYTES if path.startswith("/run") else "application/json"
-    body = io.BytesIO(b"{}".ljust(most + over))
-    answer = client.post(
-        path,
-        input_stream=body,
-        content_type=kind,
-        headers={"Transfer-Encoding": "chunked"},
-        environ_overrides={"wsgi.input_terminated": True},
-    )
-    assert answer.status_code == (413 if over > 0 else 400)
-    assert answer.json["parameter"] == "body" or over < 0
 
 
 def test_files_are_unpacked_one_after_another(small, monkeypatch):

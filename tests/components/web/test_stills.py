@@ -84,7 +84,7 @@ def test_two_servers_that_share_a_folder_write_a_picture_to_files_of_their_own(m
     written = []
     monkeypatch.setattr(Path, "replace", lambda part, path: written.append(part))
     for _ in range(2):
-        stills.kept("card", scenes()["fold"], {"theme": "light"})
+        stills.kept("card", scenes()["fold"])
     assert len(set(written)) == 2
 
 
@@ -103,13 +103,11 @@ def cards(monkeypatch):
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
-    stills.undressed.cache_clear()
     return drawings
 
 
 def process():
     """The output of another process."""
-    stills.undressed.cache_clear()
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
 
@@ -132,7 +130,6 @@ def test_a_card_that_an_image_has_is_drawn_by_nobody(cards, monkeypatch, tmp_pat
 def test_cards_of_another_version_are_drawn_anew(cards, monkeypatch):
     stills.draw_cards()
     monkeypatch.setattr(stills, "version", lambda: "another")
-    stills.undressed.cache_clear()
     stills.draw_cards()
     assert len(cards) == 2 and [each.name for each in stills.folder().iterdir()] == ["another"]
 
