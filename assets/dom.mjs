@@ -40,6 +40,11 @@ export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 /** The 2D drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
+/** A row of a table. @param {Node | string} head @param {string[]} cells
+ * @param {Record<string, unknown>} [properties] */
+export const tableRow = (head, cells, properties = {}) =>
+  h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
+
 /** An element in which a table scrolls if it is too large, also by the keyboard. @param {string} label
  * @param {HTMLElement} table */
 export const scrolling = (label, table) =>

@@ -84,8 +84,8 @@ export function mixed(points, w, count, d) {
 
 /** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976):
  * its offset from the key (foot), and the indices of the keys of which it is a convex combination (kept).
- * @param {Around} around @param {number[]} [start] indices of keys whose hull is near the result */
-function nearest(around, start = []) {
+ * @param {Around} around @param {number[]} start indices of keys whose hull is near the result, if known */
+function nearest(around, start) {
   const { away, n, d } = around;
   const p = grown(SCORES_SCRATCH, n);
   let first = 0;

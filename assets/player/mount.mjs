@@ -8,7 +8,6 @@ import { onlyOf, unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
-import { numbers } from "./numbers.mjs";
 import { lines } from "./overview.mjs";
 import { passages, towards } from "./passages.mjs";
 import { NoWebGL, Panel } from "../painter/painter.mjs";
@@ -72,9 +71,6 @@ export function fill(player, host) {
   if (text && recipe.text && !player.tour) host.tour(new Tour(text, recipe.text.tour, player));
   return shows;
 }
-
-/** Fill the part of the page for numbers with readouts and tables. */
-export const count = numbers;
 
 /** Highlight those parts of the formula that belong to the stage that is shown. @param {HTMLElement} formula
  * @param {number} progress */

@@ -18,7 +18,7 @@ import { circleSheets, layersOf } from "../engine/sheets.mjs";
 import { tables } from "./overview.mjs";
 import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
-import { h, scrolling } from "../dom.mjs";
+import { h, scrolling, tableRow } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
 
@@ -93,53 +93,60 @@ export function rows(recipe, params, all, followed) {
 }
 
 /**
- * Fill the part of the page for numbers.
- * @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param
- * {import("./player.mjs").Player} player @returns {(player: import("./player.mjs").Player) => void} a
- * function that shows the player's state
+ * Fill the part of the page for numbers with readouts and tables. @param {HTMLElement} part
+ * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
+ * @returns {() => void} a function that shows the player's state
  */
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
-  const words = rest.map((r) => teller(r, recipe));
+  const words = rest.map((r) => teller(r, recipe, player));
   const readouts = words.map(() => h("output", { className: "readout" }));
-  const caption = h("caption");
-  const body = h("tbody");
-  const table = recipe.table && h("table", {}, caption, heads(recipe), body);
+  const table = recipe.table ? stageTable(recipe, player) : null;
   const scrolls = () => [...part.querySelectorAll(".overview-table .scroll")];
   const places = scrolls().map(({ scrollTop, scrollLeft }) => ({ top: scrollTop, left: scrollLeft }));
   part.replaceChildren(
     ...readouts,
     ...tables(recipe.overviews, player),
     ...(recipe.facts ? [facts(recipe.facts)] : []),
-    ...(table ? [scrolling("The followed point in numbers", table)] : []),
+    ...(table ? [scrolling("The followed point in numbers", table.element)] : []),
   );
   scrolls().forEach((element, i) => element.scrollTo(places[i] ?? { top: 0 }));
+  return () => {
+    words.forEach((word, i) => {
+      const text = `${rest[i].label}: ${word()}`;
+      if (readouts[i].textContent !== text) readouts[i].textContent = text;
+    });
+    table?.show();
+  };
+}
+
+/** The table of the followed (selected) point at every stage; and a function that updates it to the player's
+ * state. @param {import("../engine/engine.mjs").Recipe} recipe
+ * @param {import("./player.mjs").Player} player */
+function stageTable(recipe, player) {
+  const caption = h("caption");
+  const body = h("tbody");
   const others = marksOf(recipe).some(follows);
   let known = "";
   let marked = -1;
-  return (player) => {
-    words.forEach((word, i) => {
-      const text = `${rest[i].label}: ${word(player)}`;
-      if (readouts[i].textContent !== text) readouts[i].textContent = text;
-    });
-    if (!table) return;
-    const key = JSON.stringify([player.params, player.followed]);
-    const current = Math.round(player.progress);
-    if (key !== known) {
-      known = key;
-      marked = -1;
-      caption.textContent = others
-        ? `Point ${player.followed}, stage by stage. Click another point to follow it.`
-        : "The followed point, stage by stage.";
-      body.replaceChildren(
-        ...rows(recipe, player.params, player.stages, player.followed).map((cells, k) =>
-          h("tr", {}, h("th", { scope: "row" }, recipe.stages[k]), ...cells.map((c) => h("td", {}, c))),
-        ),
-      );
-    }
-    if (current === marked) return;
-    marked = current;
-    [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
+  return {
+    element: h("table", {}, caption, heads(recipe), body),
+    show() {
+      const key = JSON.stringify([player.params, player.followed]);
+      const current = Math.round(player.progress);
+      if (key !== known) {
+        known = key;
+        marked = -1;
+        caption.textContent = others
+          ? `Point ${player.followed}, stage by stage. Click another point to follow it.`
+          : "The followed point, stage by stage.";
+        const stages = rows(recipe, player.params, player.stages, player.followed);
+        body.replaceChildren(...stages.map((cells, k) => tableRow(recipe.stages[k], cells)));
+      }
+      if (current === marked) return;
+      marked = current;
+      [...body.rows].forEach((row, k) => row.classList.toggle("current", k === current));
+    },
   };
 }
 
@@ -156,7 +163,7 @@ export function headline(player) {
   place?.replaceChildren(label, value);
   if (!place || !counting(player.recipe).length) return [];
   /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
-  /** @type {(player: import("./player.mjs").Player) => string} */ let word = () => "";
+  let word = () => "";
   return [
     () => {
       const { recipe } = player;
@@ -164,9 +171,9 @@ export function headline(player) {
       if (r !== known) {
         known = r;
         label.textContent = r.label;
-        word = teller(r, recipe);
+        word = teller(r, recipe, player);
       }
-      const text = word(player);
+      const text = word();
       if (value.textContent !== text) value.textContent = text;
     },
   ];
@@ -174,21 +181,16 @@ export function headline(player) {
 
 /** A function that returns the present text of a readout. For STAGE_READOUTS the text is cached until the
  * stages change. @param {import("../engine/engine.mjs").Readout} r @param
- * {import("../engine/engine.mjs").Recipe} recipe */
-function teller(r, recipe) {
-  const word = (/** @type {import("./player.mjs").Player} */ player) => readout(r, recipe, player);
-  return STAGE_READOUTS.includes(r.kind) ? ofStages(word) : word;
-}
-
-/** A cached version of a function whose text depends only on the stages of clouds and on what changes them.
- * @param {(player: import("./player.mjs").Player) => string} word */
-function ofStages(word) {
+ * {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
+function teller(r, recipe, player) {
+  const word = () => readout(r, recipe, player);
+  if (!STAGE_READOUTS.includes(r.kind)) return word;
   /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
   let words = "";
-  return (/** @type {import("./player.mjs").Player} */ player) => {
+  return () => {
     if (player.stages !== stages) {
       stages = player.stages;
-      words = word(player);
+      words = word();
     }
     return words;
   };
@@ -296,13 +298,6 @@ function counted(r, player) {
 function facts({ title, columns, rows, abouts }) {
   const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) =>
     about ? h("details", {}, h("summary", {}, head), about) : head;
-  const cells = (/** @type {string[]} */ [head, ...rest], /** @type {number} */ k) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, name(head, abouts[k])),
-      ...rest.map((c) => h("td", {}, typeset(c))),
-    );
   return scrolling(
     title,
     h(
@@ -312,7 +307,7 @@ function facts({ title, columns, rows, abouts }) {
       ...(columns.some(Boolean)
         ? [h("thead", {}, h("tr", {}, ...columns.map((c) => (c ? h("th", { scope: "col" }, c) : h("td")))))]
         : []),
-      h("tbody", {}, ...rows.map(cells)),
+      h("tbody", {}, ...rows.map(([head, ...rest], k) => tableRow(name(head, abouts[k]), rest.map(typeset)))),
     ),
   );
 }

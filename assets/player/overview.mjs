@@ -2,7 +2,7 @@
 /** The overviews of a recipe: a few lines beside the figure, and a table of all values of a choice, such as
  * the norms of a model. */
 
-import { h, saveData, scrolling } from "../dom.mjs";
+import { h, saveData, scrolling, tableRow } from "../dom.mjs";
 
 /** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
 
@@ -36,24 +36,51 @@ export function tables(overviews, player) {
   return found.map(({ element }) => element);
 }
 
-/** Make the table of an overview, with buttons that copy and save it. A click on a column's head sorts the
- * rows. If the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to
- * the row's value. @param {Overview} overview @param {import("./player.mjs").Player} player */
-function made({ title, columns, rows, abouts, csv, choice }, player) {
+/** Make the table of an overview, with buttons that copy and save it; and a function that updates it to the
+ * player's state. @param {Overview} overview @param {import("./player.mjs").Player} player */
+function made(overview, player) {
+  const { title, csv } = overview;
+  const { table, show, text } = sortable(overview, player);
+  const said = h("span", { role: "status" });
+  const copy = async () => {
+    said.textContent = await navigator.clipboard.writeText(text()).then(
+      () => "Copied.",
+      () => "This browser does not allow copying.",
+    );
+  };
+  const save = () => saveData(new Blob([csv], { type: "text/csv" }), "norms.csv");
+  const element = h(
+    "section",
+    { className: "overview-table" },
+    h(
+      "div",
+      { className: "files" },
+      h("span", {}, title),
+      h("button", { type: "button", onclick: copy }, "Copy"),
+      h("button", { type: "button", onclick: save }, "Save as CSV"),
+      said,
+    ),
+    scrolling(title, table),
+  );
+  return { element, show };
+}
+
+/** A table in which a click on a column's head sorts the rows; a function that updates it to the player's
+ * state; and one that returns its present text, separated by tabs. If the overview belongs to a choice, a
+ * click on a row, or Enter on its first cell, sets the choice to the row's value. @param {Overview} overview
+ * @param {import("./player.mjs").Player} player */
+function sortable({ columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");
   const show = () =>
     body.replaceChildren(
       ...all.map(({ cells: [first, ...rest], value }) =>
-        h(
-          "tr",
-          {
-            className: choice && String(value) === String(player.choices[choice]) ? "current" : "",
-            ...(choice ? { onclick: () => player.choose({ [choice]: String(value) }) } : {}),
-          },
-          h("th", { scope: "row" }, choice ? h("button", { type: "button" }, first) : first),
-          ...rest.map((cell) => h("td", {}, cell)),
-        ),
+        choice
+          ? tableRow(h("button", { type: "button" }, first), rest, {
+              className: String(value) === String(player.choices[choice]) ? "current" : "",
+              onclick: () => player.choose({ [choice]: String(value) }),
+            })
+          : tableRow(first, rest),
       ),
     );
   const heads = columns.map((name, c) =>
@@ -78,29 +105,7 @@ function made({ title, columns, rows, abouts, csv, choice }, player) {
     [columns, ...all.map(({ cells }) => cells)]
       .map((cells) => cells.map((cell) => cell.replaceAll("\t", " ")).join("\t"))
       .join("\n");
-  const said = h("span", { role: "status" });
-  const copy = async () => {
-    const done = await navigator.clipboard.writeText(text()).then(
-      () => "Copied.",
-      () => "This browser does not allow copying.",
-    );
-    said.textContent = done;
-  };
-  const save = () => saveData(new Blob([csv], { type: "text/csv" }), "norms.csv");
-  const element = h(
-    "section",
-    { className: "overview-table" },
-    h(
-      "div",
-      { className: "files" },
-      h("span", {}, title),
-      h("button", { type: "button", onclick: copy }, "Copy"),
-      h("button", { type: "button", onclick: save }, "Save as CSV"),
-      said,
-    ),
-    scrolling(title, h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body)),
-  );
-  return { element, show };
+  return { table: h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body), show, text };
 }
 
 /** Compare two numbers for sorting; Infinity, which stands for no number, comes last in both orders. @param

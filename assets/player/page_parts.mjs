@@ -5,8 +5,8 @@
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
 import { click } from "./clicks.mjs";
-import { count, fill, open, pictured } from "./mount.mjs";
-import { headline } from "./numbers.mjs";
+import { fill, open, pictured } from "./mount.mjs";
+import { headline, numbers } from "./numbers.mjs";
 import { opening } from "./opening.mjs";
 
 /** @typedef {import("./player.mjs").Player} Player */
@@ -16,7 +16,7 @@ export class PageParts {
   #state;
   #camera;
   #frames;
-  /** @type {(player: Player) => void} */ #showNumbers = () => {};
+  /** @type {() => void} */ #showNumbers = () => {};
   /** @type {import("../painter/painter.mjs").Panel[]} */ panels = [];
   /** @type {import("./tour.mjs").Tour | null} */ tour = null;
   /** Whether all panels show the recipe. */ ready = false;
@@ -57,7 +57,7 @@ export class PageParts {
         this.tour = tour;
       },
     });
-    frames.shows.push(() => this.#showNumbers(player));
+    frames.shows.push(() => this.#showNumbers());
     frames.shows.push(() => player.need("views").classList.toggle("computing", this.#state.unfinished));
     frames.show();
     if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
@@ -88,7 +88,7 @@ export class PageParts {
   /** Rebuild the part of the page for numbers. */
   count() {
     const part = this.#player.part("numbers");
-    this.#showNumbers = part ? count(part, this.#state.recipe, this.#player) : () => {};
+    this.#showNumbers = part ? numbers(part, this.#state.recipe, this.#player) : () => {};
   }
 
   /** Close all panels, which frees their WebGL contexts. */

@@ -120,9 +120,6 @@ export class Player {
   get camera() {
     return this.#state.camera;
   }
-  get theme() {
-    return this.#state.theme;
-  }
   get stages() {
     return this.#state.stages;
   }

@@ -144,7 +144,7 @@ export class State {
   /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop the stop's state,
    * in the form of a link @param {boolean} linked whether the page's link names the stop: then its change has
    * already begun */
-  call(stop, linked = false) {
+  call(stop, linked) {
     if (!linked) this.begin();
     this.#stop = stop;
   }

@@ -81,88 +81,106 @@ function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);
   const names = parameters.map((p) => p.label).join(", ");
-  const slider = h("span", {
-    className: "letter",
-    role: "slider",
-    tabIndex: 0,
-    "aria-label": `${names}, in the formula`,
-    "aria-valuemin": min,
-    "aria-valuemax": max,
-  });
-  bubble.before(slider);
   const move = (/** @type {Record<string, number>} */ from, /** @type {number} */ by) => {
     for (const p of parameters)
       player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
-  const words = () =>
-    parameters.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
+  const slider = keyboardSlider(names, first, (by) => {
+    move({ ...player.params }, by * step);
+    say(slider);
+  });
+  bubble.before(slider);
   let known = "";
-  let held = /** @type {Element | null} */ (null);
-  const place = () => {
-    if (held) below(bubble, held);
-  };
+  let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
   const show = () => {
-    const now = words();
+    const now = parameters
+      .map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`)
+      .join("\u2002");
     if (held && bubble.textContent !== now) {
       bubble.textContent = now;
-      place();
+      below(bubble, held);
     }
     if (now === known) return;
     known = now;
     slider.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
     slider.setAttribute("aria-valuetext", now);
   };
-  const say = (/** @type {Element} */ letter) => {
-    held = letter;
+  const say = (/** @type {Element} */ element) => {
+    held = element;
     bubble.hidden = false;
     show();
-    place();
+    below(bubble, held);
   };
   const hush = () => {
     held = null;
     bubble.hidden = true;
   };
-  const reset = () => {
-    for (const p of parameters) player.set(p.name, p.value);
-  };
-  const together = parameters.length > 1 ? ` This moves ${names} together, by the same amount.` : "";
-  for (const letter of letters) {
-    letter.classList.add("symbol");
-    letter.setAttribute("title", `Drag left or right.${together} Double-click to reset.`);
-    /** @type {{x: number, from: Record<string, number>} | undefined} */ let grip;
-    const on = (/** @type {string} */ kind, /** @type {(event: any) => void} */ hear) =>
-      letter.addEventListener(kind, hear);
-    on("pointerdown", (/** @type {PointerEvent} */ event) => {
-      if (event.button) return;
-      event.preventDefault();
-      letter.setPointerCapture(event.pointerId);
-      slider.focus({ preventScroll: true });
-      grip = { x: event.clientX, from: { ...player.params } };
-      say(letter);
-    });
-    on("pointermove", (/** @type {PointerEvent} */ event) => {
-      if (grip) move(grip.from, ((event.clientX - grip.x) * (max - min)) / SLIDER_WIDTH_PX);
-    });
-    for (const end of ["pointerup", "pointercancel"])
-      on(end, () => {
-        grip = undefined;
-        hush();
-      });
-    on("dblclick", reset);
-  }
-  slider.addEventListener("keydown", (event) => {
-    const by = KEYS[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    move({ ...player.params }, by * step);
-    say(slider);
-  });
   slider.addEventListener("focus", () => lie(slider, letters[0]));
   // without the focus it has no position, because the formula moves when the window gets narrower
   slider.addEventListener("blur", () => {
     hush();
     slider.removeAttribute("style");
   });
+  const together = parameters.length > 1 ? ` This moves ${names} together, by the same amount.` : "";
+  for (const letter of letters) {
+    letter.classList.add("symbol");
+    letter.setAttribute("title", `Drag left or right.${together} Double-click to reset.`);
+    /** @type {Record<string, number>} */ let from = {};
+    const begin = () => {
+      slider.focus({ preventScroll: true });
+      from = { ...player.params };
+      say(letter);
+    };
+    dragged(letter, begin, (pixels) => move(from, (pixels * (max - min)) / SLIDER_WIDTH_PX), hush);
+    letter.addEventListener("dblclick", () => {
+      for (const p of parameters) player.set(p.name, p.value);
+    });
+  }
   return show;
+}
+
+/** An invisible slider, which the keyboard moves. @param {string} names what it changes
+ * @param {Parameter} parameter whose range it has @param {(by: number) => void} move called with a number of
+ * steps @returns {HTMLElement} */
+function keyboardSlider(names, parameter, move) {
+  const { min, max } = track(parameter);
+  return h("span", {
+    className: "letter",
+    role: "slider",
+    tabIndex: 0,
+    "aria-label": `${names}, in the formula`,
+    "aria-valuemin": min,
+    "aria-valuemax": max,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      const by = KEYS[event.key];
+      if (by === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      move(by);
+    },
+  });
+}
+
+/** Listen to the pointer that drags an element. @param {Element} element @param {() => void} begin
+ * @param {(pixels: number) => void} move called with the distance to the right since the beginning
+ * @param {() => void} end */
+function dragged(element, begin, move, end) {
+  /** @type {number | null} */ let start = null; // of the drag, in pixels from the left; null: no drag
+  const on = (/** @type {string} */ kind, /** @type {(event: PointerEvent) => void} */ hear) =>
+    element.addEventListener(kind, /** @type {EventListener} */ (hear));
+  on("pointerdown", (event) => {
+    if (event.button) return;
+    event.preventDefault();
+    element.setPointerCapture(event.pointerId);
+    start = event.clientX;
+    begin();
+  });
+  on("pointermove", ({ clientX }) => {
+    if (start !== null) move(clientX - start);
+  });
+  for (const kind of ["pointerup", "pointercancel"])
+    on(kind, () => {
+      start = null;
+      end();
+    });
 }

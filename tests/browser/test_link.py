@@ -55,7 +55,7 @@ def test_the_link_has_the_whole_state_and_restores_it(page):
     written(page, "follow")
     page.click("#theme")
     written(page, "theme")
-    state = "[p.choices, p.params, p.progress, p.followed, p.theme, Array.from(p.drawn('points'))]"
+    state = "[p.choices, p.params, p.progress, p.followed, p.state.theme, Array.from(p.drawn('points'))]"
     before, eye = player(page, state), camera(page)
     page.evaluate("localStorage.removeItem('theme')")  # only the link has the state
     page.goto(page.url)
