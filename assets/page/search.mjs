@@ -272,64 +272,68 @@ const heard = (found) =>
     ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
     : "No page has all of these words. The closest:";
 
-/** @type {Promise<Entry[]> | undefined} */ let known;
+/** @type {Promise<Entry[] | null> | undefined} */ let known;
+
+/** The entries of the search index, loaded once; null if it cannot be loaded, and the next call tries again.
+ * @param {URL} url of the index */
+function load(url) {
+  known ??= fetch(url)
+    .then((reply) => (reply.ok ? reply.json() : Promise.reject()))
+    .catch(() => {
+      known = undefined;
+      return null;
+    });
+  return known;
+}
+
+/** The list item of a page that was found. @param {Found} found @param {URL} base the address of the index,
+ * to which links are relative */
+const item = ({ entry, said, more }, base) =>
+  h(
+    "li",
+    {},
+    h(
+      "a",
+      { href: new URL(entry.url, base).href },
+      h("strong", {}, entry.title),
+      h(
+        "span",
+        { className: "of" },
+        entry.kind === "scene" ? "scene" : `${KIND_LABELS[entry.kind]} · ${entry.of}`,
+      ),
+      h("span", {}, said),
+    ),
+    ...more.map((other) =>
+      h(
+        "a",
+        { href: new URL(other.url, base).href, className: "more" },
+        other.kind === "scene" ? "The whole scene" : `Also on that page: ${other.title}`,
+      ),
+    ),
+  );
 
 /** Open the search dialog. @param {string} source the address of the search index */
 export function search(source) {
   const base = new URL(source, location.href);
-  const get = async () => {
-    const reply = await fetch(base);
-    if (!reply.ok) throw new Error(String(reply.status));
-    return reply.json();
-  };
-  known ??= get();
+  load(base);
   const list = h("ol", { className: "found" });
   const words = h("p", { className: "said", role: "status" });
+  const show = async () => {
+    const asked = field.value;
+    const entries = await load(base);
+    if (asked !== field.value) return; // the query has changed while the index was loading
+    const found = entries ? find(entries, asked) : [];
+    if (!entries) words.textContent = "The search index could not be loaded. Type again to retry.";
+    else words.textContent = asked.trim() && heard(found);
+    list.replaceChildren(...found.map((page) => item(page, base)));
+  };
   const field = h("input", {
     type: "search",
     "aria-label": "Search titles, texts, questions and symbols",
     placeholder: "Question or symbol",
     autocomplete: "off",
+    oninput: show,
   });
-  const show = async () => {
-    const asked = field.value;
-    const entries = await (known ?? get()).catch(() => null);
-    if (asked !== field.value) return; // the query has changed while the index was loading
-    known = entries ? known : undefined;
-    const found = entries ? find(entries, asked) : [];
-    words.textContent = entries
-      ? asked.trim()
-        ? heard(found)
-        : ""
-      : "The search index could not be loaded. Type again to retry.";
-    list.replaceChildren(
-      ...found.map(({ entry, said, more }) =>
-        h(
-          "li",
-          {},
-          h(
-            "a",
-            { href: new URL(entry.url, base).href },
-            h("strong", {}, entry.title),
-            h(
-              "span",
-              { className: "of" },
-              entry.kind === "scene" ? "scene" : `${KIND_LABELS[entry.kind]} · ${entry.of}`,
-            ),
-            h("span", {}, said),
-          ),
-          ...more.map((other) =>
-            h(
-              "a",
-              { href: new URL(other.url, base).href, className: "more" },
-              other.kind === "scene" ? "The whole scene" : `Also on that page: ${other.title}`,
-            ),
-          ),
-        ),
-      ),
-    );
-  };
-  field.addEventListener("input", show);
   const keys = (/** @type {KeyboardEvent} */ event) => {
     const all = /** @type {HTMLElement[]} */ ([field, ...list.querySelectorAll("a")]);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -341,9 +345,20 @@ export function search(source) {
       all[all.indexOf(/** @type {HTMLElement} */ (event.target)) + step]?.focus();
     }
   };
+  const click = (/** @type {Event} */ event) => {
+    const target = /** @type {Element} */ (event.target);
+    // a link may lead to another place on this page
+    if (target === dialog || target.closest("a")) dialog.close();
+  };
   const dialog = h(
     "dialog",
-    { className: "help search", "aria-label": "Search", onclose: () => dialog.remove() },
+    {
+      className: "help search",
+      "aria-label": "Search",
+      onclose: () => dialog.remove(),
+      onkeydown: keys,
+      onclick: click,
+    },
     h(
       "div",
       { className: "asked" },
@@ -353,12 +368,6 @@ export function search(source) {
     words,
     list,
   );
-  dialog.addEventListener("keydown", /** @type {EventListener} */ (keys));
-  dialog.addEventListener("click", (event) => {
-    const target = /** @type {Element} */ (event.target);
-    // a link may lead to another place on this page
-    if (target === dialog || target.closest("a")) dialog.close();
-  });
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
