@@ -11,7 +11,7 @@
  *   −1 a gap; triangles: counterclockwise from outside, or a fan if the points lie in a plane
  */
 
-import { image } from "./image.mjs";
+import { frameOf, image } from "./image.mjs";
 import { determinant } from "./vectors.mjs";
 
 // relative to the size of the point set: points nearer to a line or plane than this count as lying on it,
@@ -73,50 +73,20 @@ function fan(order) {
 }
 
 /** The points in coordinates of the affine subspace that they span, relative to the first point (flat); its
- * dimension (rank); and the distance of the point farthest from the first (size). Each axis goes towards the
- * point that is farthest from the span of the axes before it. @param {ArrayLike<number>} points @param
- * {number} n @param {number} d */
+ * dimension (rank); and the distance of the point farthest from the first (size). @param {ArrayLike<number>}
+ * points @param {number} n @param {number} d */
 function spread(points, n, d) {
-  const rest = new Float64Array(points);
-  const least = 8 * Number.EPSILON * rest.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  for (let i = n - 1; i >= 0; i--) for (let j = 0; j < d; j++) rest[i * d + j] -= rest[j];
-  const far = (/** @type {number} */ i) => {
-    let s = 0;
-    for (let j = 0; j < d; j++) s += rest[i * d + j] ** 2;
-    return s;
-  };
-  /** @type {number[][]} */ const axes = [];
-  const directions = [];
-  let size = 0;
-  while (axes.length < d) {
-    let most = 0;
-    let farthest = 0;
-    for (let i = 0; i < n; i++)
-      if (far(i) > most) {
-        most = far(i);
-        farthest = i;
-      }
-    size ||= Math.sqrt(most);
-    if (!(Math.sqrt(most) > FLATNESS_TOLERANCE * size + least)) break;
-    const axis = Array.from(rest.subarray(farthest * d, (farthest + 1) * d), (x) => x / Math.sqrt(most));
-    const along = [];
-    for (let i = 0; i < n; i++) {
-      let sum = 0;
-      for (let j = 0; j < d; j++) sum += axis[j] * rest[i * d + j];
-      for (let j = 0; j < d; j++) rest[i * d + j] -= sum * axis[j];
-      along.push(sum);
-    }
-    axes.push(along);
-    directions.push(axis);
-  }
-  if (axes.length > 3) throw new RangeError("no hull of points in more than three dimensions");
-  // keep the orientation: no mirror image
-  if (d === 3 && axes.length === 3 && determinant(directions) < 0) axes[2] = axes[2].map((x) => -x);
+  const least =
+    8 * Number.EPSILON * new Float64Array(points).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const { axes, along, size } = frameOf(points, n, d, FLATNESS_TOLERANCE, least);
   const rank = axes.length;
+  if (rank > 3) throw new RangeError("no hull of points in more than three dimensions");
+  // keep the orientation: no mirror image
+  if (d === 3 && rank === 3 && determinant(axes) < 0) along[2] = along[2].map((x) => -x);
   const flat = new Float64Array(n * rank);
   for (let i = 0; i < n; i++)
-    axes.forEach((along, r) => {
-      flat[i * rank + r] = along[i];
+    along.forEach((coordinates, r) => {
+      flat[i * rank + r] = coordinates[i];
     });
   return { flat, rank, size };
 }
@@ -205,7 +175,7 @@ function polyhedron(x, n, tolerance) {
 
 /** The indices of four points that form a large tetrahedron. @param {Float64Array} x @param {number} n */
 function tetrahedron(x, n) {
-  // the axes of `spread` led from point 0 to the farthest point, then to the point farthest from that line,
+  // the axes of `frameOf` led from point 0 to the farthest point, then to the point farthest from that line,
   // then to the point farthest from that plane
   const farthest = (/** @type {number} */ j) => {
     let k = 0;

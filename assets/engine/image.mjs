@@ -8,8 +8,8 @@
  * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image the affine map: whether it
  *   mirrors space; and `query`, which turns a query for the points before into one that gives the points
  *   after the same scores, up to a constant
- * @typedef {{ends: number[], axes: number[][], along: Float64Array[]}} Frame orthonormal axes of the space
- *   that the points span, from the first point; for each axis the index of the point that determined it
+ * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
+ *   of the space that points span (`frameOf`); for each axis the index of the point that determined it
  *   (ends), and the coordinates of all points along it
  */
 
@@ -19,7 +19,7 @@ const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or 
 // of the shortest image of an axis to the longest: with a smaller ratio a map counts as not invertible
 const MIN_AXIS_RATIO = 1e-4;
 
-/** @type {WeakMap<Points, Frame>} results of `frame` */
+/** @type {WeakMap<Points, Frame>} results of `frameOf` */
 const frames = new WeakMap();
 
 /**
@@ -29,7 +29,9 @@ const frames = new WeakMap();
  */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
-  const { ends, axes, along } = frames.get(before) ?? frame(before, n, d);
+  const known = frames.get(before) ?? frameOf(before, n, d, COORDINATE_TOLERANCE);
+  frames.set(before, known);
+  const { ends, axes, along } = known;
   const to = ends.map((end) => away(after, end, d));
   to.forEach((v, s) => {
     for (let t = 0; t < s; t++) add(v, to[t], -along[t][ends[s]]);
@@ -53,15 +55,16 @@ export function image(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
-/**
- * Axes spanned by the points, and the points' coordinates along them.
- * @param {Points} points @param {number} n @param {number} d @returns {Frame}
- */
-function frame(points, n, d) {
-  /** @type {Frame} */ const built = { ends: [], axes: [], along: [] };
+/** Orthonormal axes of the affine space that n points span, from the first point: each goes towards the point
+ * that is farthest from the span of the axes before it. The last one is the last whose farthest point is
+ * farther away than `tolerance`, relative to the largest distance from the first point (size), plus `least`.
+ * @param {Points} points @param {number} n @param {number} d @param {number} tolerance
+ * @param {number} [least] @returns {Frame} */
+export function frameOf(points, n, d, tolerance, least = 0) {
+  /** @type {Frame} */ const built = { ends: [], axes: [], along: [], size: 0 };
   const rest = new Float64Array(points);
   for (let o = rest.length - 1; o >= 0; o--) rest[o] -= rest[o % d];
-  for (let size = 0; built.axes.length < d;) {
+  while (built.axes.length < d) {
     let end = 0;
     let most = 0;
     for (let i = 0; i < n; i++) {
@@ -73,8 +76,8 @@ function frame(points, n, d) {
       }
     }
     const long = Math.sqrt(most);
-    size ||= long;
-    if (!(long > COORDINATE_TOLERANCE * size)) break;
+    built.size ||= long;
+    if (!(long > tolerance * built.size + least)) break;
     const axis = Array.from(rest.subarray(end * d, end * d + d), (x) => x / long);
     const along = new Float64Array(n);
     for (let i = 0; i < n; i++) {
@@ -85,7 +88,6 @@ function frame(points, n, d) {
     built.axes.push(axis);
     built.along.push(along);
   }
-  frames.set(points, built);
   return built;
 }
 
