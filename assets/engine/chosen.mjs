@@ -2,17 +2,13 @@
 /**
  * Which points of its cloud (set of points) a mark shows, by its field `only`, and their display coordinates.
  * Pure.
- *
- * @typedef {import("./recipe.d.ts").Row} Row
- * @typedef {import("./recipe.d.ts").Only} Only
- * @typedef {import("./recipe.d.ts").Gated} Gated
- * @typedef {import("./recipe.d.ts").Mark} Mark
- * @typedef {import("./engine.mjs").Moment} Moment
  */
 
 import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
 import { FATES } from "./gates.mjs";
 import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
+/** @import { Moment } from "./engine.mjs" */
+/** @import { Gated, Mark, Only, Row } from "./recipe.d.ts" */
 
 /** The display coordinates of all points of a mark's cloud, `rows.length` for each. @param {Mark} mark
  * @param {Moment} moment */

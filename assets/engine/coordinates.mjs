@@ -2,12 +2,10 @@
 /**
  * Display coordinates: what is drawn along each axis of a view. Each is computed from a point by a row: the
  * dot product of the row's weights and the point, plus an offset.
- *
- * @typedef {import("./engine.mjs").Params} Params
- * @typedef {import("./engine.mjs").Row} Row
  */
 
 import { movers, value } from "./packed.mjs";
+/** @import { Params, Row } from "./engine.mjs" */
 
 /** Write one display coordinate of n points into `out`: that of point i at index start + i·stride. It is
  * ⟨row.weights, point⟩ + row.offset, for the points at stage `row.stage`, or the current points if that is

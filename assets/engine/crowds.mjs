@@ -10,6 +10,7 @@
 
 import { onlyOf, sizeOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
+/** @import { Moment, View } from "./engine.mjs" */
 
 const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
 const CROWD_DIVISOR = 50; // a crowd has at least 1/50 of all points, and at least 2: fewer meet by chance
@@ -120,8 +121,8 @@ export function legible(crowds, at, tall) {
 /** The crowds of a view, the fullest first; points of different clouds are counted separately. Counts the
  * points that `Points` marks show, each once: where the topmost of these marks shows it. Marks that only
  * highlight one point (`followed`, `highest`) do not count. Points of a crowd coincide also in the space of
- * their cloud, not only in the view's projection. @param {import("./engine.mjs").View} view @param
- * {import("./engine.mjs").Moment} moment @returns {Crowd[]} */
+ * their cloud, not only in the view's projection. @param {View} view @param {Moment} moment
+ * @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =

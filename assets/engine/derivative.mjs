@@ -5,9 +5,6 @@
  * Each step is applied in dual arithmetic, so that its result carries the derivative along v, and no step
  * needs a derivative written by hand. Mirrors geometry/dual.py.
  *
- * @typedef {import("./engine.mjs").Params} Params
- * @typedef {import("./engine.mjs").Stages} Stages
- * @typedef {import("./engine.mjs").Step} Step
  * @typedef {{values: Float64Array, tangents: Float64Array}} Dual one coordinate of n points, and for each
  *   point the derivative of this coordinate along v
  */
@@ -16,6 +13,7 @@ import { FUNCTIONS, SLOPES } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { sphereFactor } from "./sphere.mjs";
+/** @import { Params, Stages, Step } from "./engine.mjs" */
 
 /** The numbers f(0), …, f(n − 1); ten times as fast as `Float64Array.from`. @param {number} n
  * @param {(i: number) => number} f */

@@ -2,8 +2,7 @@
 /**
  * Solve a differential equation for all points, as `Flow` in geometry/pipeline.py.
  *
- * @typedef {import("./engine.mjs").Params} Params
- * @typedef {Extract<import("./engine.mjs").Step, {kind: "flow"}>} Flow
+ * @typedef {Extract<Step, {kind: "flow"}>} Flow
  * @typedef {(x: Float64Array) => Float64Array} Velocity
  *
  * @typedef {{time: number, point: number, place: number[]}} Node an event of the solution: the end of a
@@ -15,6 +14,7 @@
 import { unpack, value } from "./packed.mjs";
 import { scratch } from "./scratch.mjs";
 import { same, takeTime } from "./time_slices.mjs";
+/** @import { Params, Step } from "./engine.mjs" */
 
 const KEPT_RUNS = 3; // cached solutions for each flow: of what is shown, and of what is being computed
 

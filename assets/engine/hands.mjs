@@ -2,9 +2,9 @@
 /**
  * Whether a click on a mark has an effect, by the mark's `hand` (the action that a click or drag on it
  * takes).
- *
- * @typedef {import("./recipe.d.ts").Hand} Hand
  */
+
+/** @import { Hand } from "./recipe.d.ts" */
 
 /** Whether a click on a mark follows (selects) the clicked point. @param {{hand: Hand | null}} mark */
 export const follows = ({ hand }) => ["follow", "carry", "relocate", "open"].includes(hand?.kind ?? "");

@@ -6,13 +6,14 @@
  * Points on a line or in a plane get their hull within it. A point is a corner if it is not a convex
  * combination of points at other places; of points at the same place all are corners, or none.
  *
- * @typedef {{points: import("./image.mjs").Points, rank: number, corners: boolean[], order: number[],
- *   triangles: number[][]}} Hull rank: the dimension of the points' span; order: an outline to draw,
- *   −1 a gap; triangles: counterclockwise from outside, or a fan if the points lie in a plane
+ * @typedef {{points: Points, rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull
+ *   rank: the dimension of the points' span; order: an outline to draw, −1 a gap; triangles: counterclockwise
+ *   from outside, or a fan if the points lie in a plane
  */
 
 import { frameOf, image } from "./image.mjs";
 import { determinant } from "./vectors.mjs";
+/** @import { Points } from "./image.mjs" */
 
 // relative to the size of the point set: points nearer to a line or plane than this count as lying on it,
 // because points come in float32
@@ -23,8 +24,8 @@ const VISIBILITY_TOLERANCE = 1e-13;
 
 /** The convex hull of n points with d coordinates each, which may span at most three dimensions. If an
  * invertible affine map takes the points of `before` to these, the corners and faces of `before` are reused.
- * @param {import("./image.mjs").Points} points @param {number} n @param {number} d @param {Hull} [before] the
- * hull of the same points at the previous moment @returns {Hull} */
+ * @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the same
+ * points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
   const moved = before && image(before.points, points, n, d);
   if (before && moved)

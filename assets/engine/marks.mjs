@@ -5,11 +5,6 @@
  * Mirrors components/language/marks/; a test compares names and points with Python. Pure.
  *
  * The types are generated from Python's dataclasses (tools/browser_types.py).
- *
- * @typedef {import("./recipe.d.ts").Row} Row
- * @typedef {import("./recipe.d.ts").Mark} Mark
- * @typedef {import("./recipe.d.ts").WayMark} WayMark
- * @typedef {import("./engine.mjs").Moment} Moment
  */
 
 import { allPoints, chosen, shownPoints } from "./chosen.mjs";
@@ -28,6 +23,8 @@ import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./g
 import { certificateOf, hullOf } from "./measures.mjs";
 import { every, parametersOf, sourcesOf } from "./steps.mjs";
 import { latest, same, takeTime } from "./time_slices.mjs";
+/** @import { Cloud, Moment, Params, Stages } from "./engine.mjs" */
+/** @import { DiscMark, Mark, RimMark, Row, SupportDiscMark, SupportMark, WayMark } from "./recipe.d.ts" */
 
 const COUNT_TOLERANCE = 1e-9; // so that rounding does not lower a count by 1
 
@@ -196,8 +193,8 @@ export const drawn = (mark, moment) =>
   /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
 /**
- * @typedef {import("./time_slices.mjs").Slot<Float64Array>} Slot @type {WeakMap<import("./engine.mjs").Cloud,
- * Record<string, Slot>>} results of `startsOf`: for each cloud, one slot for each parameter and list of stops
+ * @typedef {import("./time_slices.mjs").Slot<Float64Array>} Slot @type {WeakMap<Cloud, Record<string, Slot>>}
+ * results of `startsOf`: for each cloud, one slot for each parameter and list of stops
  */
 const starts = new WeakMap();
 
@@ -210,7 +207,7 @@ const walked = new WeakMap();
 const ways = new WeakMap();
 
 /** The values of all parameters except the one that changes along the mark's paths. @param {WayMark} mark
- * @param {import("./engine.mjs").Params} params */
+ * @param {Params} params */
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
 /** The positions of all points of a `Way`'s cloud at stage 0, for each value in the mark's `stops` of its
@@ -282,9 +279,8 @@ function walk(mark, { recipe, stages, params }, indices, starting) {
 /** What the steps of a cloud depend on, except one parameter: the values of parameters, and the stages of
  * clouds.
  *
- * @param {import("./engine.mjs").Cloud} cloud @param {string} parameter @param
- * {import("./engine.mjs").Params} params @param {import("./engine.mjs").Stages} stages @returns {unknown[]}
- */
+ * @param {Cloud} cloud @param {string} parameter @param {Params} params @param {Stages} stages
+ * @returns {unknown[]} */
 function moving(cloud, parameter, params, stages) {
   const steps = every(cloud.steps);
   return [
@@ -310,9 +306,8 @@ function scoresOf(points, n, query) {
 
 /** The supporting line or disc of a query, orthogonal to it and through the key with the highest score: its
  * centre, then its ends or edge. The query is the mark's own; without one, the best query of the followed
- * point, and if no query selects this point, only the centre, repeated. @param
- * {import("./recipe.d.ts").SupportMark | import("./recipe.d.ts").SupportDiscMark} mark @param {Moment} moment
- */
+ * point, and if no query selects this point, only the centre, repeated. @param {SupportMark |
+ * SupportDiscMark} mark @param {Moment} moment */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -377,7 +372,7 @@ function exponentials(scores, own, low, step, count) {
 }
 
 /** The display coordinates of the disc that a plane cuts from a ball: its centre, then its edge.
- * @param {import("./recipe.d.ts").RimMark | import("./recipe.d.ts").DiscMark} mark @param {Moment} moment */
+ * @param {RimMark | DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);

@@ -2,15 +2,11 @@
 /**
  * Multiply points by a matrix, which is stored in compressed rows (sparse), or as it is (dense) if there are
  * only a few points. Matrices are stored row by row, and points one after the other.
- *
- * @typedef {import("./engine.mjs").Of} Of
- * @typedef {import("./engine.mjs").Params} Params
- * @typedef {import("./engine.mjs").Stages} Stages
- * @typedef {import("./engine.mjs").Step} Step
  */
 
 import { value } from "./packed.mjs";
 import { differences, scratch } from "./scratch.mjs";
+/** @import { Of, Params, Stages, Step } from "./engine.mjs" */
 
 /** Whether each row of A sums to 0, up to rounding, as the rows of a centring matrix do.
  * @param {Readonly<Float64Array>} A @param {number} d the number of columns */

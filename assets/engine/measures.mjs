@@ -3,10 +3,6 @@
  * What is computed from a cloud's current points: their convex hull, which of them attention can select as
  * keys, what a ReLU layer does to them (their fates), and measures, which give each point a number. The last
  * result for each cloud is cached. Pure.
- *
- * @typedef {import("./recipe.d.ts").Measure} Measure
- * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {import("./engine.mjs").Moment} Moment
  */
 
 import { cloudOf, project, sizeOf, unpack, value } from "./engine.mjs";
@@ -14,6 +10,9 @@ import { fates } from "./gates.mjs";
 import { hull } from "./hull.mjs";
 import { certificate, selection, weights } from "./selection.mjs";
 import { dot } from "./vectors.mjs";
+/** @import { Cloud, Moment, Packed } from "./engine.mjs" */
+/** @import { Measure } from "./recipe.d.ts" */
+/** @import { Certificate } from "./selection.mjs" */
 
 /** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} results of `fatesOf`: for the
  * stages of a cloud, by the index of the layer's step */
@@ -41,8 +40,8 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
 }
 
 /** W and b of the affine step at the index `before`, in coordinates with respect to an orthonormal basis of a
- * subspace. @param {import("./engine.mjs").Cloud} cloud @param {number} before @param {Packed} basis @param
- * {Record<string, number>} params */
+ * subspace. @param {Cloud} cloud @param {number} before @param {Packed} basis @param {Record<string, number>}
+ * params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
@@ -67,7 +66,7 @@ const rowsOf = (matrix, d) =>
  * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
-  /** @type {WeakMap<import("./engine.mjs").Cloud, T>} */ const latest = new WeakMap();
+  /** @type {WeakMap<Cloud, T>} */ const latest = new WeakMap();
   return (points, name, moment) => {
     const cloud = cloudOf(moment.recipe, name);
     const n = cloud.points.shape[0];
@@ -92,8 +91,8 @@ const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, 
 export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
 
 /**
- * @type {WeakMap<Float64Array, {followed: number, found: import("./selection.mjs").Certificate}>} for the
- *   points of a cloud, the certificate of the point that was followed (selected) last
+ * @type {WeakMap<Float64Array, {followed: number, found: Certificate}>} for the points of a cloud, the
+ *   certificate of the point that was followed (selected) last
  */
 const certificates = new WeakMap();
 

@@ -2,11 +2,9 @@
 /**
  * Decode the packed (base64) arrays of a recipe, and evaluate entries: arrays of numbers that depend on
  * parameters.
- *
- * @typedef {import("./engine.mjs").Packed} Packed
- * @typedef {import("./engine.mjs").Entries} Entries
- * @typedef {import("./engine.mjs").Params} Params
  */
+
+/** @import { Entries, Packed, Params } from "./engine.mjs" */
 
 /** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
 const unpacked = new WeakMap();

@@ -14,8 +14,8 @@
  * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that gives
  *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among): if
  *   it is not selectable, it is an average of these; if it is, the next search starts from them
- * @typedef {{keys: import("./image.mjs").Points, wins: boolean[], proofs: Proof[]}} Selection for each key
- *   whether it is selectable (wins), and the proof
+ * @typedef {{keys: Points, wins: boolean[], proofs: Proof[]}} Selection for each key whether it is selectable
+ *   (wins), and the proof
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
  *   Weights for each key the largest attention weight that a query can give it, 1 if it is selectable. For
  *   the other keys also a query near the one that gives this weight, and the change of this query since the
@@ -26,8 +26,8 @@ import { image } from "./image.mjs";
 import { coordinates, evenest, middle, relativeKeys, softmax } from "./largest_weight.mjs";
 import { LEAD_TOLERANCE, flat, lead, mixed } from "./nearest_point.mjs";
 import { dot, grown, scores } from "./vectors.mjs";
-
-/** @typedef {import("./largest_weight.mjs").RelativeKeys} RelativeKeys */
+/** @import { Points } from "./image.mjs" */
+/** @import { RelativeKeys } from "./largest_weight.mjs" */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
 // a share of the sum of all weights: smaller weights count as 0. For a key on the boundary of a hull some
@@ -38,8 +38,8 @@ const SCORES_SCRATCH = { buffer: new Float64Array(0) };
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 
 /** Decide for each of n keys whether some query selects it. Proofs of the previous moment that still hold are
- * reused. @param {import("./image.mjs").Points} keys @param {number} n @param {number} d @param {Selection}
- * [before] the result for the same keys at the previous moment @returns {Selection} */
+ * reused. @param {Points} keys @param {number} n @param {number} d @param {Selection} [before] the result for
+ * the same keys at the previous moment @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && image(before.keys, keys, n, d);
   if (before && moved)

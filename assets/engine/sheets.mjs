@@ -4,6 +4,7 @@
  * points of the circle that all layers together send there. Mirrors geometry/sheets.py. Pure. */
 
 import { value } from "./packed.mjs";
+/** @import { Cloud, Params } from "./engine.mjs" */
 
 const LEAST_ANGLE = 1e-9; // radians: directions that are closer count as the same
 
@@ -11,8 +12,7 @@ const LEAST_ANGLE = 1e-9; // radians: directions that are closer count as the sa
  * @typedef {[number, number]} Point */
 
 /** The first `count` layers of a cloud's pipeline, in which affine steps and norms alternate: A and b at the
- * given parameters. @param {import("./engine.mjs").Cloud} cloud @param {number} count
- * @param {import("./engine.mjs").Params} params @returns {Layer[]} */
+ * given parameters. @param {Cloud} cloud @param {number} count @param {Params} params @returns {Layer[]} */
 export const layersOf = ({ steps }, count, params) =>
   Array.from({ length: count }, (_, k) => {
     const step = steps[2 * k];

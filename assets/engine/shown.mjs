@@ -3,10 +3,6 @@
  * What a mark (one drawn layer of a view) shows in a frame: its points, its colour values and its opacity.
  * While nothing that they depend on has changed, the same array objects are returned, so that the painter can
  * skip unchanged layers by identity.
- *
- * @typedef {import("./recipe.d.ts").Row} Row
- * @typedef {import("./recipe.d.ts").Mark} Mark
- * @typedef {import("./engine.mjs").Moment} Moment
  */
 
 import { chosen, counted, withGaps } from "./chosen.mjs";
@@ -14,13 +10,15 @@ import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
 import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
 import { same } from "./time_slices.mjs";
+/** @import { Moment, Stages } from "./engine.mjs" */
+/** @import { Mark, Row } from "./recipe.d.ts" */
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} the points that each mark showed last,
  * and the inputs from which they were computed */
 const shown = new WeakMap();
 
 /** The stages of the other cloud by which a mark's points are selected (`only.of`); null or undefined if no
- * other cloud decides. @param {Mark} mark @param {import("./engine.mjs").Stages} stages */
+ * other cloud decides. @param {Mark} mark @param {Stages} stages */
 function seenBy(mark, stages) {
   const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";

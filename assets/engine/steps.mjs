@@ -6,10 +6,6 @@
  * In all functions x holds n points one after the other, x.length / n coordinates each; `all` has the stages
  * of the clouds that come earlier in the recipe; `first` is the index of x's first point in its cloud; and
  * `depth` is the nesting depth of branches, which chooses their scratch arrays.
- *
- * @typedef {import("./engine.mjs").Params} Params
- * @typedef {import("./engine.mjs").Stages} Stages
- * @typedef {import("./engine.mjs").Step} Step
  */
 
 import { derivative } from "./derivative.mjs";
@@ -19,6 +15,7 @@ import { affine, numbersOf } from "./matrices.mjs";
 import { movers, value } from "./packed.mjs";
 import { desk, desks, differences, onDesk, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
+/** @import { Params, Stages, Step } from "./engine.mjs" */
 
 /** Normalise each point, in place: v ↦ R·v / r(v), where r(v) is the length of v with ε added as the
  * convention says (sphere.mjs). With groups of coordinate indices, each group is normalised by itself. The

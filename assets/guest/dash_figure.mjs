@@ -4,6 +4,7 @@
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
+/** @import { State } from "./binding.mjs" */
 
 const NO_ANSWER_TEXT = "The server does not answer. Reload the page to try again.";
 const NO_ROUTES_TEXT =
@@ -11,10 +12,9 @@ const NO_ROUTES_TEXT =
   "or call normscape.register(app).";
 
 /**
- * Create a figure in an element of a Dash application; its data comes from the server.
- * @param {HTMLElement} host the element @param {URL} base the address of the server's routes
- * @param {(news: import("./binding.mjs").State) => void} tell called with the properties that the reader has
- * changed
+ * Create a figure in an element of a Dash application; its data comes from the server. @param {HTMLElement}
+ * host the element @param {URL} base the address of the server's routes @param {(news: State) => void} tell
+ * called with the properties that the reader has changed
  */
 export function figure(host, base, tell) {
   return new Figure(

@@ -12,8 +12,9 @@ import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
 import { Binding, paced, query } from "./binding.mjs";
+/** @import { Plotly } from "../globals.mjs" */
+/** @import { State } from "./binding.mjs" */
 
-/** @typedef {import("./binding.mjs").State} State */
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
  * @typedef {object} Giver
@@ -240,7 +241,7 @@ const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts int
 async function library(source) {
   const page = /** @type {any} */ (window);
   const script = h("script", { src: source });
-  /** @type {import("../globals.mjs").Plotly | undefined} */ let ours;
+  /** @type {Plotly | undefined} */ let ours;
   let theirs = page.Plotly;
   Object.defineProperty(page, "Plotly", {
     configurable: true,

@@ -4,7 +4,6 @@
  * model. There is no server: the widget's state contains the figure's HTML and a recipe, and the notebook's
  * kernel makes other recipes on request.
  *
- * @typedef {import("./made.mjs").Model} Model
  * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what
  *   normscape/figure.js has loaded together with this module: CSS text, the address of Plotly's script, and a
  *   function that unpacks compressed JSON
@@ -16,6 +15,8 @@ import { supply } from "../player/source.mjs";
 import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";
 import { recipe } from "./made.mjs";
+/** @import { Giver } from "./figure.mjs" */
+/** @import { Model } from "./made.mjs" */
 
 const MIN_LIGHT_TEXT = 0.5; // if the text is brighter than this (0 black, 1 white), the page counts as dark
 
@@ -45,7 +46,7 @@ export function show(model, place, code) {
 
 /**
  * The `Giver` of a figure in a notebook: HTML and recipes come from the widget's state and from the kernel.
- * @param {Model} model @param {Code} code @returns {import("./figure.mjs").Giver}
+ * @param {Model} model @param {Code} code @returns {Giver}
  */
 function kernel(model, code) {
   let asked = new URLSearchParams();

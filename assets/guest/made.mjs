@@ -3,13 +3,14 @@
  * Get recipes for a figure in a notebook: the one in the widget's state, or another that the kernel makes on
  * request. Pure.
  *
- * @typedef {import("../player/source.mjs").Answer} Answer
  * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe, and the query string for which it was
  *   made (key): the choices that differ from the defaults
  * @typedef {{get: (name: string) => any, set: (name: string, value: unknown) => void, save_changes: () =>
  *   void, send: (content: object) => void, on: (event: string, hear: (...news: any[]) => void) => void, off:
  *   (event: string, hear: (...news: any[]) => void) => void}} Model of anywidget
  */
+
+/** @import { Answer } from "../player/source.mjs" */
 
 const KERNEL_TIMEOUT_MS = 120_000; // long, because a kernel answers only after the cells that it is running
 const NO_ANSWER_TEXT = "the kernel does not answer";

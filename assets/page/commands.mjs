@@ -5,6 +5,7 @@
 import { help } from "./keys.mjs";
 import { goOn, present } from "./present.mjs";
 import { share } from "./share.mjs";
+/** @import { Commands } from "../player/player.mjs" */
 
-/** @type {import("../player/player.mjs").Commands} */
+/** @type {Commands} */
 export const commands = { goOn, help, present, share };

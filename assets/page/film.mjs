@@ -3,6 +3,7 @@
  * all its panels are copied to one canvas, which a `MediaRecorder` records. */
 
 import { h, pen, saveData } from "../dom.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 /** Video formats in order of preference. Most programs open H.264 (avc1). An MP4 file for which no codec is
  * named may contain another codec, so this format comes last. */
@@ -23,12 +24,12 @@ const MIN_FILM_BYTES = 100; // a smaller file has only a header
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
 /** The format in which the figure can be recorded; undefined if it has no panels or only one stage, or if the
- * browser cannot record. @param {import("../player/player.mjs").Player} player */
+ * browser cannot record. @param {Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
 /** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
  * starts a loop meanwhile, what was recorded until then is saved; if the player is closed, nothing is.
- * @param {import("../player/player.mjs").Player} player @param {Format} format */
+ * @param {Player} player @param {Format} format */
 export async function film(player, { type, ending }) {
   const { panels } = player;
   const around = player.need("views").getBoundingClientRect();

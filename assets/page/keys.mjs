@@ -8,6 +8,7 @@ import { openFollowed } from "../player/clicks.mjs";
 import { nudge } from "../player/dragging.mjs";
 import { pointCount } from "../player/link.mjs";
 import { store, stored } from "../browser.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 const TURN_DEGREES = 10; // degrees of camera rotation per key press
 // limit of the camera's elevation: seen from straight above, the view would have no defined left and right
@@ -57,8 +58,7 @@ export function elsewhere(event) {
 }
 
 /** Do for a player what a key stands for. A key without an action, or one that the focused element uses
- * itself, keeps the browser's default action. @param {KeyboardEvent} event
- * @param {import("../player/player.mjs").Player} player */
+ * itself, keeps the browser's default action. @param {KeyboardEvent} event @param {Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -80,14 +80,13 @@ export function key(event, player) {
 }
 
 /**
- * The actions of the arrow keys.
- * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ * The actions of the arrow keys. @param {Player} player @returns {Record<string, () => void>}
  */
 const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
 
 /**
- * The actions of the arrow keys with Shift, which turn the camera.
- * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ * The actions of the arrow keys with Shift, which turn the camera. @param {Player} player
+ * @returns {Record<string, () => void>}
  */
 const TURNS = (player) => ({
   ArrowLeft: () => turn(player, -TURN_DEGREES, 0),
@@ -97,8 +96,7 @@ const TURNS = (player) => ({
 });
 
 /**
- * The actions of single-character shortcuts.
- * @param {import("../player/player.mjs").Player} player @returns {Record<string, () => void>}
+ * The actions of single-character shortcuts. @param {Player} player @returns {Record<string, () => void>}
  */
 const LETTERS = (player) => ({
   r: () => player.reset(),
@@ -114,8 +112,7 @@ const LETTERS = (player) => ({
 });
 
 /**
- * Follow the next point, or for a negative number the previous one.
- * @param {import("../player/player.mjs").Player} player @param {number} by
+ * Follow the next point, or for a negative number the previous one. @param {Player} player @param {number} by
  */
 function followNext(player, by) {
   const { recipe } = player;
@@ -123,9 +120,8 @@ function followNext(player, by) {
   if (recipe.table || marksOf(recipe).some(follows)) player.follow((player.followed + by + count) % count);
 }
 
-/** Rotate the camera around the vertical axis, and up or down, like a mouse.
- * @param {import("../player/player.mjs").Player} player @param {number} around degrees @param {number} up
- * degrees */
+/** Rotate the camera around the vertical axis, and up or down, like a mouse. @param {Player} player
+ * @param {number} around degrees @param {number} up degrees */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   if (!panel) return;
@@ -150,7 +146,7 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** Show the list of shortcuts. @param {import("../player/player.mjs").Player} player */
+/** Show the list of shortcuts. @param {Player} player */
 export function help(player) {
   const page = player.root.closest(".page") ?? document.body;
   const letters = h("input", {

@@ -6,6 +6,7 @@ import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
 import { elsewhere } from "./keys.mjs";
 import { store, stored } from "../browser.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 const HOLD_MS = 400; // milliseconds: if the laser's key is held for longer, its release turns the laser off
 
@@ -13,17 +14,16 @@ const HOLD_MS = 400; // milliseconds: if the laser's key is held for longer, its
 const CONTINUE_KEY = "presenting";
 
 /** Start presenting if the reader came to this page by the tour's link during a presentation on another page.
- * @param {import("../player/player.mjs").Player} player */
+ * @param {Player} player */
 export function goOn(player) {
   if (!stored(CONTINUE_KEY, "sessionStorage")) return;
   store(CONTINUE_KEY, null, "sessionStorage");
   present(player, true);
 }
 
-/** Start presenting. It ends with Escape, P, F, the × button, or when full screen ends.
- * @param {import("../player/player.mjs").Player} player @param {boolean} [handed] whether the presentation is
- * continued from another page: then full screen starts only at the next key press, because browsers require
- * one */
+/** Start presenting. It ends with Escape, P, F, the × button, or when full screen ends. @param {Player}
+ * player @param {boolean} [handed] whether the presentation is continued from another page: then full screen
+ * starts only at the next key press, because browsers require one */
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");
@@ -92,9 +92,8 @@ export function present(player, handed = false) {
 }
 
 /** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and for its
- * black-screen button "." or "b"; these two play and pause here.
- * @param {import("../player/player.mjs").Player} player @param {{press: () => void}} dot
- * @param {() => void} leave @returns {Record<string, () => void>} */
+ * black-screen button "." or "b"; these two play and pause here. @param {Player} player @param {{press: () =>
+ * void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();

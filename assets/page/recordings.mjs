@@ -5,13 +5,14 @@
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
 import { asked, fileButton, messages, upload } from "../player/upload.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
 /**
  * Fill the panel with its buttons, links and message line, for the present choices of recordings.
- * @param {HTMLElement} part @param {import("../player/player.mjs").Player} shown the scene's player
+ * @param {HTMLElement} part @param {Player} shown the scene's player
  */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
@@ -54,7 +55,7 @@ function offer(part, shown) {
 }
 
 /** Show the name of an opened recording in the two drop-down lists of recordings, which otherwise list only
- * the shipped ones. @param {import("../player/player.mjs").Player} shown */
+ * the shipped ones. @param {Player} shown */
 function named(shown) {
   for (const [choice, list] of [
     ["own", "recording"],

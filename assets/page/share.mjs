@@ -6,6 +6,7 @@ import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
 import { teaching } from "./teacher.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 const INITIAL_HEIGHT_PX = 720; // of an iframe, until the figure in it sends its own height
 const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
@@ -24,7 +25,7 @@ addEventListener("message", ({ data, source }) => {
 </script>`;
 
 /** The HTML for other pages: an iframe with the figure in its present state, and the script that sets its
- * height. @param {import("../player/player.mjs").Player} player @param {string} theme auto, light or dark */
+ * height. @param {Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
   const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
@@ -35,7 +36,7 @@ function snippet(player, theme) {
 }
 
 /** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme.
- * @param {import("../player/player.mjs").Player} player @param {HTMLElement} said */
+ * @param {Player} player @param {HTMLElement} said */
 function embedded(player, said) {
   const theme = h(
     "select",
@@ -80,7 +81,7 @@ function taken(label, text, said) {
   );
 }
 
-/** Open the share dialog. @param {import("../player/player.mjs").Player} player */
+/** Open the share dialog. @param {Player} player */
 export function share(player) {
   const { embed, still } = player.root.dataset;
   const { query } = player;

@@ -4,10 +4,12 @@
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Player } from "../player/player.mjs" */
 
 /** The check boxes for a recipe's controls: each has a label and the names of the controls that it switches.
- * All controls of computed results (training) share one box.
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {{label: string, names: string[]}[]} */
+ * All controls of computed results (training) share one box. @param {Recipe} recipe @returns {{label: string,
+ * names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
   const own = (/** @type {{label: string, name: string}[]} */ all) =>
@@ -21,9 +23,8 @@ function boxes(recipe) {
 }
 
 /** The part of the share dialog that makes a teacher's link: check boxes for the controls, a list of tour
- * stops, and the link, updated at each change. @param {import("../player/player.mjs").Player} player
- * @param {HTMLElement} taken an element that shows the link with a button that copies it
- * @returns {HTMLElement} */
+ * stops, and the link, updated at each change. @param {Player} player @param {HTMLElement} taken an element
+ * that shows the link with a button that copies it @returns {HTMLElement} */
 export function teaching(player, taken) {
   const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));
   const all = boxes(player.recipe).map(({ label, names }) => ({

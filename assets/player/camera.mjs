@@ -6,9 +6,10 @@ import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
 import { calmly } from "../browser.mjs";
 import { FLIGHT_MS, inFlight } from "./motion.mjs";
+/** @import { Panel } from "../painter/painter.mjs" */
+/** @import { Flight } from "./motion.mjs" */
 
 /**
- * @typedef {import("../painter/painter.mjs").Panel} Panel
  * @typedef {import("./link.mjs").State["camera"]} Place a camera; null stands for the scene's initial one
  *
  * @typedef {object} Scene the parts of the player that the camera uses
@@ -23,7 +24,7 @@ const SAME_PLACE = 1e-4; // in sides of the axes' cube: smaller moves come from 
 export class Camera {
   #scene;
   /** @type {Panel | undefined} */ #turnedPanel = undefined;
-  /** @type {import("./motion.mjs").Flight | null} */ #flight = null;
+  /** @type {Flight | null} */ #flight = null;
 
   /** @param {Scene} scene */
   constructor(scene) {

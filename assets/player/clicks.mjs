@@ -3,12 +3,12 @@
 
 import { marksOf, unpack } from "../engine/engine.mjs";
 import { writeAddress } from "./address.mjs";
-
-/** @typedef {import("./player.mjs").Player} Player */
+/** @import { Mark, Replay } from "../engine/recipe.d.ts" */
+/** @import { Player } from "./player.mjs" */
 
 /** Handle a click on a point, as the mark's `hand` says: set a choice (`Choose`), play a part of a training
  * (`Replay`), or follow (select) the point, and open the scene that it links to, if any. @param {Player}
- * player @param {import("../engine/recipe.d.ts").Mark} mark @param {number} point */
+ * player @param {Mark} mark @param {number} point */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
   if (hand?.kind === "replay") return replay(player, hand, point);
@@ -18,8 +18,7 @@ export function click(player, { hand }, point) {
 
 /** Play the event that a point stands for: follow (select) the point and go to the stage that the `Replay`
  * gives for it, if it gives any, and run the clock through the event's part of its range. @param {Player}
- * player @param {import("../engine/recipe.d.ts").Replay} hand @param {number} point the index of the clicked
- * point */
+ * player @param {Replay} hand @param {number} point the index of the clicked point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];

@@ -3,20 +3,18 @@
  * The computed part of a player's state: the points of all clouds at every stage, and their positions in the
  * last frame. Long computations are continued frame after frame; until they are complete, earlier results are
  * shown.
- *
- * @typedef {import("../engine/engine.mjs").Recipe} Recipe
- * @typedef {import("../engine/engine.mjs").Stages} Stages
- * @typedef {import("../engine/engine.mjs").Progresses} Progresses
  */
 
 import { now, stages } from "../engine/engine.mjs";
 import { sliced } from "../engine/time_slices.mjs";
+/** @import { Memory, Places, Progresses, Recipe, Stages } from "../engine/engine.mjs" */
+/** @import { More } from "../engine/time_slices.mjs" */
 
 export class Computed {
   #params; // a function that returns the present recipe and parameters
   /** @type {Stages} */ #stages = {};
-  /** @type {import("../engine/engine.mjs").Memory} */ #memory = new WeakMap();
-  /** @type {import("../engine/engine.mjs").Places} */ #there = new WeakMap();
+  /** @type {Memory} */ #memory = new WeakMap();
+  /** @type {Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
   /** @type {Record<string, Float64Array>} the points of each cloud in the last frame */ at = {};
   /** @type {Progresses | null} the progress of each point in the last frame, if it differed */ each = null;
@@ -53,8 +51,8 @@ export class Computed {
   }
 
   /** Run `draw`, in which long computations may stop when there is no more time (time_slices.mjs), and return
-   * its result. @template T @param {import("../engine/time_slices.mjs").More | undefined} more whether there
-   * is time; undefined: always @param {() => T} draw @returns {T} */
+   * its result. @template T @param {More | undefined} more whether there is time; undefined: always
+   * @param {() => T} draw @returns {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

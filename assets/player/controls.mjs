@@ -5,25 +5,23 @@
 import { marksOf, unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
+/** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
 
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
 /** The range of a parameter's slider. A logarithmic slider runs over the decimal logarithm of the values, and
- * its lowest position, one step below the smallest value, stands for exactly 0. @param
- * {import("../engine/engine.mjs").Parameter} p */
+ * its lowest position, one step below the smallest value, stands for exactly 0. @param {Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
     : { min: p.min, max: p.max, step: p.step };
 /**
- * The position on the slider for a value.
- * @param {import("../engine/engine.mjs").Parameter} p @param {number} value
+ * The position on the slider for a value. @param {Parameter} p @param {number} value
  */
 export const toTrack = (p, value) =>
   p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - LOG_STEP : Math.log10(value);
 /**
- * The value at a position of the slider.
- * @param {import("../engine/engine.mjs").Parameter} p @param {number} at
+ * The value at a position of the slider. @param {Parameter} p @param {number} at
  */
 export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
@@ -32,10 +30,9 @@ export const fromTrack = (p, at) => {
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
-/** A slider with a label and a field in which its value can be typed; a double click resets it. @param
- * {import("../engine/engine.mjs").Parameter} p the parameter @param {(value: number) => void} set called when
- * the reader sets a value @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value
- */
+/** A slider with a label and a field in which its value can be typed; a double click resets it.
+ * @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader sets a value
+ * @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value */
 export function slider(p, set) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -100,9 +97,8 @@ export function slider(p, set) {
 }
 
 /** Fill an element with the sliders of a recipe, in groups; without the clock and quiet parameters, which
- * have none. @param {HTMLElement} part @param {import("../engine/engine.mjs").Recipe} recipe @param {(name:
- * string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function that
- * shows the present values */
+ * have none. @param {HTMLElement} part @param {Recipe} recipe @param {(name: string, value: number) => void}
+ * set @returns {(params: Record<string, number>) => void} a function that shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = parameters.map((p) => ({ p, ...slider(p, (value) => set(p.name, value)) }));
@@ -117,7 +113,7 @@ export function sliders(part, recipe, set) {
 }
 
 /** The container with the sliders of a group of parameters: a column under the group's name, or a row beside
- * it. @param {{p: import("../engine/engine.mjs").Parameter, element: HTMLElement}[]} members */
+ * it. @param {{p: Parameter, element: HTMLElement}[]} members */
 const group = (members) => {
   const { group: name, vector } = members[0].p;
   return h(
@@ -129,7 +125,7 @@ const group = (members) => {
 };
 
 /** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
- * sets it. @param {import("../engine/engine.mjs").Recipe} recipe @param {string} name */
+ * sets it. @param {Recipe} recipe @param {string} name */
 const clicked = (recipe, name) =>
   marksOf(recipe).reduce(
     (most, { hand }) =>
@@ -139,7 +135,6 @@ const clicked = (recipe, name) =>
     0,
   );
 
-/** @typedef {import("../engine/engine.mjs").Choice} Choice */
 /** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */
 
 /** For each choice's element, the choice as JSON, its name, and the function that shows a value.
@@ -151,8 +146,8 @@ const controls = new WeakMap();
 const choosers = new WeakMap();
 
 /** Fill an element with the controls of a scene's choices. A control whose definition has not changed keeps
- * its element, so that an open list stays open. @param {HTMLElement} part @param
- * {import("../engine/engine.mjs").Recipe} recipe @param {(name: string, value: string) => void} choose */
+ * its element, so that an open list stays open. @param {HTMLElement} part @param {Recipe} recipe
+ * @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
   const fits = (/** @type {Choice} */ { kind, name, when }) =>
     kind !== "result" &&

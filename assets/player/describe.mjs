@@ -6,6 +6,8 @@ import { sizeOf } from "../engine/engine.mjs";
 import { changes, pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
+/** @import { Readout } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const TAG = /<\/?[a-z][^>]*>/gi;
 const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
@@ -23,8 +25,8 @@ export const plain = (html) =>
     .trim();
 
 /** The sentences that describe the present state: scene and stage; crowds; settings that differ from the
- * defaults; the followed (selected) point; readouts; the camera. @param {import("./player.mjs").Player}
- * player @returns {string[]} */
+ * defaults; the followed (selected) point; readouts; the camera. @param {Player} player @returns {string[]}
+ */
 function sentences(player) {
   const { recipe } = player;
   return [
@@ -37,8 +39,8 @@ function sentences(player) {
   ].filter(Boolean);
 }
 
-/** The sentence about points of the first view that coincide, at rest; "" if there are none.
- * @param {import("./player.mjs").Player} player */
+/** The sentence about points of the first view that coincide, at rest; "" if there are none. @param {Player}
+ * player */
 function together({ crowds, recipe }) {
   const counts = crowds?.[0]?.map(({ count }) => count) ?? [];
   const [most] = counts;
@@ -49,7 +51,7 @@ function together({ crowds, recipe }) {
   return `${seen} points share ${counts.length} places, at most ${most} points per place.`;
 }
 
-/** The sentence about the camera; "" without a 3D view. @param {import("./player.mjs").Player} player */
+/** The sentence about the camera; "" without a 3D view. @param {Player} player */
 function cameraSentence({ recipe, camera }) {
   const view = recipe.views.find((v) => v.dims === 3);
   return view ? `Seen from ${side(camera ?? home(view))}.` : "";
@@ -84,15 +86,15 @@ export function side({ eye, center }) {
   return steep < LEVEL_DEGREES ? around : `${around}, ${steep > HIGH_DEGREES ? "high" : "slightly"} ${word}`;
 }
 
-/** The present value of a readout in words; for an accuracy also the number of points.
- * @param {import("../engine/engine.mjs").Readout} r @param {import("./player.mjs").Player} player */
+/** The present value of a readout in words; for an accuracy also the number of points. @param {Readout} r
+ * @param {Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
   const of = r.kind === "accuracy" && r.classes.shape[0];
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** The sentence about the number of points and their stage. @param {import("./player.mjs").Player} player */
+/** The sentence about the number of points and their stage. @param {Player} player */
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const k = Math.round(progress);
@@ -105,7 +107,7 @@ function where({ recipe, progress, last }) {
 }
 
 /** The sentence about choices and parameters that differ from their defaults; "" if none does.
- * @param {import("./player.mjs").Player} player */
+ * @param {Player} player */
 function moved({ recipe, usual, params }) {
   const changed = changes(recipe.chosen, usual);
   const chosen = recipe.choices.filter((c) => c.kind === "one" && c.name in changed);
@@ -119,7 +121,7 @@ function moved({ recipe, usual, params }) {
 }
 
 /** The sentence about the coordinates of the followed (selected) point; "" if the recipe has no table of it.
- * @param {import("./player.mjs").Player} player */
+ * @param {Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud];
@@ -134,8 +136,7 @@ function followed({ recipe, at, followed }) {
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** Add the live region with the description of the state, from which screen readers announce the sentences
- * that have changed. @param {import("./player.mjs").Player} player @returns {() => void} a function to call
- * at rest */
+ * that have changed. @param {Player} player @returns {() => void} a function to call at rest */
 export function description(player) {
   const id = `state-${player.slug}`;
   const stage = player.need("stage");

@@ -4,10 +4,6 @@
  * sets the two parameters that are the point's x and y; `Relocate` puts a point of a circle or a sphere to
  * another place on it, from the clock's present time on.
  *
- * @typedef {import("../painter/painter.mjs").Panel} Panel
- * @typedef {import("./player.mjs").Player} Player
- * @typedef {import("../engine/recipe.d.ts").Mark} Mark
- * @typedef {import("../engine/recipe.d.ts").Relocate} Relocate
  * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move: put
  *   it to a place; follow: keep it there while the clock runs on, to be called in each frame
  */
@@ -15,6 +11,9 @@
 import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
 import { eyeOf, flat, onSphere } from "../engine/perspective.mjs";
 import { pointsOf } from "../engine/shown.mjs";
+/** @import { Mark, Relocate } from "../engine/recipe.d.ts" */
+/** @import { Panel } from "../painter/painter.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 

@@ -4,11 +4,12 @@
 
 import { choices, sliders } from "./controls.mjs";
 import { changes } from "./link.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 /** Fill both parts with the controls of the player's recipe. The folded part opens by itself when a control
- * in it comes to differ from its default, for example by a link or a stop of the tour. @param
- * {import("./player.mjs").Player} player @returns {(() => void)[]} functions to call when the state has
- * changed */
+ * in it comes to differ from its default, for example by a link or a stop of the tour. @param {Player} player
+ * @returns {(() => void)[]} functions to call when the state has changed */
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
@@ -37,9 +38,8 @@ export function controls(player) {
 }
 
 /** A function to call when the state has changed: it opens the folded part if another one of its controls
- * differs from its default than before. @param {HTMLDetailsElement} more the folded part @param
- * {import("./player.mjs").Player} player @param {import("../engine/engine.mjs").Recipe} foldedPart the recipe
- * with only those choices and parameters that are folded away */
+ * differs from its default than before. @param {HTMLDetailsElement} more the folded part @param {Player}
+ * player @param {Recipe} foldedPart the recipe with only those choices and parameters that are folded away */
 function unfolds(more, player, foldedPart) {
   const changed = changes(player.choices, player.usual);
   const chosen = foldedPart.choices.map(({ name }) => name).filter((name) => name in changed);

@@ -6,8 +6,11 @@
 import { calmly } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { MAX_FRAME_MS } from "./motion.mjs";
-
-/** @typedef {import("./player.mjs").Player} Player */
+/** @import { Crowd } from "../engine/crowds.mjs" */
+/** @import { More } from "../engine/time_slices.mjs" */
+/** @import { Camera } from "./camera.mjs" */
+/** @import { Player } from "./player.mjs" */
+/** @import { State } from "./state.mjs" */
 
 const SLICE_MS = 3; // milliseconds of each frame for computations that take several frames
 const SURE_WORK = 60_000; // work of such computations that a frame does in any case, about a millisecond
@@ -16,7 +19,7 @@ const REST_MS = 250; // milliseconds without motion after which the figure settl
 const TRAINING_REST_MS = 2000; // the same while a training in progress is shown
 
 /** A function that tells, for one frame, whether there is time for another part of a long computation.
- * @returns {import("../engine/time_slices.mjs").More} */
+ * @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
   let work = 0;
@@ -34,10 +37,9 @@ export class FrameLoop {
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
   /** @type {() => void} updates the description for screen readers */ describe = () => {};
-  /** @type {import("../engine/crowds.mjs").Crowd[][] | null} of each view; null in motion */ crowds = null;
+  /** @type {Crowd[][] | null} of each view; null in motion */ crowds = null;
 
-  /** @param {Player} player @param {import("./state.mjs").State} state
-   * @param {import("./camera.mjs").Camera} camera */
+  /** @param {Player} player @param {State} state @param {Camera} camera */
   constructor(player, state, camera) {
     this.#player = player;
     this.#state = state;

@@ -6,19 +6,19 @@ import { cloudOf, onlyOf } from "../engine/engine.mjs";
 import { clickable, follows } from "../engine/hands.mjs";
 import { opacityOf, pointsOf, valuesOf } from "../engine/shown.mjs";
 import { zoomOf } from "../engine/perspective.mjs";
-
-/** @typedef {import("../engine/engine.mjs").Moment} Moment */
+/** @import { Moment } from "../engine/engine.mjs" */
+/** @import { Mark } from "../engine/recipe.d.ts" */
+/** @import { Frame } from "../painter/painter.mjs" */
 
 /** @type {WeakMap<Float64Array, string[]>} hover texts with the coordinates of each point of a cloud */
 const placesOf = new WeakMap();
-/** @type {WeakMap<import("../engine/recipe.d.ts").Mark, {all: string[], some: string[]}>} hover texts of all
- * points of a mark's cloud, and of those that the mark shows */
+/** @type {WeakMap<Mark, {all: string[], some: string[]}>} hover texts of all points of a mark's cloud, and of
+ * those that the mark shows */
 const chosenOf = new WeakMap();
 
 /**
  * The frames of all views at a moment. @param {Moment} moment @param {boolean} rest whether the figure is at
- * rest; only then the frames have hover texts @returns {import("../painter/painter.mjs").Frame[]} one for
- * each view
+ * rest; only then the frames have hover texts @returns {Frame[]} one for each view
  */
 export const framesOf = (moment, rest) =>
   moment.recipe.views.map((view) =>
@@ -34,13 +34,12 @@ export const framesOf = (moment, rest) =>
   );
 
 /** Whether a mark's points have hover texts. They have if a click follows (selects) them, or if a click has
- * another effect and the points have labels. @param {import("../engine/recipe.d.ts").Mark} mark
- * @param {Moment} moment */
+ * another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
 /** The hover texts of the points that a mark shows. If `only` is no fixed list, of all points of its cloud.
- * @param {import("../engine/recipe.d.ts").Mark} mark @param {Moment} moment */
+ * @param {Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
   const only = onlyOf(mark);

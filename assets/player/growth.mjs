@@ -4,13 +4,14 @@
  * replaced. */
 
 import { explain, fit } from "./mount.mjs";
+/** @import { Recipe, View } from "../engine/engine.mjs" */
+/** @import { Panel } from "../painter/painter.mjs" */
+/** @import { State } from "./state.mjs" */
 
 /**
- * @typedef {import("../painter/painter.mjs").Panel} Panel
- * @typedef {import("../engine/engine.mjs").Recipe} Recipe
- * @typedef {{state: import("./state.mjs").State, panels: () => Panel[], count: () => void, draw: () => void}}
- *   Shown the parts of the player that are used here: its state; its panels ([] until they are ready); count,
- *   which rebuilds the part of the page for numbers; and draw, which requests a frame
+ * @typedef {{state: State, panels: () => Panel[], count: () => void, draw: () => void}} Shown the parts of
+ *   the player that are used here: its state; its panels ([] until they are ready); count, which rebuilds the
+ *   part of the page for numbers; and draw, which requests a frame
  */
 
 /** The contents of a view's legend as JSON, to compare it with another. @param {Panel["view"]} view */
@@ -51,8 +52,7 @@ export class Growth {
     const words = (/** @type {Recipe} */ { readouts, facts }) =>
       JSON.stringify([readouts.map((r) => r.label), facts]);
     const before = words(state.recipe);
-    const axes = (/** @type {import("../engine/engine.mjs").View} */ { ranges, zooms, wider }) =>
-      JSON.stringify([ranges, zooms, wider]);
+    const axes = (/** @type {View} */ { ranges, zooms, wider }) => JSON.stringify([ranges, zooms, wider]);
     const moved = panels.some((panel, v) => axes(panel.view) !== axes(recipe.views[v]));
     state.grow(recipe);
     if (words(recipe) !== before) this.#shown.count();

@@ -5,16 +5,15 @@
  * the parameters that are its coordinates (in a 3D view the point stays in the plane that faces the camera).
  * From the keyboard these parameters are set by their sliders. Points that are dragged without a handle are
  * in dragging.mjs.
- *
- * @typedef {import("../painter/painter.mjs").Panel} Panel
- * @typedef {import("./player.mjs").Player} Player
- * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
 import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 import { dragging, fitting } from "./dragging.mjs";
+/** @import { Hand, Mark } from "../engine/recipe.d.ts" */
+/** @import { Panel } from "../painter/painter.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 /**
  * Add all handles to the player's panels, and the listeners of dragging.mjs for marks without handles. @param
@@ -102,8 +101,8 @@ function handle(player, panel, layer) {
   };
 }
 
-/** The names of the parameters that a drag of a handle sets; [] if a mark has no handle.
- * @param {import("../engine/recipe.d.ts").Hand | null} hand */
+/** The names of the parameters that a drag of a handle sets; [] if a mark has no handle. @param {Hand | null}
+ * hand */
 const names = (hand) =>
   hand?.kind === "drag"
     ? [hand.x, hand.y, hand.z].filter(Boolean)

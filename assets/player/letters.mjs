@@ -3,19 +3,19 @@
  * A text below the figure of which each letter is the label of a point. Letters of points that the readout
  * selects are marked, and that of the followed (selected) point stands out.
  *
- * @typedef {import("../engine/recipe.d.ts").LettersReadout} Letters
- * @typedef {import("../engine/recipe.d.ts").CountReadout} Count
- * @typedef {import("../engine/engine.mjs").Recipe} Recipe
- * @typedef {import("./player.mjs").Player} Player
+ * @typedef {LettersReadout} Letters
+ * @typedef {CountReadout} Count
  */
 
 import { chosen } from "../engine/chosen.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
+/** @import { Moment, Recipe } from "../engine/engine.mjs" */
+/** @import { CountReadout, LettersReadout } from "../engine/recipe.d.ts" */
+/** @import { Player } from "./player.mjs" */
 
 /** The indices of the points that a readout selects or counts: of the current points, or, if it has a stage,
- * of the points at this stage. @param {Letters | Count} r @param {import("../engine/engine.mjs").Moment}
- * moment @returns {number[]} */
+ * of the points at this stage. @param {Letters | Count} r @param {Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });

@@ -14,6 +14,7 @@
  */
 
 import { sizeOf } from "../engine/engine.mjs";
+/** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 
 const THEMES = ["auto", "light", "dark"];
 
@@ -51,8 +52,7 @@ const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at, in the sa
 const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
 /** The state that a query asks for, with the recipe's defaults for what it does not set; and error messages.
- * @param {Record<string, string>} rest the query without choices
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+ * @param {Record<string, string>} rest the query without choices @param {Recipe} recipe */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = {
@@ -118,23 +118,23 @@ export function tooLong(changed, choices) {
 }
 
 /** Whether a parameter can have the value x: within its range, or, if its slider is logarithmic, exactly 0.
- * @param {import("../engine/engine.mjs").Parameter} parameter @param {number} x */
+ * @param {Parameter} parameter @param {number} x */
 export const within = (parameter, x) =>
   (x >= parameter.min && x <= parameter.max) || (parameter.scale === "log" && x === 0);
 
 /**
- * The default values of a recipe's parameters, by name.
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, number>}
+ * The default values of a recipe's parameters, by name. @param {Recipe} recipe @returns {Record<string,
+ * number>}
  */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
 /** The names that `controls` may contain; the name of a result stands for the controls of its training.
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string[]} */
+ * @param {Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
 /** The number of points that can be followed (selected): those of the table's cloud, or of the first cloud.
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {number} */
+ * @param {Recipe} recipe @returns {number} */
 export const pointCount = (recipe) => sizeOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name);
 
 /** Parse a camera: "x,y,z" is its eye, which looks at the origin; "x,y,z,u,v,w" the eye, and the point at
@@ -159,8 +159,7 @@ function isCamera(numbers) {
 }
 
 /** The query of a state, with "?"; "" if nothing differs from the defaults. @param {State} state
- * @param {Record<string, string | number>} choices the defaults
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {string} */
+ * @param {Record<string, string | number>} choices the defaults @param {Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
   /** Add a number to the query, unless it is the default: with five significant digits, or all if the rounded
@@ -196,9 +195,8 @@ function cameraNumbers({ eye, center }) {
 }
 
 /** The part of a state that stays when the scene gets another recipe. A parameter stays if it differs from
- * its old default and the new recipe allows its value; all others get the defaults of the new recipe. @param
- * {State} state @param {import("../engine/engine.mjs").Recipe} before @param
- * {import("../engine/engine.mjs").Recipe} recipe */
+ * its old default and the new recipe allows its value; all others get the defaults of the new recipe.
+ * @param {State} state @param {Recipe} before @param {Recipe} recipe */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);
@@ -216,8 +214,7 @@ export function kept(state, before, recipe) {
 
 /** A copy of `params`, in which the parameters that the reader has set have their present values, where the
  * recipe allows these. @param {Record<string, number>} params @param {Record<string, number>} present the
- * present values @param {Set<string>} touched the names of what the reader has set @param
- * {import("../engine/engine.mjs").Recipe} recipe */
+ * present values @param {Set<string>} touched the names of what the reader has set @param {Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

@@ -9,11 +9,12 @@
  *
  * @typedef {{from: number, to: number, done: number}} Leg from one position between stages to another; done:
  *   the milliseconds since its start
- * @typedef {import("../engine/engine.mjs").Own} Own
- * @typedef {import("../painter/painter.mjs").Camera} Camera
  * @typedef {{from: Camera, to: Camera, done: number}} Flight of the camera; done: the milliseconds since its
  * start
  */
+
+/** @import { Own } from "../engine/engine.mjs" */
+/** @import { Camera } from "../painter/painter.mjs" */
 
 // a frame advances time by no more than this, so that motion goes on where it was when a hidden tab returns
 export const MAX_FRAME_MS = 250;

@@ -17,16 +17,18 @@ import { Tour } from "./tour.mjs";
 import { drawingShown } from "../browser.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
+/** @import { Recipe, View } from "../engine/engine.mjs" */
+/** @import { Mark } from "../engine/recipe.d.ts" */
+/** @import { Camera, Frame } from "../painter/painter.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is idle
 
-/** @typedef {import("./player.mjs").Player} Player */
 /**
- * @typedef {{picked: (layer: import("../engine/recipe.d.ts").Mark, point: number) => void, turned: (camera:
- * import("../painter/painter.mjs").Camera, panel: Panel) => void, living: () => void, panels: (panels:
- * Panel[]) => Panel[]}} Hand callbacks. picked: the reader clicks on a point; turned: the reader turns a
- * panel's camera; living: the first panel is drawn, so that frames can follow; panels: the new panels are
- * made, and replace the old ones
+ * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
+ * living: () => void, panels: (panels: Panel[]) => Panel[]}} Hand callbacks. picked: the reader clicks on a
+ * point; turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can
+ * follow; panels: the new panels are made, and replace the old ones
  */
 
 /** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role
@@ -34,8 +36,8 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
 /** Fill all parts of the page except the views. @param {Player} player @param {{count: () => void, tour:
- * (tour: import("./tour.mjs").Tour) => void}} host count: fill the part for numbers; tour: take the tour that
- * was made @returns {(() => void)[]} functions to call when the state has changed */
+ * (tour: Tour) => void}} host count: fill the part for numbers; tour: take the tour that was made
+ * @returns {(() => void)[]} functions to call when the state has changed */
 export function fill(player, host) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
@@ -83,15 +85,14 @@ function mark(formula, progress) {
 }
 
 /** Whether panels can show a recipe: it has as many views, of the same dimensions. @param {Panel[]} panels
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+ * @param {Recipe} recipe */
 export const fit = (panels, { views }) =>
   panels.length === views.length && panels.every(({ view }, v) => view.dims === views[v].dims);
 
 /** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit`, they
  * are kept, with their cameras. The still picture stays until the first panel is drawn. Without WebGL it is
- * replaced by a picture from the server. @param {Player} player
- * @param {() => import("../painter/painter.mjs").Frame[]} frame returns the present frames of all views
- * @param {Hand} listeners */
+ * replaced by a picture from the server. @param {Player} player @param {() => Frame[]} frame returns the
+ * present frames of all views @param {Hand} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
@@ -128,8 +129,7 @@ export async function open(player, frame, listeners) {
 }
 
 /** Draw a panel that was hidden when the others were drawn, such as that of a tab, once it is visible.
- * @param {Player} player @param {Panel} panel @param {number} v its index
- * @param {() => import("../painter/painter.mjs").Frame[]} frame */
+ * @param {Player} player @param {Panel} panel @param {number} v its index @param {() => Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
@@ -137,7 +137,7 @@ async function late(player, panel, v, frame) {
 }
 
 /** Draw a panel for the first time, after room has been reserved for its legend. @param {Player} player
- * @param {Panel} panel @param {import("../painter/painter.mjs").Frame} frame */
+ * @param {Panel} panel @param {Frame} frame */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
@@ -153,12 +153,11 @@ function whenSeen(element, act) {
   watch.observe(element);
 }
 
-/** The CSS classes for the layout of a recipe's views. @param {import("../engine/engine.mjs").Recipe} recipe
- */
+/** The CSS classes for the layout of a recipe's views. @param {Recipe} recipe */
 const arranged = ({ views }) => `views views-${views.length}${views[0].wide ? " wide" : ""}`;
 
 /** Keep the present panels, and show the views of the new recipe in them. @param {Player} player
- * @param {import("../painter/painter.mjs").Frame[]} frame one for each view */
+ * @param {Frame[]} frame one for each view */
 async function keep(player, frame) {
   const { panels, recipe, camera } = player;
   player.need("views").className = arranged(recipe);
@@ -178,8 +177,7 @@ async function keep(player, frame) {
 }
 
 /** Set the CSS classes of a panel's element by which it gets the shape that its view asks for.
- * @param {HTMLElement} figure
- * @param {import("../engine/engine.mjs").View} view */
+ * @param {HTMLElement} figure @param {View} view */
 function layOut(figure, view) {
   figure.classList.toggle("flat", view.dims === 2);
   figure.classList.toggle("strip", Boolean(view.strip));
@@ -191,9 +189,8 @@ function layOut(figure, view) {
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
 /**
- * Create the panel of a view, with its element and legend.
- * @param {Player} player @param {import("../engine/engine.mjs").View} view @param
- * {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners
+ * Create the panel of a view, with its element and legend. @param {Player} player @param {View} view
+ * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners
  */
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
@@ -265,8 +262,8 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** The index in its cloud of the point that a layer draws as number `index`.
- * @param {import("../engine/recipe.d.ts").Mark} layer @param {number} index @returns {number} */
+/** The index in its cloud of the point that a layer draws as number `index`. @param {Mark} layer
+ * @param {number} index @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;
   const only = onlyOf(layer);

@@ -21,6 +21,10 @@ import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs"
 import { h, scrolling, tableRow } from "../dom.mjs";
 import { marked } from "./letters.mjs";
 import { defaults } from "./link.mjs";
+/** @import { Cloud, Readout, Recipe, Stages } from "../engine/engine.mjs" */
+/** @import { CountReadout, LettersReadout } from "../engine/recipe.d.ts" */
+/** @import { Certificate } from "../engine/selection.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const TABLE_HEADS = {
   mean: "mean μ",
@@ -59,8 +63,8 @@ export function fixed(x, digits = null) {
 }
 
 /** The rows of the recipe's table, as texts: one for each stage, with the coordinates or measures of the
- * followed (selected) point. @param {import("../engine/engine.mjs").Recipe} recipe @param {Record<string,
- * number>} params @param {import("../engine/engine.mjs").Stages} all @param {number} followed */
+ * followed (selected) point. @param {Recipe} recipe @param {Record<string, number>} params @param {Stages}
+ * all @param {number} followed */
 export function rows(recipe, params, all, followed) {
   const {
     cloud: name,
@@ -93,9 +97,8 @@ export function rows(recipe, params, all, followed) {
 }
 
 /**
- * Fill the part of the page for numbers with readouts and tables. @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
- * @returns {() => void} a function that shows the player's state
+ * Fill the part of the page for numbers with readouts and tables. @param {HTMLElement} part @param {Recipe}
+ * recipe @param {Player} player @returns {() => void} a function that shows the player's state
  */
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
@@ -121,8 +124,7 @@ export function numbers(part, recipe, player) {
 }
 
 /** The table of the followed (selected) point at every stage; and a function that updates it to the player's
- * state. @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player */
+ * state. @param {Recipe} recipe @param {Player} player */
 function stageTable(recipe, player) {
   const caption = h("caption");
   const body = h("tbody");
@@ -150,19 +152,18 @@ function stageTable(recipe, player) {
   };
 }
 
-/** The readouts of a recipe except those that are texts of letters. @param
- * {import("../engine/engine.mjs").Recipe} recipe */
+/** The readouts of a recipe except those that are texts of letters. @param {Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/** Show the first readout of a recipe in a corner of its first view.
- * @param {import("./player.mjs").Player} player @returns {(() => void)[]} as `fill` in mount.mjs */
+/** Show the first readout of a recipe in a corner of its first view. @param {Player} player @returns {(() =>
+ * void)[]} as `fill` in mount.mjs */
 export function headline(player) {
   const place = player.need("views").querySelector(".headline");
   const label = h("span");
   const value = h("b");
   place?.replaceChildren(label, value);
   if (!place || !counting(player.recipe).length) return [];
-  /** @type {import("../engine/engine.mjs").Readout | undefined} */ let known;
+  /** @type {Readout | undefined} */ let known;
   let word = () => "";
   return [
     () => {
@@ -180,12 +181,11 @@ export function headline(player) {
 }
 
 /** A function that returns the present text of a readout. For STAGE_READOUTS the text is cached until the
- * stages change. @param {import("../engine/engine.mjs").Readout} r @param
- * {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
+ * stages change. @param {Readout} r @param {Recipe} recipe @param {Player} player */
 function teller(r, recipe, player) {
   const word = () => readout(r, recipe, player);
   if (!STAGE_READOUTS.includes(r.kind)) return word;
-  /** @type {import("../engine/engine.mjs").Stages | undefined} */ let stages;
+  /** @type {Stages | undefined} */ let stages;
   let words = "";
   return () => {
     if (player.stages !== stages) {
@@ -197,9 +197,8 @@ function teller(r, recipe, player) {
 }
 
 /**
- * The present text of a readout.
- * @param {import("../engine/engine.mjs").Readout} r @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player @returns {string}
+ * The present text of a readout. @param {Readout} r @param {Recipe} recipe @param {Player} player
+ * @returns {string}
  */
 export function readout(r, recipe, player) {
   if (r.kind === "count" || r.kind === "letters") return counted(r, player);
@@ -237,8 +236,8 @@ export function readout(r, recipe, player) {
 const KEY_TOLERANCE = 1e-6; // relative to the key's length: a smaller distance between keys is rounding
 
 /** The text that says whether some query selects key k of n: if so, its margin; if not, why, and its largest
- * attention weight. @param {import("../engine/selection.mjs").Certificate} found @param {Float64Array} keys
- * @param {number} n @param {number} k */
+ * attention weight. @param {Certificate} found @param {Float64Array} keys @param {number} n @param {number} k
+ */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
@@ -257,8 +256,7 @@ function fate({ margin, largest, weights }, keys, n, k) {
 }
 
 /** The number of sheets into which the norms up to the present stage fold the circle, and its upper bound.
- * @param {import("../engine/engine.mjs").Cloud} cloud
- * @param {import("./player.mjs").Player} player */
+ * @param {Cloud} cloud @param {Player} player */
 function sheets(cloud, { progress, params }) {
   const norms = Math.min(Math.floor(progress), cloud.steps.length) >> 1;
   return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;
@@ -283,9 +281,8 @@ function byRank({ ranks, highest }, n) {
 /** The text about sign patterns: their number and entropy. @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points a readout counts or marks, such as "12 of 200".
- * @param {import("../engine/recipe.d.ts").CountReadout | import("../engine/recipe.d.ts").LettersReadout} r
- * @param {import("./player.mjs").Player} player */
+/** How many points a readout counts or marks, such as "12 of 200". @param {CountReadout | LettersReadout} r
+ * @param {Player} player */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${sizeOf(moment.recipe, r.cloud)}`;
@@ -312,12 +309,11 @@ function facts({ title, columns, rows, abouts }) {
   );
 }
 
-/** The points of a cloud at its last stage. @param {import("./player.mjs").Player} player @param {string}
- * cloud */
+/** The points of a cloud at its last stage. @param {Player} player @param {string} cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
 /** The head of the followed point's table: one column name for each column, one for each coordinate.
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+ * @param {Recipe} recipe */
 function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d =

@@ -3,12 +3,13 @@
  * state. */
 
 import { calmly } from "../browser.mjs";
+/** @import { Player } from "./player.mjs" */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
 
 /** Play the scene if this is the reader's first visit (the page says so by `data-first`). The reader's first
  * action pauses it. Does nothing in embedded figures, in hidden tabs, or if the reader prefers reduced
- * motion. @param {import("./player.mjs").Player} player */
+ * motion. @param {Player} player */
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;

@@ -3,8 +3,8 @@
  * the norms of a model. */
 
 import { h, saveData, scrolling, tableRow } from "../dom.mjs";
-
-/** @typedef {import("../engine/recipe.d.ts").Overview} Overview */
+/** @import { Overview } from "../engine/recipe.d.ts" */
+/** @import { Player } from "./player.mjs" */
 
 /** Show the lines of overviews in their part of the page. @param {HTMLElement | null} part
  * @param {Overview[]} overviews */
@@ -23,8 +23,8 @@ const valueOf = (cell) => {
  * void}[]>} */
 const known = new WeakMap();
 
-/** The elements with the tables of a player's overviews. @param {Overview[]} overviews
- * @param {import("./player.mjs").Player} player */
+/** The elements with the tables of a player's overviews. @param {Overview[]} overviews @param {Player} player
+ */
 export function tables(overviews, player) {
   const found = overviews.map((overview, i) => {
     const key = JSON.stringify(overview);
@@ -37,7 +37,7 @@ export function tables(overviews, player) {
 }
 
 /** Make the table of an overview, with buttons that copy and save it; and a function that updates it to the
- * player's state. @param {Overview} overview @param {import("./player.mjs").Player} player */
+ * player's state. @param {Overview} overview @param {Player} player */
 function made(overview, player) {
   const { title, csv } = overview;
   const { table, show, text } = sortable(overview, player);
@@ -68,7 +68,7 @@ function made(overview, player) {
 /** A table in which a click on a column's head sorts the rows; a function that updates it to the player's
  * state; and one that returns its present text, separated by tabs. If the overview belongs to a choice, a
  * click on a row, or Enter on its first cell, sets the choice to the row's value. @param {Overview} overview
- * @param {import("./player.mjs").Player} player */
+ * @param {Player} player */
 function sortable({ columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");

@@ -8,8 +8,13 @@ import { click } from "./clicks.mjs";
 import { fill, open, pictured } from "./mount.mjs";
 import { headline, numbers } from "./numbers.mjs";
 import { opening } from "./opening.mjs";
-
-/** @typedef {import("./player.mjs").Player} Player */
+/** @import { Panel } from "../painter/painter.mjs" */
+/** @import { Camera } from "./camera.mjs" */
+/** @import { FrameLoop } from "./frame_loop.mjs" */
+/** @import { Player } from "./player.mjs" */
+/** @import { Answer } from "./source.mjs" */
+/** @import { State } from "./state.mjs" */
+/** @import { Tour } from "./tour.mjs" */
 
 export class PageParts {
   #player;
@@ -17,12 +22,11 @@ export class PageParts {
   #camera;
   #frames;
   /** @type {() => void} */ #showNumbers = () => {};
-  /** @type {import("../painter/painter.mjs").Panel[]} */ panels = [];
-  /** @type {import("./tour.mjs").Tour | null} */ tour = null;
+  /** @type {Panel[]} */ panels = [];
+  /** @type {Tour | null} */ tour = null;
   /** Whether all panels show the recipe. */ ready = false;
 
-  /** @param {Player} player @param {import("./state.mjs").State} state
-   * @param {import("./camera.mjs").Camera} camera @param {import("./frame_loop.mjs").FrameLoop} frames */
+  /** @param {Player} player @param {State} state @param {Camera} camera @param {FrameLoop} frames */
   constructor(player, state, camera, frames) {
     this.#player = player;
     this.#state = state;
@@ -32,8 +36,7 @@ export class PageParts {
   }
 
   /** Make the recipe of an answer the player's present one; nothing is drawn until `build`. Does nothing if
-   * the answer has none. @param {import("./source.mjs").Answer} answer @param
-   * {Parameters<import("./state.mjs").State["take"]>[2]} link */
+   * the answer has none. @param {Answer} answer @param {Parameters<State["take"]>[2]} link */
   take({ choices, recipe }, link) {
     if (!recipe) return;
     this.#frames.living = this.ready = false;

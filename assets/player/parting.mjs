@@ -4,9 +4,11 @@
 
 import { progresses } from "../engine/engine.mjs";
 import { SPREAD_SHARE, CLOSING_MS, apart } from "./motion.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Leg } from "./motion.mjs" */
 
 export class Parting {
-  /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
+  /** @type {Leg | null} */ #leg = null;
   #lag = 0; // how much later the last point starts than the first, as a share of the leg's duration
 
   /** Whether points are apart. */
@@ -19,9 +21,8 @@ export class Parting {
     this.#leg = null;
   }
 
-  /** Advance the lag by some time: constant during a run, shrinking after it.
-   * @param {import("./motion.mjs").Leg | null} leg the present leg, if any
-   * @param {boolean} run whether the leg belongs to a run @param {number} ms */
+  /** Advance the lag by some time: constant during a run, shrinking after it. @param {Leg | null} leg the
+   * present leg, if any @param {boolean} run whether the leg belongs to a run @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };
@@ -33,7 +34,7 @@ export class Parting {
   }
 
   /** The progress of each point of the loose clouds while points are apart; null while all points have the
-   * same progress. @param {import("../engine/engine.mjs").Recipe} recipe */
+   * same progress. @param {Recipe} recipe */
   progresses(recipe) {
     return this.#leg && progresses(recipe, apart(this.#leg, this.#lag));
   }

@@ -3,6 +3,7 @@
  * stages is shown, and a click on it moves the figure to the next of its stages. */
 
 import { h, plainLabel } from "../dom.mjs";
+/** @import { Player } from "./player.mjs" */
 
 /** The stage that counts as shown at a position between stages: the next whole stage. Up to 0.02 after a
  * stage it is still that stage. @param {number} progress the position, in stages */
@@ -25,8 +26,8 @@ export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
 /**
  * Connect the passages of a text with the stages that they name: each gets a button and a click listener.
- * @param {HTMLElement} part the text's element @param {import("./player.mjs").Player} player @returns
- * {() => void} a function to call after a change of the player's state: it highlights the present passages
+ * @param {HTMLElement} part the text's element @param {Player} player @returns {() => void} a function to
+ * call after a change of the player's state: it highlights the present passages
  */
 export function passages(part, player) {
   const { stages } = player.recipe;

@@ -22,9 +22,10 @@ import { PageParts } from "./page_parts.mjs";
 import { RecipeChanges } from "./recipe_changes.mjs";
 import { print, save } from "./saving.mjs";
 import { State } from "./state.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Panel } from "../painter/painter.mjs" */
 
 /**
- * @typedef {import("../painter/painter.mjs").Panel} Panel
  *
  * @typedef {object} Commands functions of the page that a player calls
  * @property {(player: Player) => void} share
@@ -375,7 +376,7 @@ export class Player {
     return this.#changes.visit(stop, linked);
   }
 
-  /** Show the recipe of a training that is running. @param {import("../engine/engine.mjs").Recipe} recipe */
+  /** Show the recipe of a training that is running. @param {Recipe} recipe */
   showTraining(recipe) {
     this.#growth.show(recipe);
   }

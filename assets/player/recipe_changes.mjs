@@ -8,16 +8,19 @@
 import { calmly } from "../browser.mjs";
 import { changes, read, split, tooLong } from "./link.mjs";
 import { ask } from "./source.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Grip } from "./grip.mjs" */
+/** @import { Growth } from "./growth.mjs" */
+/** @import { Answer } from "./source.mjs" */
 
 /**
  * @typedef {import("./state.mjs").State} State
- * @typedef {import("./source.mjs").Answer} Answer
  *
  * @typedef {object} Scene the parts of the player that are used here
  * @property {HTMLElement} root
  * @property {State} state
- * @property {import("./growth.mjs").Growth} growth
- * @property {import("./grip.mjs").Grip} grip
+ * @property {Growth} growth
+ * @property {Grip} grip
  * @property {AbortSignal} life aborts when the player is closed
  * @property {(words: string) => void} notice shows a message, "" for none
  * @property {() => string} noticed the message that is shown
@@ -214,8 +217,8 @@ export class RecipeChanges {
 }
 
 /** The default values of those choices that must be reset because they depend (`of`) on a changed one, such
- * as a result that was computed from it. @param {Record<string, string>} changed
- * @param {import("../engine/engine.mjs").Recipe} recipe @returns {Record<string, string>} */
+ * as a result that was computed from it. @param {Record<string, string>} changed @param {Recipe} recipe
+ * @returns {Record<string, string>} */
 function defaultsAfter(changed, recipe) {
   const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
   return Object.fromEntries(invalid.map((c) => [c.name, String(c.default)]));

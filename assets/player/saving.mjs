@@ -4,12 +4,12 @@
 import { download } from "../dom.mjs";
 import { collage } from "../painter/views.mjs";
 import { color } from "./mount.mjs";
+/** @import { Player } from "./player.mjs" */
 
 const PAPER_WIDTH = 660; // CSS pixels of the printed page's text width
 
 /** Prepare the views for printing (`on`), or undo this after printing. They look as on the screen, but are
- * scaled down if they are wider than the paper. @param {import("./player.mjs").Player} player
- * @param {boolean} on */
+ * scaled down if they are wider than the paper. @param {Player} player @param {boolean} on */
 export function print(player, on) {
   const { clientWidth: width, clientHeight: height, style } = player.need("views");
   Object.assign(
@@ -22,8 +22,7 @@ export function print(player, on) {
 }
 
 /** Download all views that have been drawn, side by side, as one PNG. If there are no interactive panels (as
- * without WebGL), the server's SVG picture is downloaded instead, if there is one.
- * @param {import("./player.mjs").Player} player */
+ * without WebGL), the server's SVG picture is downloaded instead, if there is one. @param {Player} player */
 export async function save(player) {
   const { panels, root, slug } = player;
   if (panels.length) {

@@ -5,6 +5,8 @@
 import { clockOf, marksOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
+/** @import { Parameter, Recipe } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const STAGES_CAPTION = "stages"; // the caption of the stages below the clock, if there is one
 const MAX_NAMED_STAGES = 6; // on a telephone, if there are more stages, only the present one is named
@@ -31,10 +33,9 @@ const ICONS = {
 /** The SVG of an icon. @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
-/** Fill an element with the scrubber of a recipe. @param {HTMLElement} part
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player
- * @returns {() => void} a function to call in each frame: it moves the sliders and updates the buttons to the
- * player's state */
+/** Fill an element with the scrubber of a recipe. @param {HTMLElement} part @param {Recipe} recipe
+ * @param {Player} player @returns {() => void} a function to call in each frame: it moves the sliders and
+ * updates the buttons to the player's state */
 export function scrubber(part, recipe, player) {
   const parameter = clockOf(recipe);
   const clock = parameter ? clockSlider(parameter, player) : null;
@@ -60,8 +61,7 @@ export function scrubber(part, recipe, player) {
 }
 
 /** The slider for the progress, with a button for each stage below it; and a function that updates them to
- * the player's state. @param {import("../engine/engine.mjs").Recipe} recipe
- * @param {import("./player.mjs").Player} player */
+ * the player's state. @param {Recipe} recipe @param {Player} player */
 function stageSlider(recipe, player) {
   const names = recipe.stages.map(plainLabel);
   const last = names.length - 1;
@@ -128,8 +128,8 @@ const tool = (name, label, onclick, className = "") =>
     innerHTML: ICONS[name] ? icon(name) : name,
   });
 
-/** The buttons below the sliders; and a function that updates them to the player's state.
- * @param {import("./player.mjs").Player} player */
+/** The buttons below the sliders; and a function that updates them to the player's state. @param {Player}
+ * player */
 function toolbar(player) {
   const play = tool("play", "Play (space)", () => player.toggle(), "play");
   const toggleLoop = () => {
@@ -187,10 +187,9 @@ function toolbar(player) {
 }
 
 /** A button at the clock's slider for each part of the clock's range that a click on a mark would play (marks
- * with a `Replay`), so that the keyboard can play it, too.
- * @param {import("../engine/engine.mjs").Recipe} recipe @param {import("./player.mjs").Player} player */
+ * with a `Replay`), so that the keyboard can play it, too. @param {Recipe} recipe @param {Player} player */
 function replays(recipe, player) {
-  const { min, max } = /** @type {import("../engine/engine.mjs").Parameter} */ (clockOf(recipe));
+  const { min, max } = /** @type {Parameter} */ (clockOf(recipe));
   const buttons = /** @type {HTMLElement[]} */ ([]);
   const places = /** @type {number[]} */ ([]);
   for (const { hand, role, title } of marksOf(recipe)) {
@@ -234,8 +233,7 @@ export function spread(places) {
 }
 
 /** The slider of the clock, with its play button and the replay buttons: its element, and a function that
- * updates it to the player's state. @param {import("../engine/engine.mjs").Parameter} p the clock's parameter
- * @param {import("./player.mjs").Player} player */
+ * updates it to the player's state. @param {Parameter} p the clock's parameter @param {Player} player */
 function clockSlider(p, player) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -253,7 +251,7 @@ function clockSlider(p, player) {
   const words = h("output", { htmlFor: id });
   const digits = String(p.step).split(".")[1]?.length ?? 0;
   const events = h("div", { className: "events" });
-  /** @type {import("../engine/engine.mjs").Recipe | undefined} */ let known;
+  /** @type {Recipe | undefined} */ let known;
   /** @type {string | undefined} */ let shown;
   /** @type {boolean | undefined} */ let running;
   return {

@@ -6,12 +6,12 @@
  * choices that differ from the defaults. The file of a recipe refers to parts of the default recipe instead
  * of repeating them.
  *
- * @typedef {{choices: Record<string, string>, recipe?: import("../engine/engine.mjs").Recipe, refused?:
- *   string}} Answer the recipe for these choices, or an error message (refused); neither of them if no answer
- *   came
+ * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string}} Answer the recipe for these
+ *   choices, or an error message (refused); neither of them if no answer came
  */
 
 import { changes } from "./link.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
 
 // milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
 const ANSWER_TIMEOUT_MS = 60_000;

@@ -6,8 +6,6 @@
  * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the request,
  * `take` or `arrive` when its recipe is loaded. Values that the reader sets in between are kept.
  *
- * @typedef {import("../engine/engine.mjs").Recipe} Recipe
- * @typedef {import("../engine/engine.mjs").Stages} Stages
  * @typedef {import("./link.mjs").State} Link
  */
 
@@ -19,6 +17,11 @@ import { framesOf } from "./frames.mjs";
 import { defaults, kept, overlaid, pointCount, read, texts, within, write } from "./link.mjs";
 import { along, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 import { Parting } from "./parting.mjs";
+/** @import { Crowd } from "../engine/crowds.mjs" */
+/** @import { Moment, Recipe, Stages } from "../engine/engine.mjs" */
+/** @import { More } from "../engine/time_slices.mjs" */
+/** @import { Frame } from "../painter/painter.mjs" */
+/** @import { Leg } from "./motion.mjs" */
 
 export class State {
   /** @type {Record<string, string>} */ #choices;
@@ -27,7 +30,7 @@ export class State {
   #computed = new Computed(() => this);
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
-  /** @type {import("./motion.mjs").Leg | null} */ #leg = null;
+  /** @type {Leg | null} */ #leg = null;
   /**
    * @type {Set<string>} what the reader has set since the pending change was requested: names of parameters
    * and choices, "progress", "follow", "camera"
@@ -400,7 +403,7 @@ export class State {
     return false;
   }
 
-  /** The state for which a frame is drawn. @returns {import("../engine/engine.mjs").Moment} */
+  /** The state for which a frame is drawn. @returns {Moment} */
   get moment() {
     return {
       recipe: this.recipe,
@@ -414,8 +417,7 @@ export class State {
   }
 
   /** The frames of all views. @param {boolean} rest the figure is at rest: with hover texts, and without lags
-   * between points @param {import("../engine/time_slices.mjs").More} [more] as in `Computed.within`
-   * @returns {import("../painter/painter.mjs").Frame[]} */
+   * between points @param {More} [more] as in `Computed.within` @returns {Frame[]} */
   frame(rest, more) {
     return this.#computed.within(more, () => {
       this.#computed.place(this.#progress, rest ? null : this.#parting.progresses(this.recipe));
@@ -423,8 +425,7 @@ export class State {
     });
   }
 
-  /** For each view, the crowds in the last frame: places where many points coincide.
-   * @returns {import("../engine/crowds.mjs").Crowd[][]} */
+  /** For each view, the crowds in the last frame: places where many points coincide. @returns {Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
   }

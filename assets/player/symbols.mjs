@@ -5,8 +5,8 @@
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
 import { fromTrack, toTrack, track } from "./controls.mjs";
-
-/** @typedef {import("../engine/engine.mjs").Parameter} Parameter */
+/** @import { Parameter } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const SLIDER_WIDTH_PX = 240; // dragging this far takes a parameter from its minimum to its maximum
 // how far from a letter's middle a finger may touch, to the left or right; above or below, twice as far
@@ -32,9 +32,8 @@ export function moved(p, value, by) {
 }
 
 /** Make those letters of the formula draggable that are symbols of parameters. @param {HTMLElement} formula
- * @param {Parameter[]} parameters those whose controls the page shows
- * @param {import("./player.mjs").Player} player @returns {(() => void)[]} for each symbol, a function to call
- * after a change of the player's state */
+ * @param {Parameter[]} parameters those whose controls the page shows @param {Player} player @returns {(() =>
+ * void)[]} for each symbol, a function to call after a change of the player's state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
@@ -74,9 +73,9 @@ function nearest(letters, x, y) {
 
 /** Make all letters with one symbol draggable. To keyboards and screen readers a formula is a single element,
  * so they get an invisible slider over the first of these letters. Returns a function that updates slider and
- * bubble from the player's state. @param {Element[]} letters all of one symbol
- * @param {Parameter[]} parameters the parameters that the symbol changes @param {HTMLElement} bubble shows
- * the values while a letter is dragged @param {import("./player.mjs").Player} player */
+ * bubble from the player's state. @param {Element[]} letters all of one symbol @param {Parameter[]}
+ * parameters the parameters that the symbol changes @param {HTMLElement} bubble shows the values while a
+ * letter is dragged @param {Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);

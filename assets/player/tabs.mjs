@@ -4,8 +4,7 @@
  * them, and no tabs. */
 
 import { h } from "../dom.mjs";
-
-/** @typedef {import("./player.mjs").Player} Player */
+/** @import { Player } from "./player.mjs" */
 
 const NUMBERS_TAB = "numbers";
 

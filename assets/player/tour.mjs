@@ -10,6 +10,7 @@
 
 import { h } from "../dom.mjs";
 import { question, verdict } from "./guess.mjs";
+/** @import { Player } from "./player.mjs" */
 
 /** The elements that end the last stop: a sentence that leads to the next scene, and a link to that scene's
  * tour. Empty if there is no next scene. @param {HTMLElement} part the text of the scene */
@@ -52,8 +53,7 @@ export class Tour {
     ),
   );
 
-  /** @param {HTMLElement} text the text of the scene @param {Stop[]} stops
-   * @param {import("./player.mjs").Player} player */
+  /** @param {HTMLElement} text the text of the scene @param {Stop[]} stops @param {Player} player */
   constructor(text, stops, player) {
     this.#text = text;
     this.#stops = stops;

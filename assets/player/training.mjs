@@ -9,6 +9,8 @@ import { h, whole } from "../dom.mjs";
 import { changes } from "./link.mjs";
 import { poll } from "./poll.mjs";
 import { asked, fileButton, messages, upload } from "./upload.mjs";
+/** @import { Recipe } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 const QUIET_MS = 3000; // milliseconds without an answer, after which the page says so
 const NO_ANSWER_TEXT =
@@ -26,10 +28,9 @@ const duration = (/** @type {number} */ s) =>
  * of the recipe that the worker has sent, by kind and name; seeds: how many networks are trained; seen: the
  * training step of the last picture; stop: whether the reader wants to stop; look: the changed choices for
  * which the worker should make pictures, as a query; asked and looked: the `look` that the server was last
- * asked for, and the one that it has confirmed; quiet: aborted when the polling must end.
- * @type {{ticket: string, shown: import("./player.mjs").Player, choices: Record<string, string>, known:
- *   Map<string, object>, seeds: number, seen: number, stop: boolean, look: string, asked: string, looked:
- *   string, quiet: AbortController} | null}
+ * asked for, and the one that it has confirmed; quiet: aborted when the polling must end. @type {{ticket:
+ * string, shown: Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen:
+ * number, stop: boolean, look: string, asked: string, looked: string, quiet: AbortController} | null}
  */
 let followed = null;
 /** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
@@ -243,8 +244,7 @@ function turn(wanted) {
 }
 
 /** Show the film so far, as a recipe: add the parts that the worker did not send again, and give it to the
- * player, unless the reader has meanwhile made choices for another training.
- * @param {import("../engine/engine.mjs").Recipe} recipe */
+ * player, unless the reader has meanwhile made choices for another training. @param {Recipe} recipe */
 function picture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const other = changed();
@@ -295,8 +295,8 @@ function picked(seeds) {
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** Show the run with these choices, at its last training step. @param {import("./player.mjs").Player} shown
- * the player @param {Record<string, string>} choices */
+/** Show the run with these choices, at its last training step. @param {Player} shown the player
+ * @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
@@ -304,8 +304,7 @@ async function toEnd(shown, choices) {
 }
 
 /** Fill a part of the panel with buttons: download the run that is shown, get a link that contains its
- * network, and open a downloaded run. @param {HTMLElement} part @param {import("./player.mjs").Player} shown
- * the player */
+ * network, and open a downloaded run. @param {HTMLElement} part @param {Player} shown the player */
 function files(part, shown) {
   const { run, seed } = shown.choices;
   const place = shown.root.dataset.run;
