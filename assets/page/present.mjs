@@ -27,11 +27,11 @@ export function goOn(player) {
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");
-  const on = new AbortController();
-  const { signal } = on;
+  const ending = new AbortController();
+  const { signal } = ending;
   if (player.apart || root.classList.contains("presenting")) return;
-  const left = document.activeElement;
-  const home = tour?.card.parentElement;
+  const focusedBefore = document.activeElement;
+  const cardParent = tour?.card.parentElement;
   const dot = laser(root, signal);
   const close = h(
     "button",
@@ -43,19 +43,23 @@ export function present(player, handed = false) {
     // leaving full screen fires `fullscreenchange`, which calls this function again to do the rest; before
     // full screen has ended, the figures would have no room outside of the presentation
     if (document.fullscreenElement === root) return void document.exitFullscreen();
-    on.abort();
+    ending.abort();
     root.classList.remove("presenting", "pointing");
-    for (const each of [dot.element, close]) each.remove();
-    if (tour?.card.parentElement === stage) home?.prepend(tour.card);
-    const back =
-      tour && tour.current >= 0 && !tour.card.contains(left) ? tour.card.querySelector("h2") : left;
-    if (back?.isConnected) /** @type {HTMLElement} */ (back).focus({ preventScroll: true });
+    dot.element.remove();
+    close.remove();
+    if (tour?.card.parentElement === stage) cardParent?.prepend(tour.card);
+    const next =
+      tour && tour.current >= 0 && !tour.card.contains(focusedBefore)
+        ? tour.card.querySelector("h2")
+        : focusedBefore;
+    if (next?.isConnected) /** @type {HTMLElement} */ (next).focus({ preventScroll: true });
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
     if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;
     const act = acts(player, dot, leave)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    const own = [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
-    if (!act || own) return;
+    const pressesButton =
+      [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
+    if (!act || pressesButton) return;
     event.preventDefault();
     event.stopPropagation();
     if (!event.repeat) act();

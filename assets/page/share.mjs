@@ -45,7 +45,7 @@ function embedded(player, said) {
       h("option", { value, selected: value === (player.state.theme || "auto") }, label),
     ),
   );
-  const part = taken("Embed", snippet(player, theme.value), said);
+  const part = copyable("Embed", snippet(player, theme.value), said);
   const field = /** @type {HTMLTextAreaElement} */ (part.querySelector("textarea"));
   theme.onchange = () => {
     field.value = snippet(player, theme.value);
@@ -56,7 +56,7 @@ function embedded(player, said) {
 
 /** A text with a button that copies it; if copying is not allowed, the text is selected.
  * @param {string} label @param {string} text @param {HTMLElement} said */
-function taken(label, text, said) {
+function copyable(label, text, said) {
   const field = h("textarea", {
     readOnly: true,
     rows: text.length > 120 ? 4 : 2,
@@ -102,9 +102,9 @@ export function share(player) {
     "dialog",
     { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
     h("h2", { id: "share-title" }, "Share what is on the screen"),
-    taken("Link", new URL(query || player.path, location.href).href, said),
+    copyable("Link", new URL(query || player.path, location.href).href, said),
     ...(embed ? [embedded(player, said)] : []),
-    teaching(player, taken("Teacher's link", "", said)),
+    teaching(player, copyable("Teacher's link", "", said)),
     h("h3", {}, "Save as"),
     h("div", { className: "files" }, ...files),
     said,

@@ -12,22 +12,22 @@ import { write } from "../player/link.mjs";
  * names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
-  const own = (/** @type {{label: string, name: string}[]} */ all) =>
-    all.map(({ label, name }) => ({ label, names: [name] }));
+  const boxEach = (/** @type {{label: string, name: string}[]} */ controls) =>
+    controls.map(({ label, name }) => ({ label, names: [name] }));
   return [
     { label: "stages, play and tools", names: ["progress"] },
-    ...own(recipe.choices.filter((c) => c.kind !== "result")),
-    ...own(recipe.parameters),
+    ...boxEach(recipe.choices.filter((c) => c.kind !== "result")),
+    ...boxEach(recipe.parameters),
     ...(results.length ? [{ label: "training", names: results }] : []),
   ];
 }
 
 /** The part of the share dialog that makes a teacher's link: check boxes for the controls, a list of tour
- * stops, and the link, updated at each change. @param {Player} player @param {HTMLElement} taken an element
- * that shows the link with a button that copies it @returns {HTMLElement} */
-export function teaching(player, taken) {
-  const field = /** @type {HTMLTextAreaElement} */ (taken.querySelector("textarea"));
-  const all = boxes(player.recipe).map(({ label, names }) => ({
+ * stops, and the link, updated at each change. @param {Player} player @param {HTMLElement} copyable an
+ * element that shows the link with a button that copies it @returns {HTMLElement} */
+export function teaching(player, copyable) {
+  const field = /** @type {HTMLTextAreaElement} */ (copyable.querySelector("textarea"));
+  const checks = boxes(player.recipe).map(({ label, names }) => ({
     names,
     label,
     box: h("input", { type: "checkbox", checked: names.some((name) => player.offers(name)) }),
@@ -43,8 +43,8 @@ export function teaching(player, taken) {
     ),
   );
   const show = () => {
-    const shown = all.filter(({ box }) => box.checked);
-    const controls = shown.length < all.length ? shown.flatMap(({ names }) => names) : null;
+    const checked = checks.filter(({ box }) => box.checked);
+    const controls = checked.length < checks.length ? checked.flatMap(({ names }) => names) : null;
     const query = write({ ...player.state, controls, tour: Number(stop.value) }, player.usual, player.recipe);
     field.value = new URL(query || player.path, location.href).href;
   };
@@ -53,12 +53,12 @@ export function teaching(player, taken) {
     "details",
     { className: "teacher", onchange: show },
     h("summary", {}, "For a class: a link with selected controls"),
-    taken,
+    copyable,
     h(
       "fieldset",
       {},
       h("legend", {}, "Controls to show"),
-      ...all.map(({ box, label }) => h("label", {}, box, h("span", { innerHTML: label }))),
+      ...checks.map(({ box, label }) => h("label", {}, box, h("span", { innerHTML: label }))),
     ),
     h("p", {}, h("label", { htmlFor: "teacher-stop" }, "It opens "), stop),
   );

@@ -13,28 +13,28 @@ import { changes } from "./link.mjs";
 export function controls(player) {
   const { recipe } = player;
   const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
-  const some = (/** @type {boolean} */ folded) => {
-    const fits = (/** @type {{name: string, folded?: boolean}} */ each) =>
-      player.offers(each.name) && Boolean(more && player.folds && each.folded) === folded;
+  const withControls = (/** @type {boolean} */ folded) => {
+    const fits = (/** @type {{name: string, folded?: boolean}} */ control) =>
+      player.offers(control.name) && Boolean(more && player.folds && control.folded) === folded;
     return { ...recipe, choices: recipe.choices.filter(fits), parameters: recipe.parameters.filter(fits) };
   };
-  const put = (
-    /** @type {HTMLElement | null} */ chosen,
-    /** @type {HTMLElement | null} */ moved,
-    /** @type {typeof recipe} */ own,
+  const fill = (
+    /** @type {HTMLElement | null} */ choicesPart,
+    /** @type {HTMLElement | null} */ slidersPart,
+    /** @type {Recipe} */ partOfRecipe,
   ) => {
-    if (chosen) choices(chosen, own, (name, value) => player.choose({ [name]: value }));
-    const show = moved && sliders(moved, own, (name, value) => player.set(name, value));
+    if (choicesPart) choices(choicesPart, partOfRecipe, (name, value) => player.choose({ [name]: value }));
+    const show = slidersPart && sliders(slidersPart, partOfRecipe, (name, value) => player.set(name, value));
     return show ? [() => show(player.params)] : [];
   };
-  const shows = put(player.part("choices"), player.part("parameters"), some(false));
+  const shows = fill(player.part("choices"), player.part("parameters"), withControls(false));
   if (!more) return shows;
-  const own = some(true);
+  const foldedPart = withControls(true);
   const inside = (/** @type {string} */ name) =>
     /** @type {HTMLElement | null} */ (more.querySelector(`.${name}`));
-  const folded = put(inside("choices"), inside("parameters"), own);
+  shows.push(...fill(inside("choices"), inside("parameters"), foldedPart));
   more.hidden = !more.querySelector(".choice, .slider");
-  return [...shows, ...folded, unfolds(more, player, own)];
+  return [...shows, unfolds(more, player, foldedPart)];
 }
 
 /** A function to call when the state has changed: it opens the folded part if another one of its controls

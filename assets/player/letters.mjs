@@ -72,24 +72,23 @@ function text(r, recipe, player) {
     },
     ...letters,
   );
-  /** @type {(Float64Array | Float64Array[])[]} */ let known = [];
+  /** @type {(Float64Array | Float64Array[])[]} */ let lastInputs = [];
   let followed = -1;
-  let shown = /** @type {string | null} */ (null);
+  let lastMarks = /** @type {string | null} */ (null);
   return {
     element: h("div", { className: "letters" }, box, h("span", { className: "key" }, `marked: ${r.label}`)),
     show() {
       const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
-      if (inputs.some((input, i) => input !== known[i])) {
-        known = inputs;
-        const few = marked(r, player.moment);
-        const names = few.join();
-        if (names !== shown) {
-          shown = names;
-          const those = new Set(few);
+      if (inputs.some((input, i) => input !== lastInputs[i])) {
+        lastInputs = inputs;
+        const marks = new Set(marked(r, player.moment));
+        const names = [...marks].join();
+        if (names !== lastMarks) {
+          lastMarks = names;
           letters.forEach((span, i) => {
-            span.classList.toggle("marked", those.has(i));
+            span.classList.toggle("marked", marks.has(i));
             const letter = span.textContent.trim() || "space";
-            span.ariaLabel = those.has(i) ? `${letter}, ${r.label}` : letter;
+            span.ariaLabel = marks.has(i) ? `${letter}, ${r.label}` : letter;
           });
         }
       }
