@@ -27,48 +27,58 @@ export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorde
  * browser cannot record. @param {Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
+/** A canvas of the size of the figure, and a function that copies all panels to it.
+ * @param {Player} player */
+async function copying(player) {
+  const { panels } = player;
+  const { width, height } = player.need("views").getBoundingClientRect();
+  const ratio = devicePixelRatio;
+  const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
+  const canvas = h("canvas", { width: even(width * ratio), height: even(height * ratio) });
+  const context = pen(canvas);
+  const axes = await Promise.all(panels.map((panel) => panel.axes()));
+  const copy = () => {
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    context.fillRect(0, 0, width, height);
+    const from = player.need("views").getBoundingClientRect();
+    panels.forEach((panel, v) => {
+      const { left, top } = panel.gd.getBoundingClientRect();
+      panel.copy(context, left - from.left, top - from.top, axes[v]);
+    });
+  };
+  return { canvas, copy };
+}
+
 /** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
  * starts a loop meanwhile, what was recorded until then is saved; if the player is closed, nothing is.
  * @param {Player} player @param {Format} format */
 export async function film(player, { type, ending }) {
-  const { panels } = player;
-  const around = player.need("views").getBoundingClientRect();
-  const ratio = devicePixelRatio;
-  const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
-  const canvas = h("canvas", { width: even(around.width * ratio), height: even(around.height * ratio) });
-  const context = pen(canvas);
-  const axes = await Promise.all(panels.map((panel) => panel.axes()));
+  const { canvas, copy } = await copying(player);
   const recorder = new MediaRecorder(canvas.captureStream(), {
     mimeType: type,
     videoBitsPerSecond: BITS_PER_SECOND,
   });
   /** @type {Blob[]} */ const parts = [];
-  let seen = () => {};
+  let pictureCame = () => {};
   // Chromium first sends chunks of a single byte, which have no pictures
   recorder.ondataavailable = ({ data }) => {
     parts.push(data);
-    if (data.size > 1) seen();
+    if (data.size > 1) pictureCame();
   };
   /** Wait for the next chunk with pictures, before and after the run: a recorder may take longer to start and
    * to stop than a short run lasts, and would miss it. */
-  const filmed = () =>
+  const nextPicture = () =>
     new Promise((resolve) => {
-      seen = () => resolve(null);
+      pictureCame = () => resolve(null);
       setTimeout(resolve, CHUNK_TIMEOUT_MS);
     });
-  const done = new Promise((resolve) => {
+  const stopped = new Promise((resolve) => {
     recorder.onstop = resolve;
   });
   const draw = () => {
     if (player.closed || recorder.state === "inactive") return;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = getComputedStyle(document.body).backgroundColor;
-    context.fillRect(0, 0, around.width, around.height);
-    panels.forEach((panel, v) => {
-      const { left, top } = panel.gd.getBoundingClientRect();
-      const { left: x, top: y } = player.need("views").getBoundingClientRect();
-      panel.copy(context, left - x, top - y, axes[v]);
-    });
+    copy();
     requestAnimationFrame(draw);
   };
   player.loop = false;
@@ -76,13 +86,13 @@ export async function film(player, { type, ending }) {
   player.notice("Recording the animation …");
   recorder.start(CHUNK_MS);
   draw();
-  await filmed();
-  const whole = () => !player.closed && !player.loop;
-  if (whole()) player.play();
-  while (whole() && (player.playing || player.flight)) await new Promise(requestAnimationFrame);
-  if (whole()) await filmed();
+  await nextPicture();
+  const goesOn = () => !player.closed && !player.loop;
+  if (goesOn()) player.play();
+  while (goesOn() && (player.playing || player.flight)) await new Promise(requestAnimationFrame);
+  if (goesOn()) await nextPicture();
   recorder.stop();
-  await done;
+  await stopped;
   if (player.closed) return;
   const saved = new Blob(parts, { type });
   if (saved.size < MIN_FILM_BYTES)
