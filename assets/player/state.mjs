@@ -5,8 +5,6 @@
  *
  * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the request,
  * `take` or `arrive` when its recipe is loaded. Values that the reader sets in between are kept.
- *
- * @typedef {import("./link.mjs").State} Link
  */
 
 import { clockOf } from "../engine/engine.mjs";
@@ -18,9 +16,10 @@ import { defaults, kept, overlaid, pointCount, read, texts, within, write } from
 import { along, hurry, isOver, nextLeg, stageBeside } from "./motion.mjs";
 import { Parting } from "./parting.mjs";
 /** @import { Crowd } from "../engine/crowds.mjs" */
-/** @import { Moment, Recipe, Stages } from "../engine/engine.mjs" */
+/** @import { Moment, Recipe } from "../engine/engine.mjs" */
 /** @import { More } from "../engine/time_slices.mjs" */
 /** @import { Frame } from "../painter/painter.mjs" */
+/** @import { State as Link } from "./link.mjs" */
 /** @import { Leg } from "./motion.mjs" */
 
 export class State {
