@@ -13,7 +13,7 @@ import { FUNCTIONS, SLOPES } from "./functions.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { value } from "./packed.mjs";
 import { sphereFactor } from "./sphere.mjs";
-/** @import { Params, Stages, Step } from "./engine.mjs" */
+/** @import { Context, Step } from "./engine.mjs" */
 
 /** The numbers f(0), …, f(n − 1); ten times as fast as `Float64Array.from`. @param {number} n
  * @param {(i: number) => number} f */
@@ -64,9 +64,8 @@ const inverse = (a) =>
 
 /** The Jacobian–vector product of a pipeline f: (x, v) ↦ (f(x), J_f(x)·v), for n points. The coordinates of
  * each point are x followed by v; those of its result are f(x) followed by J_f(x)·v. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps of f @param {Params} params @param {Stages} all of earlier clouds
- * @param {number} first the index of the first of these points in its cloud */
-export function derivative(x, n, steps, params, all, first) {
+ * @param {number} n @param {Step[]} steps of f @param {Context} context */
+export function derivative(x, n, steps, context) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>
     dual(
@@ -75,7 +74,7 @@ export function derivative(x, n, steps, params, all, first) {
       (i) => x[2 * d * i + d + j],
     ),
   );
-  const end = run(start, n, steps, params, all, first);
+  const end = run(start, n, steps, context);
   const m = end.length;
   const out = new Float64Array(2 * m * n);
   end.forEach(({ values, tangents }, j) => {
@@ -90,20 +89,19 @@ export function derivative(x, n, steps, params, all, first) {
 /**
  * Apply steps to n points in dual arithmetic.
  * @param {Dual[]} x the coordinates of the points, one `Dual` for each coordinate @param {number} n
- * @param {Step[]} steps @param {Params} params @param {Stages} all @param {number} first @returns {Dual[]}
+ * @param {Step[]} steps @param {Context} context @returns {Dual[]}
  */
-const run = (x, n, steps, params, all, first) =>
-  steps.reduce((now, step) => after(now, n, step, params, all, first), x);
+const run = (x, n, steps, context) => steps.reduce((now, step) => after(now, n, step, context), x);
 
 /**
  * Apply one step to n points in dual arithmetic. Throws for kinds of steps that Python does not allow inside
- * a `Derivative`. @param {Dual[]} x @param {number} n @param {Step} step @param {Params} params @param
- * {Stages} all @param {number} first @returns {Dual[]}
+ * a `Derivative`. @param {Dual[]} x @param {number} n @param {Step} step @param {Context} context @returns
+ * {Dual[]}
  */
-function after(x, n, step, params, all, first) {
+function after(x, n, step, context) {
   switch (step.kind) {
     case "affine": {
-      const [A, b] = numbersOf(step, params, all);
+      const [A, b] = numbersOf(step, context);
       const values = columns(affine(rows(x, n, "values"), n, A, b), n);
       const tangents = columns(affine(rows(x, n, "tangents"), n, A, null), n);
       return values.map((each, j) => ({ values: each, tangents: tangents[j] }));
@@ -113,17 +111,17 @@ function after(x, n, step, params, all, first) {
     case "product":
       return step.groups.map((group) => group.map((j) => x[j]).reduce(times));
     case "softmax":
-      return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+      return softmax(x, n, value(step.temperature, context.params)[0], step.causal, context.first);
     case "branches": {
-      const results = step.pipelines.map((steps) => run(x, n, steps, params, all, first));
+      const results = step.pipelines.map((steps) => run(x, n, steps, context));
       if (step.join === "concat") return results.flat();
       return results.reduce((sum, each) => sum.map((a, j) => plus(a, each[j])));
     }
     case "normalize": {
       const out = [...x];
       for (const group of step.groups ?? [x.map((_, j) => j)]) {
-        const [radius] = value(step.radius, params);
-        const [eps] = value(step.eps, params);
+        const [radius] = value(step.radius, context.params);
+        const [eps] = value(step.eps, context.params);
         const { factor, slope } = sphereFactor(group.length, radius, eps, step.convention);
         const scale = lifted(group.map((j) => times(x[j], x[j])).reduce(plus), factor, slope);
         for (const j of group) out[j] = times(x[j], scale);

@@ -35,6 +35,9 @@
  * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
  *   chosen: Record<string, string | number>, text: Text | null}} Recipe
  * @typedef {Record<string, number>} Params
+ * @typedef {{params: Params, all: Stages, first: number}} Context what steps read besides their points. all:
+ *   the stages of the clouds that come earlier in the recipe; first: the index, in its cloud, of the first of
+ *   the points
  * @typedef {(part: number) => number} Own the progress of one point, given its place in the cloud's order,
  *   from 0 (the first point) to 1 (the last)
  * @typedef {Record<string, Float64Array>} Progresses for some clouds, the progress of each point
@@ -88,14 +91,14 @@ function rests(step) {
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
-  const first = point?.index ?? 0;
+  const context = { params, all, first: point?.index ?? 0 };
   /** @type {Float64Array} */ let x = scratch(start.length);
   x.set(start);
-  for (const step of cloud.place) x = apply(x, n, step, params, all, first);
+  for (const step of cloud.place) x = apply(x, n, step, context);
   const out = [copied(x, old[0])];
   for (const step of cloud.steps) {
     const last = out[out.length - 1];
-    out.push(rests(step) ? last : stage(last, n, step, params, all, first, old[out.length]));
+    out.push(rests(step) ? last : stage(last, n, step, context, old[out.length]));
   }
   return out;
 }
@@ -115,14 +118,13 @@ function copied(x, old) {
   return out;
 }
 
-/** Apply a step to x; the result is in an array that no later step overwrites. @param {Float64Array} x
- * @param {number} n
- * @param {Step} step @param {Params} params @param {Stages} all @param {number} first as in `softmax`
- * @param {Float64Array} [old] an array whose memory is reused @returns {Float64Array} */
-function stage(x, n, step, params, all, first, old) {
-  if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, params, all, first);
-  if (step.kind !== "affine") return copied(apply(x, n, step, params, all, first), old);
-  const [A, b] = numbersOf(step, params, all);
+/** Apply a step to x; the result is in an array that no later step overwrites. @param {Float64Array} x @param
+ * {number} n @param {Step} step @param {Context} context @param {Float64Array} [old] an array whose memory is
+ * reused @returns {Float64Array} */
+function stage(x, n, step, context, old) {
+  if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, context);
+  if (step.kind !== "affine") return copied(apply(x, n, step, context), old);
+  const [A, b] = numbersOf(step, context);
   const m = A.length / (x.length / n || 1);
   return affine(x, n, A, b, { at: fresh(n * m, old), from: 0, stride: m });
 }

@@ -6,7 +6,7 @@
 
 import { value } from "./packed.mjs";
 import { differences, scratch } from "./scratch.mjs";
-/** @import { Of, Params, Stages, Step } from "./engine.mjs" */
+/** @import { Context, Of, Stages, Step } from "./engine.mjs" */
 
 /** Whether each row of A sums to 0, up to rounding, as the rows of a centring matrix do.
  * @param {Readonly<Float64Array>} A @param {number} d the number of columns */
@@ -229,9 +229,9 @@ function matrix({ of, stage, transposed, shape }, all) {
 }
 
 /** The arrays A and b of an affine step at these parameters; b is null if the step has none.
- * @param {Extract<Step, {kind: "affine"}>} step @param {Params} params
- * @param {Stages} all @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
-export const numbersOf = ({ A, b }, params, all) => [
+ * @param {Extract<Step, {kind: "affine"}>} step @param {Pick<Context, "params" | "all">} context
+ * @returns {[Readonly<Float64Array>, Readonly<Float64Array> | null]} */
+export const numbersOf = ({ A, b }, { params, all }) => [
   "of" in A ? matrix(A, all) : value(A, params),
   b && value(b, params),
 ];

@@ -3,9 +3,8 @@
  * Apply pipeline steps to the points of a cloud: one function for each kind of step. (derivative.mjs has the
  * same steps in dual arithmetic.)
  *
- * In all functions x holds n points one after the other, x.length / n coordinates each; `all` has the stages
- * of the clouds that come earlier in the recipe; `first` is the index of x's first point in its cloud; and
- * `depth` is the nesting depth of branches, which chooses their scratch arrays.
+ * In all functions x holds n points one after the other, x.length / n coordinates each; and `depth` is the
+ * nesting depth of branches, which chooses their scratch arrays.
  */
 
 import { derivative } from "./derivative.mjs";
@@ -15,7 +14,7 @@ import { affine, numbersOf } from "./matrices.mjs";
 import { movers, value } from "./packed.mjs";
 import { desk, desks, differences, onDesk, scratch } from "./scratch.mjs";
 import { sphereFactor } from "./sphere.mjs";
-/** @import { Params, Stages, Step } from "./engine.mjs" */
+/** @import { Context, Step } from "./engine.mjs" */
 
 /** Normalise each point, in place: v ↦ R·v / r(v), where r(v) is the length of v with ε added as the
  * convention says (sphere.mjs). With groups of coordinate indices, each group is normalised by itself. The
@@ -168,11 +167,11 @@ function widthsOf(pipelines, d) {
 
 /** Apply several pipelines to the same points, and add their results (join "sum") or put the coordinates of
  * the results side by side ("concat"). @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
- * @param {string} join @param {Params} params @param {Stages} all @param {number} first @param {number} depth
+ * @param {string} join @param {Context} context @param {number} depth
  */
-function branches(x, n, pipelines, join, params, all, first, depth) {
+function branches(x, n, pipelines, join, context, depth) {
   const [only, ...others] = pipelines;
-  if (!others.length && only.length) return branch(x, n, only, only.length, params, all, first, depth);
+  if (!others.length && only.length) return branch(x, n, only, only.length, context, depth);
   const d = x.length / n || 1;
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
@@ -186,17 +185,8 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
     const steps = pipelines[k];
     const last = steps.at(-1);
     const straight = (!k || concat) && last?.kind === "affine" ? last : null;
-    const y = branch(
-      start,
-      n,
-      steps,
-      straight ? steps.length - 1 : steps.length,
-      params,
-      all,
-      first,
-      depth + 1,
-    );
-    if (straight) affine(y, n, ...numbersOf(straight, params, all), { at: out, from, stride: m });
+    const y = branch(start, n, steps, straight ? steps.length - 1 : steps.length, context, depth + 1);
+    if (straight) affine(y, n, ...numbersOf(straight, context), { at: out, from, stride: m });
     else if (!k || concat) into(out, from, m, y, widths[k]);
     else for (let i = 0; i < y.length; i++) out[i] += y[i];
     if (concat) from += widths[k];
@@ -205,15 +195,15 @@ function branches(x, n, pipelines, join, params, all, first, depth) {
 }
 
 /** Apply the first `count` steps of a branch to x, which itself stays unchanged. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps @param {number} count @param {Params} params @param {Stages} all
- * @param {number} first @param {number} depth */
-function branch(x, n, steps, count, params, all, first, depth) {
+ * @param {number} n @param {Step[]} steps @param {number} count @param {Context} context @param {number}
+ * depth */
+function branch(x, n, steps, count, context, depth) {
   let y = x;
   if (count && IN_PLACE_STEPS.has(steps[0].kind)) {
     y = scratch(x.length, x);
     y.set(x);
   }
-  for (let s = 0; s < count; s++) y = apply(y, n, steps[s], params, all, first, depth);
+  for (let s = 0; s < count; s++) y = apply(y, n, steps[s], context, depth);
   return y;
 }
 
@@ -221,14 +211,13 @@ function branch(x, n, steps, count, params, all, first, depth) {
  * point k's own inputs. Point 0 begins with its first `step.state` coordinates. After `step.count` iterations
  * the state no longer changes. If this count is not a whole number, its fractional part is the share of the
  * last iteration's change that is made. @param {Float64Array} x @param {number} n
- * @param {Extract<Step, {kind: "orbit"}>} step @param {Params} params @param {Stages} all
- * @param {number} first @param {number} depth */
-function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
+ * @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth */
+function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
   const out = new Float64Array(n * state);
   const pair = new Float64Array(d);
-  const rounds = value(count, params)[0];
+  const rounds = value(count, context.params)[0];
   out.set(inputs.subarray(0, state));
   for (let k = 1; k < n; k++) {
     const now = out.subarray((k - 1) * state, k * state);
@@ -238,7 +227,7 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
     pair.set(now);
     pair.set(inputs.subarray(k * d + state, (k + 1) * d), state);
     /** @type {Float64Array} */ let y = pair;
-    for (const each of pipeline) y = apply(y, 1, each, params, all, first, depth);
+    for (const each of pipeline) y = apply(y, 1, each, context, depth);
     for (let j = 0; j < state; j++) out[k * state + j] += part * (y[j] - now[j]);
   }
   return out;
@@ -246,17 +235,16 @@ function orbit(x, n, { pipeline, state, count }, params, all, first, depth) {
 
 /** Solve the differential equation dx/dt = velocity(x) for all points up to the time `step.until`.
  * @param {Float64Array} x @param {number} n
- * @param {Extract<Step, {kind: "flow"}>} step @param {Params} params @param {Stages} all
- * @param {number} first @param {number} depth */
-function flowing(x, n, step, params, all, first, depth) {
+ * @param {Extract<Step, {kind: "flow"}>} step @param {Context} context @param {number} depth */
+function flowing(x, n, step, context, depth) {
   const inner = every(step.velocity);
   const inputs = [
-    ...parametersOf(inner).map((name) => params[name]),
-    ...sourcesOf(inner).map((name) => all[name]),
+    ...parametersOf(inner).map((name) => context.params[name]),
+    ...sourcesOf(inner).map((name) => context.all[name]),
   ];
-  return flow(x, n, step, params, inputs, (at) => {
+  return flow(x, n, step, context.params, inputs, (at) => {
     /** @type {Float64Array} */ let y = Float64Array.from(at);
-    for (const each of step.velocity) y = apply(y, n, each, params, all, first, depth);
+    for (const each of step.velocity) y = apply(y, n, each, context, depth);
     return Float64Array.from(y);
   });
 }
@@ -307,42 +295,41 @@ function into(out, from, m, y, length) {
 export const IN_PLACE_STEPS = new Set(["pointwise", "softmax", "normalize"]);
 
 /** Apply a step to n points. The result is x itself, overwritten, for IN_PLACE_STEPS; otherwise another
- * array, usually a scratch array that later steps overwrite. @param {Float64Array} x @param {number} n @param
- * {Step} step @param {Params} params @param {Stages} all of the clouds that the step may read @param {number}
- * first the index of the first of these points in its cloud @param {number} [depth] the nesting depth of
- * branches @returns {Float64Array} */
-export function apply(x, n, step, params, all, first, depth = 0) {
+ * array, usually a scratch array that later steps overwrite. @param {Float64Array} x @param {number} n
+ * @param {Step} step @param {Context} context @param {number} [depth] @returns {Float64Array} */
+export function apply(x, n, step, context, depth = 0) {
   switch (step.kind) {
     case "affine":
-      return affine(x, n, ...numbersOf(step, params, all));
+      return affine(x, n, ...numbersOf(step, context));
     case "pointwise":
       return pointwise(x, step.function);
     case "product":
       return product(x, n, step.groups);
     case "softmax":
-      return softmax(x, n, value(step.temperature, params)[0], step.causal, first);
+      return softmax(x, n, value(step.temperature, context.params)[0], step.causal, context.first);
     case "placed": {
       const m = step.names[0].length;
       const out = scratch(n * m, x);
-      for (let i = 0; i < n * m; i++) out[i] = params[step.names[first + Math.floor(i / m)][i % m]];
+      for (let i = 0; i < n * m; i++)
+        out[i] = context.params[step.names[context.first + Math.floor(i / m)][i % m]];
       return out;
     }
     case "attention":
       return attention(x, n, step.keys, step.causal);
     case "orbit":
-      return orbit(x, n, step, params, all, first, depth + 1);
+      return orbit(x, n, step, context, depth + 1);
     case "flow":
-      return flowing(x, n, step, params, all, first, depth + 1);
+      return flowing(x, n, step, context, depth + 1);
     case "derivative":
-      return derivative(x, n, step.pipeline, params, all, first);
+      return derivative(x, n, step.pipeline, context);
     case "branches":
-      return branches(x, n, step.pipelines, step.join, params, all, first, depth);
+      return branches(x, n, step.pipelines, step.join, context, depth);
     default:
       return normalize(
         x,
         n,
-        value(step.radius, params)[0],
-        value(step.eps, params)[0],
+        value(step.radius, context.params)[0],
+        value(step.eps, context.params)[0],
         step.groups,
         step.convention,
       );
