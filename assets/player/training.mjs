@@ -34,10 +34,10 @@ const duration = (/** @type {number} */ s) =>
  */
 let followed = null;
 /** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
- * number, string]} Said */
-/** @type {Said} */ let said = ["idle", 0, ""];
-// `said` is the last news; the panel shows `shownNews`, which may be a message about a missing answer instead
-let shownNews = said;
+ * number, string]} News */
+/** @type {News} */ let lastNews = ["idle", 0, ""];
+// what the panel shows: the last news, or a message about a missing answer
+let shownNews = lastNews;
 let silence = 0; // a timer
 
 const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
@@ -51,7 +51,7 @@ function ask() {
   const { slug, choices } = player();
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
   const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
-  watch(TRY_AGAIN_TEXT);
+  expectAnswer(TRY_AGAIN_TEXT);
   return {
     slug,
     choices: Object.fromEntries(texts),
@@ -71,14 +71,14 @@ function show({ wrong, refused, ticket }) {
     /** @type {HTMLElement} */
     (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
   }
-  if (ticket) return begun(ticket);
-  if (refused && !followed) return (shownNews = said = ["idle", 0, refused]);
+  if (ticket) return begin(ticket);
+  if (refused && !followed) return (shownNews = lastNews = ["idle", 0, refused]);
   return [no_update, no_update, no_update];
 }
 
 /** Start to follow the training with this ticket, instead of another one: poll the server for its news.
  * @param {string} ticket */
-function begun(ticket) {
+function begin(ticket) {
   forget();
   const shown = player();
   const quiet = new AbortController();
@@ -105,9 +105,9 @@ function begun(ticket) {
     },
     { signal: quiet.signal },
   );
-  watch(NO_ANSWER_TEXT);
-  poll(place(), question, heard, { signal: quiet.signal, sleep });
-  return (shownNews = said = ["running", 0, "Starting …"]);
+  expectAnswer(NO_ANSWER_TEXT);
+  poll(place(), question, handle, { signal: quiet.signal, sleep });
+  return (shownNews = lastNews = ["running", 0, "Starting …"]);
 }
 
 /** Stop following the training; it goes on at the server. */
@@ -149,13 +149,13 @@ const sleep = (ms) =>
   });
 
 /** Show this message if no answer has come after QUIET_MS. @param {string} words */
-function watch(words) {
+function expectAnswer(words) {
   clearTimeout(silence);
-  silence = window.setTimeout(() => tell([said[0], said[1], words]), QUIET_MS);
+  silence = window.setTimeout(() => showNews([lastNews[0], lastNews[1], words]), QUIET_MS);
 }
 
-/** Show state, progress bar and message in the training panel, if they have changed. @param {Said} news */
-function tell(news) {
+/** Show state, progress bar and message in the training panel, if they have changed. @param {News} news */
+function showNews(news) {
   if (String(news) === String(shownNews)) return;
   const [state, bar, words] = (shownNews = news);
   const { set_props } = shared.dash_clientside;
@@ -175,22 +175,22 @@ function question() {
 
 /** Handle an answer to a poll. @param {any} answer null if the server had no news @returns {boolean} whether
  * to continue polling */
-function heard(answer) {
+function handle(answer) {
   if (!followed) return false;
-  watch(NO_ANSWER_TEXT);
+  expectAnswer(NO_ANSWER_TEXT);
   followed.looked = followed.asked;
-  if (answer?.end) said = over(answer.end);
-  else if (answer) said = under(answer);
-  tell(said);
+  if (answer?.end) lastNews = finish(answer.end);
+  else if (answer) lastNews = update(answer);
+  showNews(lastNews);
   return Boolean(followed);
 }
 
 /** Show the picture in the news of a running training; returns the panel's new state, bar and message.
- * @param {any} news @returns {Said} */
-function under(news) {
-  if (!followed) return said;
+ * @param {any} news @returns {News} */
+function update(news) {
+  if (!followed) return lastNews;
   if (news.away)
-    return ["running", said[1], "The queue does not answer at the moment. A running training goes on."];
+    return ["running", lastNews[1], "The queue does not answer at the moment. A running training goes on."];
   if (news.worker === false) return ["running", 0, NO_WORKER_TEXT];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} ahead of you` : "Starting …"];
   followed.seeds = news.seeds;
@@ -200,7 +200,7 @@ function under(news) {
     followed.choices.seed = "0";
     turn({ seed: "0" });
   }
-  picture(news.recipe);
+  showPicture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
   return [
     "running",
@@ -212,7 +212,7 @@ function under(news) {
 
 /** Whether a choice affects only what is shown of a training, such as the seed, and not what is trained.
  * @param {string} name */
-function free(name) {
+function affectsOnlyPictures(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
 }
@@ -225,7 +225,7 @@ function changed() {
 
 /** Ask the worker, with the next poll, to make its pictures for these changed choices.
  * @param {Record<string, string>} choices */
-function look(choices) {
+function askForPictures(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
@@ -233,19 +233,19 @@ function look(choices) {
  * from the next picture on. Returns false, and does nothing, if there are others among them, or if no
  * training runs. @param {Record<string, string>} wanted @returns {boolean} */
 function turn(wanted) {
-  if (!followed || !Object.keys(wanted).every(free)) return false;
+  if (!followed || !Object.keys(wanted).every(affectsOnlyPictures)) return false;
   const { shown, seeds } = followed;
   const beyond = Number(wanted.seed) >= seeds;
   shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds} seeds, numbered from 0` : "");
   if (beyond) return true;
   shown.setChosen(wanted);
-  look(changed());
+  askForPictures(changed());
   return true;
 }
 
 /** Show the film so far, as a recipe: add the parts that the worker did not send again, and give it to the
  * player, unless the reader has meanwhile made choices for another training. @param {Recipe} recipe */
-function picture(recipe) {
+function showPicture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const other = changed();
   const parts = /** @type {Record<string, {name: string}[]>} */ (/** @type {unknown} */ (recipe));
@@ -257,8 +257,8 @@ function picture(recipe) {
       return full;
     });
   }
-  if (!recipe.clock || !Object.keys(other).every(free)) return;
-  look(other);
+  if (!recipe.clock || !Object.keys(other).every(affectsOnlyPictures)) return;
+  askForPictures(other);
   shown.showTraining(recipe);
 }
 
@@ -269,11 +269,11 @@ const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
 });
 
 /** Stop following a training that has ended, and show its run if it has one; returns the panel's new state,
- * bar and message. @param {any} end @returns {Said} */
-function over(end) {
-  if (!followed) return said;
+ * bar and message. @param {any} end @returns {News} */
+function finish(end) {
+  if (!followed) return lastNews;
   const { choices, shown } = followed;
-  const own = picked(end.seeds);
+  const own = keptChoices(end.seeds);
   forget();
   if (end.state !== "done")
     return ["idle", 0, OUTCOME_TEXTS[end.state] ?? `The training failed: ${end.words}`];
@@ -290,8 +290,10 @@ function over(end) {
 
 /** The choices changed during the training that affect only what is shown; the seed is left out if the
  * finished training, of `seeds` networks, does not have it. @param {number} seeds */
-function picked(seeds) {
-  const { seed, ...rest } = Object.fromEntries(Object.entries(changed()).filter(([name]) => free(name)));
+function keptChoices(seeds) {
+  const { seed, ...rest } = Object.fromEntries(
+    Object.entries(changed()).filter(([name]) => affectsOnlyPictures(name)),
+  );
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
