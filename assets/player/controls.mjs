@@ -42,7 +42,32 @@ export function slider(p, set) {
     ondblclick: () => set(p.value),
     title: "Double-click to reset",
   });
-  const entry = h("input", {
+  range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
+  const entry = numberEntry(p, id, set);
+  let shown = NaN; // nothing shown yet
+  return {
+    element: h(
+      "div",
+      { className: "slider" },
+      h("label", { htmlFor: id, title: p.about, innerHTML: p.label }),
+      range,
+      ...entry.elements,
+    ),
+    show(value) {
+      if (value === shown) return;
+      shown = value;
+      range.value = String(toTrack(p, value));
+      range.setAttribute("aria-valuetext", readable(value));
+      entry.show(value);
+    },
+  };
+}
+
+/** The field beside a slider in which a value can be typed, with the hint that appears if the typed value is
+ * not allowed. @param {Parameter} p @param {string} id of the slider @param {(value: number) => void} set
+ * @returns {{elements: HTMLElement[], show: (value: number) => void}} */
+function numberEntry(p, id, set) {
+  const field = h("input", {
     type: "text",
     id: `${id}-value`,
     inputMode: "decimal",
@@ -52,46 +77,34 @@ export function slider(p, set) {
     value: readable(p.value),
   });
   const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
-  range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
-  let shown = NaN; // nothing shown yet
+  let shown = p.value;
   const judge = (/** @type {boolean} */ fine) => {
-    entry.setAttribute("aria-invalid", String(!fine));
+    field.setAttribute("aria-invalid", String(!fine));
     hint.textContent = fine
       ? ""
       : `a number from ${readable(p.min)} to ${readable(p.max)}${p.scale === "log" ? ", or 0" : ""}`;
   };
-  const forget = () => {
+  const restore = () => {
     judge(true);
-    entry.value = readable(shown);
+    field.value = readable(shown);
   };
-  entry.addEventListener("change", () => {
-    const x = entry.value.trim() === "" ? NaN : Number(entry.value.replace(",", ".").replace("−", "-"));
+  field.addEventListener("change", () => {
+    const x = field.value.trim() === "" ? NaN : Number(field.value.replace(",", ".").replace("−", "-"));
     const fine = within(p, x);
     judge(fine);
     if (fine) set(x);
   });
-  entry.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") forget();
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") restore();
   });
-  entry.addEventListener("blur", () => {
-    if (!hint.textContent) forget();
+  field.addEventListener("blur", () => {
+    if (!hint.textContent) restore();
   });
-  const element = h(
-    "div",
-    { className: "slider" },
-    h("label", { htmlFor: id, title: p.about, innerHTML: p.label }),
-    range,
-    entry,
-    hint,
-  );
   return {
-    element,
+    elements: [field, hint],
     show(value) {
-      if (value === shown) return;
       shown = value;
-      range.value = String(toTrack(p, value));
-      range.setAttribute("aria-valuetext", readable(value));
-      if (!entry.matches(":focus") || hint.textContent) forget();
+      if (!field.matches(":focus") || hint.textContent) restore();
     },
   };
 }
