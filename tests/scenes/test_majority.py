@@ -506,7 +506,7 @@ CLAIMS = {
     "The trainings stored here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
     "leads by at least 6 tokens": our_setup,
     "Their mean angle to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,
-    "It is the highest of the four, far above LayerNorm's.": the_other_norm,
+    "This loss is the highest of the four, far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
     "the lines beside are ragged": ragged,
 }

@@ -237,7 +237,7 @@ def out_of_the_panels():
 CLAIMS = {
     "Lengths above 5 leave the upper panel at its top.": out_of_the_panels,
     "prefers one direction of $w$. An arrow shows this direction: the stronger the pull, the longer the arrow. Without a pull there is no arrow.": as_long_as_it_is_strong,
-    "Without decay there is none.": out_of_the_panels,
+    "Without decay there is no dashed line.": out_of_the_panels,
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,
     "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,
     "From $L(cw) = L(w)$ for all $c > 0$ it follows that moving along $w$ changes nothing, so the gradient has no part there. It also follows that twice the length means half the gradient": orthogonal,
