@@ -272,9 +272,9 @@ export interface TrailMark extends MarkFields {
 export interface WayMark extends MarkFields {
   size: number;
   dash: string;
+  only: number[] | "followed" | Highest | null;
   parameter: string;
   stops: Packed;
-  only: number[] | "followed" | Highest | null;
   whole: boolean;
   mark: "Way";
   draws: "line";
@@ -367,9 +367,9 @@ export interface LabelsMark extends MarkFields {
 export interface HistogramMark extends MarkFields {
   size: number;
   dash: string;
+  only: number[] | "followed" | Highest | null;
   span: [number, number];
   bins: number;
-  only: number[] | "followed" | Highest | null;
   mark: "Histogram";
   draws: "line";
   color: null;

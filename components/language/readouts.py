@@ -157,63 +157,59 @@ class Fate(Readout):
 
 
 @dataclass(frozen=True)
-class Zeros(CloudReadout):
-    """How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8"."""
+class StageReadout(CloudReadout):
+    """The base class of readouts about the points of a cloud at a stage."""
 
     stage: int
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.stage(self.stage, cloud)
+        scope.stage(self.stage, scope.cloud(self.cloud))
 
 
 @dataclass(frozen=True)
-class Patterns(CloudReadout):
+class Zeros(StageReadout):
+    """How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8"."""
+
+
+@dataclass(frozen=True)
+class Patterns(StageReadout):
     """The number of sign patterns of a cloud's points at a stage (0 counts as −), and the entropy of their
     shares in bits.
     """
 
-    stage: int
+
+@dataclass(frozen=True)
+class GatesReadout(CloudReadout):
+    """The base class of readouts about the gates of a layer max(Wx + b, 0). before, basis: as in `Gated`."""
+
+    before: int
+    basis: Array
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.stage(self.stage, cloud)
+        scope.gates(self.before, self.basis, scope.cloud(self.cloud))
 
 
 @dataclass(frozen=True)
-class Ranks(CloudReadout):
+class Ranks(GatesReadout):
     """For each rank r: the share of a cloud's points in linear pieces of rank r of a layer max(Wx + b, 0).
 
-    The rank of a piece is that of the weights of the neurons that are active in it. before, basis: as in
-    `Gated`.
+    The rank of a piece is that of the weights of the neurons that are active in it.
     """
-
-    before: int
-    basis: Array
-
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.gates(self.before, self.basis, cloud)
 
 
 @dataclass(frozen=True)
-class Pieces(CloudReadout):
+class Pieces(GatesReadout):
     """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of a radius around the origin.
 
-    It does not depend on the points that are shown. before, basis: as in `Gated`, with n = 2.
+    It takes n = 2 (see `Gated`), and does not depend on the points that are shown.
     """
 
-    before: int
-    basis: Array
     radius: float
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.gates(self.before, self.basis, cloud)
         if len(self.basis) != 2 or not self.radius > 0:
             wrong = f"a space of {len(self.basis)} dimensions, a radius of {self.radius}"
             scope.refuse(wrong, "a circle has 2 dimensions and a radius above 0")

@@ -18,7 +18,28 @@ ROUNDING = 1e-9  # added to 1/low, which rounding errors may leave just below a 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Average(Stroke):
+class AboutKeys(Mark):
+    """The base class of marks that treat the points of their cloud as keys."""
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        scope.keys(scope.cloud(self.cloud))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AboutQuery(AboutKeys):
+    """The base class of marks about a query: a row, or None for the best query of the followed point."""
+
+    query: Row | None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        if self.query:
+            scope.row(self.query, scope.cloud(self.cloud))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Average(AboutKeys, Stroke):
     """Lines from the followed point, if no query can select it as a key, to the points that average to it.
 
     Of all weights with this average, the most even ones are used. Lines lead only to points with weights p in
@@ -37,14 +58,9 @@ class Average(Stroke):
         lines[: len(drawn), 1] = shown[drawn]
         return lines.reshape(-1, len(self.rows))
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.keys(cloud)
-
 
 @dataclass(frozen=True, kw_only=True)
-class BestQuery(Stroke):
+class BestQuery(AboutKeys, Stroke):
     """An arrow from the origin: the query that gives the followed point its largest weight, cut to length
     `reach`.
 
@@ -63,21 +79,15 @@ class BestQuery(Stroke):
         ends = project(self.rows, np.stack([0 * query, query]), params=at.params)
         return with_heads(ends, self.arrow) if self.arrow else ends
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.keys(cloud)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Support(Stroke):
+class Support(AboutQuery, Stroke):
     """The supporting line of a query: all places with the score of the highest key. No key lies beyond it.
 
     In 3D it is the rim of a disc in the supporting plane.
     query: a row; without it, a query that selects the followed point, if there is one.
     """
 
-    query: Row | None
     radius: float
     corners: int = 48
     in_frame = "never"
@@ -85,16 +95,11 @@ class Support(Stroke):
     def points(self, at: Moment) -> Array:
         return supporting(self, at)[1:]
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        check_query(self, scope)
-
 
 @dataclass(frozen=True, kw_only=True)
-class SupportDisc(Mark):
+class SupportDisc(AboutQuery):
     """The disc of the supporting plane in 3D, whose rim is a `Support`."""
 
-    query: Row | None
     radius: float
     corners: int = 48
     draws = "mesh"
@@ -107,19 +112,14 @@ class SupportDisc(Mark):
     def triangles(self) -> Array:
         return fan(self.corners)
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        check_query(self, scope)
-
 
 @dataclass(frozen=True, kw_only=True)
-class WeightCurve(Stroke):
+class WeightCurve(AboutQuery, Stroke):
     """The softmax weight of the followed point as a function of the length of a query, over `span`.
 
     The query has the direction of a row; without one, that of the best query of the point.
     """
 
-    query: Row | None
     span: tuple[float, float]
     corners: int = 96
     row_count = 0
@@ -129,13 +129,9 @@ class WeightCurve(Stroke):
         query = self.query.vector(at.params) if self.query else at.certificate(self.cloud).query
         return weights_along(self.cloud, query, np.linspace(*self.span, self.corners), at)
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        check_query(self, scope)
-
 
 @dataclass(frozen=True, kw_only=True)
-class WeightLimit(Stroke):
+class WeightLimit(AboutKeys, Stroke):
     """A line over `span`: the largest attention weight that any query can give the followed point."""
 
     span: tuple[float, float]
@@ -145,14 +141,9 @@ class WeightLimit(Stroke):
     def points(self, at: Moment) -> Array:
         return np.column_stack([self.span, 2 * [at.certificate(self.cloud).largest]])
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.keys(cloud)
-
 
 @dataclass(frozen=True, kw_only=True)
-class WeightNow(Mark):
+class WeightNow(AboutQuery):
     """The point of a `WeightCurve` for the current length of the query: the followed point's weight now."""
 
     query: Row
@@ -168,18 +159,7 @@ class WeightNow(Mark):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
         scope.known("glyph", self.glyph, GLYPHS)
-        scope.row(self.query, cloud)
-        scope.keys(cloud)
-
-
-def check_query(mark: Support | SupportDisc | WeightCurve, scope: Scope) -> None:
-    """Refuse a query that is not a row of the mark's cloud, and a cloud with no or too many keys."""
-    cloud = scope.cloud(mark.cloud)
-    if mark.query:
-        scope.row(mark.query, cloud)
-    scope.keys(cloud)
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from components.language.cloud import Array, Cloud, Measure, Moment, Row
 from components.language.marks.hands import Hand
+from components.language.marks.selections import Only, check_only, choosing_rows, fixed_indices
 from components.language.scope import Scope
 from components.theme import ROLES, SCALES
 
@@ -174,6 +175,23 @@ class Clickable(Mark):
         super().check(scope)
         if self.hand:
             self.hand.check(scope.cloud(self.cloud), scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selecting(Mark):
+    """A mark that can show only some points of its cloud."""
+
+    only: Only = None
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        check_only(self.only, scope.cloud(self.cloud), scope)
+
+    def fixed_indices(self, at: Moment) -> Array | None:
+        return fixed_indices(self.only, self.cloud, at)
+
+    def choosing_rows(self) -> tuple[Row, ...]:
+        return choosing_rows(self.only)
 
 
 def color_of(mark: Mark) -> Color | None:

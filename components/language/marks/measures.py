@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from components.language.cloud import Array, Cloud, Moment
-from components.language.marks.mark import Color, Colored, Stroke
-from components.language.marks.selections import One, check_only, indices
+from components.language.marks.mark import Color, Colored, Selecting, Stroke
+from components.language.marks.selections import One, indices
 from components.language.scope import Scope
 from geometry.distributions import best_threshold, histogram
 
 
 @dataclass(frozen=True, kw_only=True)
-class Histogram(Stroke):
+class Histogram(Selecting, Stroke):
     """The histogram of one display coordinate: `bins` of equal width over `span`; heights are counts."""
 
     span: tuple[float, float]
@@ -29,14 +29,9 @@ class Histogram(Stroke):
         values = at.shown(self.cloud, self.rows)[:, 0]
         return histogram(values[indices(self.only, self.cloud, at)], self.span, self.bins)
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_only(self.only, cloud, scope)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Profile(Stroke):
+class Profile(Selecting, Stroke):
     """A line for each point: its coordinates, plotted over their indices 1, 2, …; takes no rows."""
 
     only: One = None
@@ -48,11 +43,6 @@ class Profile(Stroke):
         numbers = np.broadcast_to(np.arange(1.0, values.shape[1] + 1), values.shape)
         lines = np.stack([numbers, values], axis=-1)
         return np.pad(lines, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2)
-
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_only(self.only, cloud, scope)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +59,7 @@ class Threshold(Stroke):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.length("classes", self.classes, len(cloud.points))
+        scope.length("classes", self.classes, len(scope.cloud(self.cloud).points))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +80,7 @@ class Field(Colored):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_grid(self.columns, cloud, scope)
+        check_grid(self.columns, scope.cloud(self.cloud), scope)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +94,7 @@ class Cells(Colored):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_grid(self.columns, cloud, scope)
+        check_grid(self.columns, scope.cloud(self.cloud), scope)
 
 
 def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:

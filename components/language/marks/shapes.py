@@ -7,18 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.language.cloud import Array, Cloud, Moment, Row, project
+from components.language.cloud import Array, Cloud, Moment, project
 from components.language.marks.hands import Choose
-from components.language.marks.mark import GLYPHS, Clickable, Colored, Mark, Stroke
-from components.language.marks.selections import (
-    One,
-    Only,
-    check_only,
-    choosing_rows,
-    chosen,
-    fixed_indices,
-    indices,
-)
+from components.language.marks.mark import GLYPHS, Clickable, Colored, Mark, Selecting, Stroke
+from components.language.marks.selections import One, chosen, indices
 from components.language.scope import Scope
 from geometry import hull
 from geometry.arrows import with_heads
@@ -31,10 +23,9 @@ ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Points(Colored, Clickable):
+class Points(Selecting, Colored, Clickable):
     """Points of the cloud as glyphs."""
 
-    only: Only = None
     size: float = 4.0
     glyph: str = "circle"
     draws = "points"
@@ -50,15 +41,7 @@ class Points(Colored, Clickable):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
         scope.known("glyph", self.glyph, GLYPHS)
-        check_only(self.only, cloud, scope)
-
-    def fixed_indices(self, at: Moment) -> Array | None:
-        return fixed_indices(self.only, self.cloud, at)
-
-    def choosing_rows(self) -> tuple[Row, ...]:
-        return choosing_rows(self.only)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,9 +66,8 @@ class Line(Clickable, Stroke):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
         if self.order is not None:
-            scope.indices("order", self.order, len(cloud.points), low=-1)
+            scope.indices("order", self.order, len(scope.cloud(self.cloud).points), low=-1)
 
     def fixed_indices(self, at: Moment) -> Array | None:
         return None if self.order is None else np.unique(self.order[self.order >= 0])
@@ -104,7 +86,7 @@ class Line(Clickable, Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trail(Stroke):
+class Trail(Selecting, Stroke):
     """The path of points through the stages up to their current position."""
 
     only: One = None
@@ -119,23 +101,12 @@ class Trail(Stroke):
         ways = _ways(corners, indices(self.only, self.cloud, at))
         return with_heads(ways, self.arrow) if self.arrow else ways
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        check_only(self.only, cloud, scope)
-
-    def fixed_indices(self, at: Moment) -> Array | None:
-        return fixed_indices(self.only, self.cloud, at)
-
-    def choosing_rows(self) -> tuple[Row, ...]:
-        return choosing_rows(self.only)
-
     def has_heads(self) -> bool:
         return self.arrow > 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way(Stroke):
+class Way(Selecting, Stroke):
     """The path of points as one parameter changes: their positions at its values `stops`.
 
     whole: the whole path, otherwise only up to the current value.
@@ -158,7 +129,6 @@ class Way(Stroke):
         super().check(scope)
         cloud = scope.cloud(self.cloud)
         scope.parameter(self.parameter)
-        check_only(self.only, cloud, scope)
         stops = np.asarray(self.stops)
         if stops.ndim != 1 or not stops.size or not (np.isfinite(stops).all() and np.all(np.diff(stops) > 0)):
             scope.refuse(f"its stops are {stops}", "take finite numbers that increase")
@@ -249,8 +219,7 @@ class Hull(Stroke):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        scope.hull(cloud)
+        scope.hull(scope.cloud(self.cloud))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,8 +319,7 @@ class Labels(Mark):
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
-        cloud = scope.cloud(self.cloud)
-        if cloud.labels is None:
+        if scope.cloud(self.cloud).labels is None:
             scope.refuse("its cloud has no labels", "give the cloud labels")
 
     def along_rays(self, points: Array) -> bool:
