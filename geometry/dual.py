@@ -188,7 +188,7 @@ def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> A
     return Dual(y, SLOPES[name](own, x.value, y) * x.tangent)
 
 
-def beside(arrays: Sequence[Any]) -> Any:
+def concatenated(arrays: Sequence[Any]) -> Any:
     """Several arrays, dual or plain, as one: concatenated along the last axis, that of coordinates."""
     first = next((each for each in arrays if isinstance(each, Dual)), arrays[0])
     return namespace(first).concat(arrays, axis=-1)

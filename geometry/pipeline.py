@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from geometry.arrays import Array, Numbers, like, namespace, numbers_of, taken
-from geometry.dual import Dual, beside, parts
+from geometry.dual import Dual, concatenated, parts
 from geometry.entries import Entries, Of, Params, Track
 from geometry.path import between
 from geometry.steps import Affine, Attention, Normalize, Placed, Pointwise, Product, Softmax
@@ -86,7 +86,7 @@ class Branches:
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
-        return sum(results[1:], start=results[0]) if self.join == "sum" else beside(results)
+        return sum(results[1:], start=results[0]) if self.join == "sum" else concatenated(results)
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -204,7 +204,7 @@ class Derivative:
         self.width(x.shape[-1])
         d = x.shape[-1] // 2
         image = self.pipeline.stages(Dual(x[..., :d], x[..., d:]), params)[-1]
-        return back(beside(parts(image)))
+        return back(concatenated(parts(image)))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -258,7 +258,7 @@ class Orbit:
         for k in range(1, x.shape[-2]):
             now = states[-1]
             if left > 0:
-                after = self.pipeline.stages(beside([now, x[..., k : k + 1, self.state :]]), params)[-1]
+                after = self.pipeline.stages(concatenated([now, x[..., k : k + 1, self.state :]]), params)[-1]
                 now = after if left >= 1 else now + left * (after - now)
             states.append(now)
             left -= 1

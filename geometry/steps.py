@@ -26,7 +26,7 @@ from geometry.arrays import (
     requires_gradient,
     taken,
 )
-from geometry.dual import beside
+from geometry.dual import concatenated
 from geometry.entries import Entries, Of, Params
 from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
@@ -228,7 +228,7 @@ class Product:
         if len({len(group) for group in self.groups}) == 1:  # equal sizes: all groups at once
             return back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
         each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
-        return back(beside(each))
+        return back(concatenated(each))
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +315,7 @@ class Attention:
         c = self.keys
         weights = softmax(x[..., :c] @ x[..., c : 2 * c].mT, causal=self.causal)
         own = namespace(x).linalg.diagonal(weights)[..., None]
-        return back(beside([weights @ x[..., 2 * c :], own]))
+        return back(concatenated([weights @ x[..., 2 * c :], own]))
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def _block(
     scores = q @ k.mT / sqrt(d / shape.heads)
     attention = attend(scores)
     found = attention @ v
-    joined = beside(found, shape.heads) if shares is None else found.sum(-3)
+    joined = joined_heads(found, shape.heads) if shares is None else found.sum(-3)
     branch = _linear(own, "attn.c_proj", joined)
     read = norm(own, "ln_2", stream + branch)
     hidden = pointwise.apply("gelu_tanh", _linear(own, "mlp.c_fc", read))
@@ -203,7 +203,7 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
     return namespace(x).moveaxis(x.reshape(*batch, n, heads, d // heads), -2, -3)
 
 
-def beside(x: Array, heads: int) -> Float[Array, "*batch n d"]:
+def joined_heads(x: Array, heads: int) -> Float[Array, "*batch n d"]:
     """Undo `cut`: concatenate the blocks of all heads."""
     if heads == 1:
         return x

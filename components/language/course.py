@@ -76,7 +76,7 @@ def step_of(slug: str) -> Step | None:
     return next((step for step in _all() if step.scene.slug == slug), None)
 
 
-def beside(slug: str) -> tuple[Step | None, Step | None]:
+def previous_and_next(slug: str) -> tuple[Step | None, Step | None]:
     """The steps before and after a scene in the course; None where there is none."""
     slugs = [step.scene.slug for step in _all()]
     if slug not in slugs:

@@ -76,7 +76,7 @@ def modules(entry: str) -> dict[str, str]:
         name = wanted.pop()
         if name not in sources:
             sources[name] = asset(f"{name}.mjs")
-            wanted += [beside(name, other) for other in MODULE.findall(sources[name])]
+            wanted += [import_path(name, other) for other in MODULE.findall(sources[name])]
     return sources
 
 
@@ -88,7 +88,7 @@ def ordered(entry: str) -> dict[str, str]:
         if name not in sources:
             text = asset(f"{name}.mjs")
             for other in IMPORT.findall(text):
-                visit(beside(name, other))
+                visit(import_path(name, other))
             sources[name] = text
 
     visit(entry)
@@ -103,9 +103,9 @@ def names(entry: str) -> tuple[str, ...]:
 
 def renamed(name: str, code: str) -> str:
     """A module's source with its relative imports replaced by names such as "normscape/player/state"."""
-    return MODULE.sub(lambda found: f'"normscape/{beside(name, found[1])}"', code)
+    return MODULE.sub(lambda found: f'"normscape/{import_path(name, found[1])}"', code)
 
 
-def beside(name: str, other: str) -> str:
+def import_path(name: str, other: str) -> str:
     """Resolve a relative import of a module to a path in assets/."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

@@ -264,7 +264,7 @@ def cited(scene: Scene) -> html.Section | None:
 
 def onwards(scene: Scene, place: Place) -> html.Nav:
     """Links to the previous and the next scene, with the sentence that leads to the next."""
-    before, after = course.beside(scene.slug)
+    before, after = course.previous_and_next(scene.slug)
     parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
     if after:
         on = to(place, after.scene, ["Next: ", after.scene.title], className="next")

@@ -225,7 +225,7 @@ def _here(place: Place, slug: str) -> Any:
         to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
         if other
         else None
-        for other, sign, word in zip(course.beside(slug), "‹›", ("Previous", "Next"), strict=True)
+        for other, sign, word in zip(course.previous_and_next(slug), "‹›", ("Previous", "Next"), strict=True)
     )
     name = [html.Span(step.label), html.Span(chapter.title, className="question")]
     middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)

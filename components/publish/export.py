@@ -20,7 +20,7 @@ from components.drawing import still
 from components.language.link import State, key, within
 from components.language.scene import Result, Scene, WrongValue
 from components.publish import bar, gif
-from components.publish.plain import beside, common, single_file
+from components.publish.plain import common, sharing_files, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Look, Missing, Sheet, showing
 from components.training.recipes import state_of
@@ -75,7 +75,7 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
     assets.mkdir(parents=True, exist_ok=True)
     for name, text in common().items():
         (assets / name).write_text(text, "utf-8")
-    return beside(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
+    return sharing_files(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
 
 
 def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def single_file(
     return page(scene.title, head, inner, asked=state.theme or "auto", kind=kind)
 
 
-def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
+def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
     """An HTML document that shares the files of `common` with other pages.
 
     folder: the relative address of these files. recipes: as in `single_file`."""
@@ -110,7 +110,7 @@ def beside(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] |
 
 
 def common() -> dict[str, str]:
-    """The files that all pages made by `beside` use, as {file name: text}."""
+    """The files that all pages made by `sharing_files` use, as {file name: text}."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
     return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 

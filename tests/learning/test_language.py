@@ -15,12 +15,12 @@ from learning.file_error import FileError
 from learning.language import (
     EPS,
     Shape,
-    beside,
     causal,
     cut,
     forward,
     from_file,
     initial,
+    joined_heads,
     losses,
     measured,
     to_file,
@@ -173,7 +173,7 @@ def test_heads_are_blocks_of_axes():
     x = np.arange(24.0).reshape(3, 8)
     assert (cut(x, 4)[1] == x[:, 2:4]).all() and cut(x, 1) is x
     for heads in (1, 2, 8):
-        assert (beside(cut(x, heads), heads) == x).all()
+        assert (joined_heads(cut(x, heads), heads) == x).all()
 
 
 def test_what_it_cannot_read():

@@ -17,7 +17,7 @@ from dash import Dash, html
 import normscape
 from components.language.link import key
 from components.language.scene import scenes
-from components.pages.modules import IMPORT, beside, ordered
+from components.pages.modules import IMPORT, import_path, ordered
 from components.publish.component import PATH
 from normscape import Figure, figure
 from tests.learning.recording.norms import recording
@@ -127,7 +127,7 @@ def test_the_code_is_there_once_for_all_figures_of_a_kernel(fig):
     assert len(fig._made) < 60_000 and len(figure.code()) < 1_700_000
     modules = dict(opened(figure.code())["modules"])
     for n, (name, text) in enumerate(modules.items()):
-        needed = {beside(name, found) for found in IMPORT.findall(ordered("guest/kernel")[name])}
+        needed = {import_path(name, found) for found in IMPORT.findall(ordered("guest/kernel")[name])}
         assert needed <= set(list(modules)[:n]), f"{name} comes before what it needs"
         assert not re.search(r'"\.\.?/(?![\w./]+\.d\.ts")', text), "types in comments load nothing"
 

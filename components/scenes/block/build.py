@@ -163,7 +163,7 @@ def moved() -> Steps:
 # --- the block as clouds
 
 
-def beside(*each: Sequence[Step]) -> Branches:
+def side_by_side(*each: Sequence[Step]) -> Branches:
     """Send x through several pipelines, and put the results side by side."""
     return Branches([Pipeline(steps) for steps in each], "concat")
 
@@ -175,10 +175,10 @@ def pick(start: int, width: int) -> Affine:
 
 def kept(*steps: Step) -> Branches:
     """(b, x) ↦ (f(b), x): apply steps to the branch b and leave the stream x."""
-    return beside((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
+    return side_by_side((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
 
 
-BOTH = beside((), ())  # x ↦ (x, x): the branch leaves the stream
+BOTH = side_by_side((), ())  # x ↦ (x, x): the branch leaves the stream
 SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 
 
@@ -248,7 +248,7 @@ def arrows(
     n = len(block.points)
     here, heads = np.hstack([np.eye(n), np.eye(n)]), np.hstack([np.zeros((n, n)), np.eye(n)])
     of = Affine(Of(source, transposed=True))
-    parts = beside((Affine(heads), of, pick(0, 2 * D)), (Affine(here), of, pick(D, 2 * D)))
+    parts = side_by_side((Affine(heads), of, pick(0, 2 * D)), (Affine(here), of, pick(D, 2 * D)))
     moves = Pipeline((*rest(2 * D, stage - 1), SUM))
     return [source, Cloud(f"{name} arrows", np.eye(2 * n), moves, Pipeline((parts,)))]
 
@@ -386,7 +386,7 @@ def cells(name: str, weights: Cloud, left: float) -> Cloud:
     row = Affine(first), Affine(Of(weights, transposed=True))
     chosen = Branches((Pipeline(row), Pipeline((Affine(second, -np.ones(n)),))))
     weight = chosen, Pointwise("relu"), Affine(np.ones((1, n)))
-    return Cloud(name, points, place=Pipeline((beside((place,), weight),)))
+    return Cloud(name, points, place=Pipeline((side_by_side((place,), weight),)))
 
 
 def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:

@@ -26,17 +26,17 @@ def test_chapters_are_numbered_questions_with_bridges():
 
 def test_before_and_after_lead_through_all_of_it():
     slug, met = course.chapters()[0].steps[0].scene.slug, []
-    assert course.beside(slug)[0] is None
+    assert course.previous_and_next(slug)[0] is None
     while slug:
         met.append(slug)
-        before, after = course.beside(slug)
+        before, after = course.previous_and_next(slug)
         assert (before is None) == (len(met) == 1) and (before is None or before.scene.slug == met[-2])
         slug = after and after.scene.slug
     assert sorted(met) == sorted(scenes())
 
 
 def test_a_scene_without_a_chapter_has_no_place():
-    assert course.step_of("nowhere") is None and course.beside("nowhere") == (None, None)
+    assert course.step_of("nowhere") is None and course.previous_and_next("nowhere") == (None, None)
 
 
 @pytest.mark.parametrize(
