@@ -172,9 +172,9 @@ def test_what_layers_show_is_finite(scene):
     recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
-            points = recipe.layer_points(layer, recipe.defaults, progress)
+            points = layer.points(recipe.moment(recipe.defaults, progress))
             if layer.draws == "field":
-                points = recipe.layer_values(layer, recipe.defaults, progress)
+                points = layer.values(recipe.moment(recipe.defaults, progress))
             whole = layer.draws != "line" and not isinstance(getattr(layer, "only", None), Counted)
             wrong = ~np.isfinite(points) if whole else np.isinf(points)
             where = f"{wrong.sum()} of {wrong.size} numbers of {type(layer).__name__} of {layer.cloud!r}"

@@ -275,13 +275,3 @@ class Recipe:
 
     def positions(self, params: Params, progress: float) -> dict[str, Array]:
         return {c.name: c.at(params, progress) for c in self.clouds}
-
-    def layer_points(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:
-        """The points (M, k) of a mark in display coordinates, in drawing order, with gaps (NaN); as in
-        marks.mjs.
-        """
-        return layer.points(self.moment(params, progress, followed=followed))
-
-    def layer_values(self, layer: Mark, params: Params, progress: float, *, followed: int = 0) -> Array:
-        """The number that colours each point of a mark."""
-        return layer.values(self.moment(params, progress, followed=followed))

@@ -105,7 +105,7 @@ def test_curves_are_those_of_the_table():
             for mark, (what, kind) in zip(
                 lines, [(w, k) for w in ("size", below) for k in NORM_LABELS], strict=True
             ):
-                found, shown = row(kind, 64, gain), recipe.layer_points(mark, params, 0)
+                found, shown = row(kind, 64, gain), mark.points(recipe.moment(params, 0))
                 want = (
                     found["turn"]
                     if what == "turn"
@@ -118,7 +118,7 @@ def test_curves_are_those_of_the_table():
             for view in recipe.views[1:]:
                 (mark,) = (m for m in view.layers if m.draws == "points")
                 thick = max((m for m in view.layers if m.draws == "line"), key=lambda m: m.size)
-                points = recipe.layer_points(thick, {"gain": 1.0}, 0)
+                points = thick.points(recipe.moment({"gain": 1.0}, 0))
                 [at] = mark.points(now)
                 assert (np.abs(points - at).max(-1) == 0).any() and at[0] == max(k, points[0, 0])
 

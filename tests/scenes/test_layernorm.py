@@ -348,9 +348,9 @@ def a_whole_sphere():
     assert np.linalg.matrix_rank(fallen) == 3 == len(state.recipe.views[0].ranges)
     np.testing.assert_allclose(np.linalg.norm(z, axis=1), 2, atol=EXACT)
     (layer,) = (layer for layer in state.recipe.views[0].layers if hand_of(layer))
-    before, after = (state.recipe.layer_points(layer, state.params, k) for k in (0, 1))
+    before, after = (layer.points(state.recipe.moment(state.params, k)) for k in (0, 1))
     np.testing.assert_allclose(after, before, atol=EXACT)
-    np.testing.assert_allclose(state.recipe.layer_values(layer, state.params, 1), 0, atol=EXACT)
+    np.testing.assert_allclose(layer.values(state.recipe.moment(state.params, 1)), 0, atol=EXACT)
 
 
 def three_vectors_one_point():

@@ -110,7 +110,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
     assert surface(norm, d) == "a torus"
     recipe = recipe_of(SCENE, left=norm, d=d)
     layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
-    x, y, z = recipe.layer_points(layer, PARAMS, 2).T / TORUS_SCALE
+    x, y, z = layer.points(recipe.moment(PARAMS, 2)).T / TORUS_SCALE
     np.testing.assert_allclose(np.hypot(np.hypot(x, y) - np.sqrt(2), z), 1, atol=ROUNDING)
 
 
@@ -232,7 +232,7 @@ def stereographic():
         np.testing.assert_allclose(np.linalg.norm(p, axis=1), np.sqrt(d), atol=ROUNDING)
         recipe = recipe_of(SCENE, left=norm, d=d)
         layer = next(layer for layer in recipe.views[0].layers if hand_of(layer))
-        shown = recipe.layer_points(layer, PARAMS, 2)
+        shown = layer.points(recipe.moment(PARAMS, 2))
         np.testing.assert_allclose(shown, 1.2 * p[:, :3] / (np.sqrt(d) + p[:, 3:]), atol=ROUNDING)
         assert places(shown) == places(p) == len(p)
 
@@ -263,8 +263,8 @@ def a_torus():
     for block in np.split(end, 2, axis=1):
         assert np.linalg.matrix_rank(block, tol=1e-9) == 2
     layer = next(layer for layer in state.recipe.views[0].layers if hand_of(layer))
-    x, y, _ = state.recipe.layer_points(layer, state.params, 2).T
-    colour = state.recipe.layer_values(layer, state.params, 2)
+    x, y, _ = layer.points(state.recipe.moment(state.params, 2)).T
+    colour = layer.values(state.recipe.moment(state.params, 2))
     turns = np.unwrap(np.arctan2(y, x)[np.argsort(colour)])
     assert abs(np.ptp(turns)) == pytest.approx(2 * np.pi, abs=0.1)  # the colours run once around the hole
 

@@ -83,7 +83,7 @@ def test_at_s_zero_and_everywhere_all_is_finite(params):
         for layer in view.layers:
             if layer.draws != "line":
                 for progress in (0, 0.5, 1, 1.5, 2):
-                    assert np.isfinite(recipe.layer_points(layer, params, progress)).all()
+                    assert np.isfinite(layer.points(recipe.moment(params, progress))).all()
 
 
 # --- what the text says

@@ -42,11 +42,11 @@ def test_positions_are_the_recipes(d, progress):
     for trace, layer in zip(drawn.data, small.views[0].layers, strict=True):
         if layer.draws in ("field", "cells"):
             continue
-        want = small.layer_points(layer, PARAMS, progress, followed=7)
+        want = layer.points(small.moment(PARAMS, progress, followed=7))
         np.testing.assert_array_equal(coordinates(trace), want)
         assert trace.opacity == layer.opacity_at(progress)
         if color_of(layer):
-            values = small.layer_values(layer, PARAMS, progress, followed=7)
+            values = layer.values(small.moment(PARAMS, progress, followed=7))
             assert len(values) == len(want)
             np.testing.assert_array_equal(
                 trace.intensity if layer.draws == "mesh" else trace.marker.color, values
@@ -110,7 +110,7 @@ def test_cells_are_a_heat_map_where_their_points_stand():
     small = recipe(2)
     [trace] = [t for t in figure(small, PARAMS, 1).data if t.type == "heatmap" and not t.zsmooth]
     [mark] = [mark for mark in small.views[0].layers if mark.draws == "cells"]
-    points = small.layer_points(mark, PARAMS, 1).reshape(4, 5, 2)
+    points = mark.points(small.moment(PARAMS, 1)).reshape(4, 5, 2)
     np.testing.assert_allclose(points[..., 0], np.broadcast_to(trace.x, (4, 5)))
     np.testing.assert_allclose(points[..., 1], np.broadcast_to(np.asarray(trace.y)[:, None], (4, 5)))
-    np.testing.assert_array_equal(np.asarray(trace.z).ravel(), small.layer_values(mark, PARAMS, 1))
+    np.testing.assert_array_equal(np.asarray(trace.z).ravel(), mark.values(small.moment(PARAMS, 1)))

@@ -212,7 +212,7 @@ def test_a_field_has_the_networks_colours_and_no_seams(slug):
         for x, y, w in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.get("d")):
             seen[int(y), int(x) : int(x) + int(w)] = int(path.get("fill")[-2])
         assert not re.sub(r"M\d+ \d+h\d+v1h-\d+z", "", path.get("d"))
-    values = state.recipe.layer_values(layer, state.params, state.progress).reshape(layer.columns, -1)
+    values = layer.values(state.recipe.moment(state.params, state.progress)).reshape(layer.columns, -1)
     part = np.clip((values - color.low) / (color.high - color.low), 0, 1)
     np.testing.assert_array_equal(seen[::-1], np.rint(4 * part))
 

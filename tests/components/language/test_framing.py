@@ -30,7 +30,7 @@ def recipe(layers, made, *, dims=3, stages=("one",), parameters=(), **view):
 
 def seen(made, mark=0, progress=0.0, **params):
     view = made.views[0]
-    points = made.layer_points(view.layers[mark], made.defaults | params, progress)
+    points = view.layers[mark].points(made.moment(made.defaults | params, progress))
     return on_paper(view, points, view.camera)[0]
 
 
@@ -94,7 +94,7 @@ def test_a_stage_that_shows_more_has_wider_axes_and_it_alone():
     np.testing.assert_allclose(np.diff(view.at(1).ranges), times * np.diff(view.ranges))
     np.testing.assert_allclose(np.mean(view.at(0.7).ranges, 1), np.mean(view.ranges, 1) + 0.7 * np.array(by))
     for progress in (0, 0.3, 1, 1.6, 2):
-        points = made.layer_points(view.layers[1], made.defaults, progress)
+        points = view.layers[1].points(made.moment(made.defaults, progress))
         assert np.abs(on_paper(view.at(progress), points, view.camera)[0]).max() <= MAX_FIRST_FRACTION + CLOSE
     assert np.abs(on_paper(view, points * 50, view.camera)[0]).max() > 1, "it would leave the panel"
 
@@ -121,7 +121,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
     for progress in (0, 1, 2):
         assert view.at(progress, made.defaults).ranges == view.ranges
         for k in (0.1, 50.0):
-            points = made.layer_points(view.layers[1], {"k": k}, progress)
+            points = view.layers[1].points(made.moment({"k": k}, progress))
             at = view.at(progress, {"k": k})
             assert np.abs(on_paper(at, points, at.camera)[0]).max() <= MAX_FIRST_FRACTION + CLOSE, (
                 progress,
@@ -129,7 +129,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
             )
             out = np.abs(on_paper(view, points, view.camera)[0]).max() > 1
             assert (at.ranges != view.ranges) == out, (progress, k)
-    far = made.layer_points(view.layers[1], {"k": 50.0}, 1)
+    far = view.layers[1].points(made.moment({"k": 50.0}, 1))
     assert np.abs(on_paper(view, far, view.camera)[0]).max() > 1, "it would leave the panel"
 
 
@@ -140,7 +140,7 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
     made = recipe(
         (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")
     )
-    points = made.layer_points(made.views[0].layers[0], made.defaults, 1.0)
+    points = made.views[0].layers[0].points(made.moment(made.defaults, 1.0))
     flat = on_paper(made.views[0].at(1), points, made.views[0].camera)[0]
     np.testing.assert_allclose((flat.min(0) + flat.max(0)) / 2, 0, atol=CLOSE)
     np.testing.assert_allclose(np.ptp(flat, axis=0).max(), 2 * MAX_FIRST_FRACTION, atol=CLOSE)
@@ -156,7 +156,7 @@ def test_a_stage_that_shows_little_is_seen_from_nearer():
     made = finished(Recipe(("one", "far"), (), clouds_, (view,), progress=1.0))
     shares = []
     for progress in (0.0, 1.0):
-        points = made.layer_points(made.views[0].layers[0], made.defaults, progress)
+        points = made.views[0].layers[0].points(made.moment(made.defaults, progress))
         shares.append(
             np.ptp(on_paper(made.views[0].at(progress), points, made.views[0].camera)[0], axis=0).max() / 2
         )

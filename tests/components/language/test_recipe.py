@@ -101,7 +101,7 @@ def test_opacity_is_linear_between_stages(progress, want):
 def test_rows_are_the_projection():
     small, show = recipe(3), rows([[1, 2, 3], [0, 0, 1]])
     x = small.positions(PARAMS, 0.5)["x"]
-    got = small.layer_points(Points("x", "input", show), PARAMS, 0.5)
+    got = Points("x", "input", show).points(small.moment(PARAMS, 0.5))
     np.testing.assert_allclose(got, x @ np.array([[1, 2, 3], [0, 0, 1]]).T, atol=EXACT)
 
 
@@ -110,18 +110,18 @@ def test_a_row_may_rest_at_a_stage_and_have_an_offset():
     small = recipe(3)
     first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))
-    got = small.layer_points(Points("x", "input", axes), PARAMS, 1)
+    got = Points("x", "input", axes).points(small.moment(PARAMS, 1))
     np.testing.assert_allclose(got[:, 0], first[:, 0], atol=EXACT)
     np.testing.assert_allclose(got[:, 1], last[:, 0] + 2, atol=EXACT)
 
 
 def test_only_and_followed():
     small, layer = recipe(3), Points("x", "input", rows(np.eye(3)))
-    x = small.layer_points(layer, PARAMS, 1)
-    some = small.layer_points(replace(layer, only=[3, 0]), PARAMS, 1)
+    x = layer.points(small.moment(PARAMS, 1))
+    some = replace(layer, only=[3, 0]).points(small.moment(PARAMS, 1))
     np.testing.assert_array_equal(some, x[[3, 0]])
     for followed, index in ((4, 4), (99, 19)):
-        one = small.layer_points(replace(layer, only=Followed()), PARAMS, 1, followed=followed)
+        one = replace(layer, only=Followed()).points(small.moment(PARAMS, 1, followed=followed))
         np.testing.assert_array_equal(one, x[[index]])
 
 
@@ -129,8 +129,8 @@ def test_a_trail_goes_as_far_as_the_point():
     small, layer = recipe(3), Trail("x", "trail", rows(np.eye(3)), only=[2])
     first, second, _ = (s[2] for s in small.cloud("x").stages(PARAMS))
     here = small.positions(PARAMS, 1.5)["x"][2]
-    np.testing.assert_allclose(small.layer_points(layer, PARAMS, 1.5), [first, second, here, [np.nan] * 3])
-    assert len(small.layer_points(replace(layer, only=None), PARAMS, 0)) == 20 * 4
+    np.testing.assert_allclose(layer.points(small.moment(PARAMS, 1.5)), [first, second, here, [np.nan] * 3])
+    assert len(replace(layer, only=None).points(small.moment(PARAMS, 0))) == 20 * 4
 
 
 def test_histogram_counts_what_is_outside_in_the_outermost_bins():

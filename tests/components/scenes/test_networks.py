@@ -37,7 +37,7 @@ def test_the_plane_is_where_the_logit_vanishes(film, k):
     view, _ = folding(film, 1)
     [layer] = [each for each in view.layers if isinstance(each, Disc)]
     recipe = recipe_of(scenes()[film.data.name], seed=1)
-    disc = recipe.layer_points(layer, at(film, k), 0)
+    disc = layer.points(recipe.moment(at(film, k), 0))
     last = network(film, 1).steps[-1]
     values = last.apply(disc, at(film, k))
     seen = np.linalg.norm(disc[0]) < layer.radius - SINGLE  # otherwise the plane misses the ball
