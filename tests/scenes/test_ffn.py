@@ -18,7 +18,7 @@ from components.scenes.ffn.build import (
     SEEDS,
     drawn_weights,
     places,
-    turned,
+    rotation_from_ones,
 )
 from components.training.recipes import recipe_of
 from geometry import gates, layer_norm, rms_norm, softmax
@@ -50,7 +50,7 @@ def fates(recipe, params=None):
 
 def by_hand(tilt, shift, *, size=1.0):
     """The exact shares of the circle with each fate, (3,), at a multiple of the norm's radius."""
-    return gates.shares(size * turned(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
+    return gates.shares(size * rotation_from_ones(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
 
 
 def at_stop(title):
@@ -85,8 +85,8 @@ def test_a_map_of_the_sphere_keeps_areas():
 
 @pytest.mark.parametrize("tilt", [0, 25, 54.7356, 90])
 def test_the_turn(tilt):
-    np.testing.assert_allclose(turned(tilt) @ turned(tilt).T, np.eye(3), atol=1e-12)
-    along = turned(tilt) @ ONE / RADIUS
+    np.testing.assert_allclose(rotation_from_ones(tilt) @ rotation_from_ones(tilt).T, np.eye(3), atol=1e-12)
+    along = rotation_from_ones(tilt) @ ONE / RADIUS
     said(np.degrees(acos(along[2])), f"{abs(54.7356 - tilt):.2f}")
 
 
@@ -291,7 +291,7 @@ def lengths_of_the_black_arcs():
     state.
     """
     angles = 2 * pi * np.arange(FINE) / FINE
-    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (turned(25) @ CIRCLE.T).T - 0.6
+    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (rotation_from_ones(25) @ CIRCLE.T).T - 0.6
     gone = (z <= 0).all(-1) & (np.roll(z, -1, 0) <= 0).all(-1)
     return [
         np.linalg.norm(np.roll(h, -1, 0) - h, axis=-1)[gone].sum()
@@ -321,7 +321,7 @@ def after_gelu():
 def gelu_meets_itself():
     """In the first state two distant points of the circle are mapped to nearly the same point."""
     y = normed(700, norm="layer_norm")
-    h = apply("gelu", y @ turned(25).T - 0.6)
+    h = apply("gelu", y @ rotation_from_ones(25).T - 0.6)
     far = np.linalg.norm(y[:, None] - y, axis=-1) > 1
     apart = np.where(far, np.linalg.norm(h[:, None] - h, axis=-1), 9).min()
     assert apart < 2 * pi * RADIUS / 700
@@ -415,7 +415,7 @@ def against_the_planes():
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))
     assert ((h[shared] > 0).sum(1) == 1).all() and (h[gone] == 0).all()
     assert (np.diff(gone) > 1).sum() == 1
-    arcs = gates.arcs(turned(25) @ CIRCLE.T, np.full(3, -0.6), RADIUS)
+    arcs = gates.arcs(rotation_from_ones(25) @ CIRCLE.T, np.full(3, -0.6), RADIUS)
     assert sum(not arc.on.any() for arc in arcs) == 2
 
 
@@ -452,7 +452,7 @@ def the_gelu_stop():
     state, at = at_stop("GELU")
     assert state.params == FIRST and (at.now("points") != 0).all()
     angles = 2 * pi * np.arange(FINE) / FINE
-    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (turned(25) @ CIRCLE.T).T - 0.6
+    z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (rotation_from_ones(25) @ CIRCLE.T).T - 0.6
     assert np.ptp(apply("gelu", z[(z <= 0).all(-1)]), axis=0).max() < 0.2
 
 
@@ -462,7 +462,7 @@ def the_sphere():
     for k, share in enumerate((1 / 8, 3 / 8, 3 / 8)):
         assert (on == k).mean() == pytest.approx(share, abs=0.01)
     found = {
-        k: set(gates.fates(turned(25), np.zeros(3), at.stages("points")[0])[on == k].tolist())
+        k: set(gates.fates(rotation_from_ones(25), np.zeros(3), at.stages("points")[0])[on == k].tolist())
         for k in range(4)
     }
     assert found == {0: {gates.COLLAPSED}, 1: {gates.SHARED}, 2: {gates.APART}, 3: {gates.APART}}

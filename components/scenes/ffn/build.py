@@ -59,14 +59,14 @@ SHIFT = Parameter("shift", "shift b", -0.6, -1.5, 1.5, symbol="b", about="added 
 DEGREES = np.arange(0.0, 91)
 
 
-def turned(degrees: float) -> np.ndarray:
+def rotation_from_ones(degrees: float) -> np.ndarray:
     """The rotation (3, 3) of the direction 𝟏 towards the third axis, which it reaches at 54.74°."""
     across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
     angle = np.radians(degrees)
     return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
 
 
-ROTATIONS = np.array([turned(degrees) for degrees in DEGREES])
+ROTATIONS = np.array([rotation_from_ones(degrees) for degrees in DEGREES])
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ def read(data: bytes) -> Recorded:
 DATA_FILE = File("outlier.safetensors", read)
 
 
-def recorded(found: Recorded) -> Recipe:
-    first = np.arange(sum(map(len, found))) < len(found[0])
-    x = few_coordinates(np.vstack(found), first)
+def recorded(vectors: Recorded) -> Recipe:
+    first = np.arange(sum(map(len, vectors))) < len(vectors[0])
+    x = few_coordinates(np.vstack(vectors), first)
     scaled = Affine(Entries(np.diag([0.0, 1, 1, 1]), {"factor": np.diag([1.0, 0, 0, 0])}))
     without = Pipeline((Affine(np.diag([0.0, 1, 1, 1])), Normalize(radius=RADIUS)))
     norm = Branches((Pipeline((Affine(np.eye(4, 8, 4)), scaled, Normalize(radius=RADIUS))),))
@@ -61,7 +61,9 @@ def recorded(found: Recorded) -> Recipe:
     at = np.log10(RADIUS / np.median(x[first, 0]))
     law = Cloud("law", np.array([[end, at - end] for end in LOG_FACTOR]))
     shown, layers = split(*guides())
-    every = each_class("points", Points, SHOW, first, TITLES, roles=("other", "input"), size=5, hand=Follow())
+    tokens = each_class(
+        "points", Points, SHOW, first, TITLES, roles=("other", "input"), size=5, hand=Follow()
+    )
     about = "multiplies coordinate 507 of every vector; 1: as it was recorded"
     return Recipe(
         stages=("without x₅₀₇", "RMSNorm"),
@@ -79,7 +81,7 @@ def recorded(found: Recorded) -> Recipe:
             space(
                 "space",
                 "",
-                (*layers, *every, *followed("points", SHOW, "the red point", trail=0)),
+                (*layers, *tokens, *followed("points", SHOW, "the red point", trail=0)),
                 camera=(0.9, -1.05, 0.6),
                 reach=1.22 * RADIUS,
             ),
@@ -97,7 +99,7 @@ def recorded(found: Recorded) -> Recipe:
             Number("1/RMS, at the red point", "inverse", Row((1.0,)), Followed(), digits=5),
             Residual("Farthest first token from the pole", "first tokens", "ends"),
         ),
-        facts=facts(found),
+        facts=facts(vectors),
         progress=1,
         follow=0,
     )
@@ -155,10 +157,10 @@ def along_view(first: np.ndarray) -> View:
     return graph("along", "Seen along the axis of x₅₀₇", marks, *sides, equal=True)
 
 
-def facts(found: Recorded) -> Facts:
+def facts(vectors: Recorded) -> Facts:
     """Table of the whole vectors, as they were recorded: lengths, x₅₀₇, cosines, and rounding to 8 bits."""
     lines = []
-    for title, x in zip(("first tokens", "later tokens"), found, strict=True):
+    for title, x in zip(("first tokens", "later tokens"), vectors, strict=True):
         length = np.linalg.norm(x, axis=1)
         z = RADIUS * x / length[:, None]
         cosines = (z @ z.T / D)[np.triu_indices(len(z), 1)]

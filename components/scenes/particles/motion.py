@@ -74,7 +74,7 @@ def unit_start(n: int, d: int, seed: int) -> np.ndarray:
     return start / np.linalg.norm(start, axis=1, keepdims=True)
 
 
-def turned(d: int) -> np.ndarray:
+def rotations(d: int) -> np.ndarray:
     """Rotations (T, d, d) of the first two coordinates, one for each angle in DEGREES."""
     c, s = np.cos(np.radians(DEGREES)), np.sin(np.radians(DEGREES))
     turns = np.tile(np.eye(d), (len(DEGREES), 1, 1))
@@ -92,8 +92,8 @@ def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
         np.zeros((3 * d, d)),
         {"beta": np.vstack([eye, 0 * eye, 0 * eye])},
         {
-            "scores": Track(DEGREES, np.concatenate([blank, turned(d), blank], 1)),
-            "values": Track(DEGREES, np.concatenate([blank, blank, turned(d)], 1)),
+            "scores": Track(DEGREES, np.concatenate([blank, rotations(d), blank], 1)),
+            "values": Track(DEGREES, np.concatenate([blank, blank, rotations(d)], 1)),
         },
     )
     normed = (Normalize(),) if placement in ("peri", "ngpt") else ()

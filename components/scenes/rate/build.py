@@ -119,7 +119,7 @@ def gradient_path() -> Path:
     return Path(
         points(state),
         (begin(width),),
-        (Branches((Pipeline((new,)), w, counted), "concat"), *turned(1)),
+        (Branches((Pipeline((new,)), w, counted), "concat"), *angle_between(1)),
         state,
     )
 
@@ -148,7 +148,10 @@ def adam_path() -> Path:
     new = Pipeline((Branches((w, Pipeline((change, TIMES_MINUS_RATE)))),))
     moved = Branches((new, w, only(known[2:])), "concat")
     return Path(
-        points(state), (begin(12),), (with_gradient, Branches(averages, "concat"), moved, *turned(7)), state
+        points(state),
+        (begin(12),),
+        (with_gradient, Branches(averages, "concat"), moved, *angle_between(7)),
+        state,
     )
 
 
@@ -166,7 +169,7 @@ def begin(width: int) -> Affine:
     return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START_DIRECTION, (0, width - 2))}))
 
 
-def turned(more: int) -> tuple[Step, ...]:
+def angle_between(more: int) -> tuple[Step, ...]:
     """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest): arctan of cross over dot product."""
     both = np.eye(4, 4 + more)
     cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))

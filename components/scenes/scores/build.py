@@ -255,7 +255,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     return (theta,), (*guides, *histograms, *near, *shares), (hero, cosines, lines), readouts
 
 
-def turned(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
+def sines(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
     """t ↦ sin(share · tθ + start), for each share; θ is the parameter, in degrees."""
     turn = np.radians(1.0) * np.reshape(shares, (-1, 1))
     return Affine(Entries(0 * turn, {"theta": turn}), starts), Pointwise("sin")
@@ -263,7 +263,7 @@ def turned(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Po
 
 def probe() -> list[Part]:
     """The key at the angle θ, with the geodesic and the chord from q to it."""
-    way, show = turned((1, 1), (0, np.pi / 2)), rows(PROBE_ROWS)
+    way, show = sines((1, 1), (0, np.pi / 2)), rows(PROBE_ROWS)
     arc, end = np.linspace(0, 1, 49)[:, None], np.ones((1, 1))
     return [
         draw("geodesic", Line, "meeting", show, arc, "geodesic", place=way, size=8),
@@ -326,7 +326,7 @@ def distances() -> tuple[Clouds, View]:
         draw(name, Line, role, FLAT, np.column_stack([cosine, y]), title, dash=dash, size=4)
         for name, role, y, title, dash in curves
     ]
-    both = Pipeline(turned((1, 0.5), (np.pi / 2, 0)))
+    both = Pipeline(sines((1, 0.5), (np.pi / 2, 0)))
     angle = Pipeline((Affine(Entries(np.zeros((1, 1)), {"theta": np.radians([[1.0]])})),))
     at = Cloud("distances", np.ones((1, 1)), place=Pipeline((Branches((both, angle), "concat"),)))
     heights = (("meeting", (0.0, 0, 1)), (PROBE_ROLE, (0.0, 2, 0)))

@@ -79,7 +79,7 @@ def build(choices: Choices) -> Recipe:
     names = {"stretch": ("t", None), "fold": (None, "t")}
     height = Number("height of the red point", "slice", Row((1, 0, 0, 0, 0)), Followed())
     curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
-    turned = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
+    arctangent_error = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
     angle = Cloud(
         "angle", above, Pipeline((NORMALISE, replace(NORMALISE, eps=0.0), Pointwise("arcsin"))), place
     )
@@ -98,7 +98,7 @@ def build(choices: Choices) -> Recipe:
             *((angle_view(),) if straight else ()),
         ),
         formula=rf"\text{{height}} = \class{{stage-{last} role-sphere}}{{{fraction}}}",
-        readouts=(height, curves, turned) if straight else (height, curves),
+        readouts=(height, curves, arctangent_error) if straight else (height, curves),
         progress=last,
         follow=4 * POINT_COUNT // 5,
     )
