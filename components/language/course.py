@@ -73,17 +73,17 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
 
 def step_of(slug: str) -> Step | None:
     """The step of a scene in the course; None if it has no chapter yet."""
-    return next((step for step in _all() if step.scene.slug == slug), None)
+    return next((step for step in _steps_in_order() if step.scene.slug == slug), None)
 
 
 def previous_and_next(slug: str) -> tuple[Step | None, Step | None]:
     """The steps before and after a scene in the course; None where there is none."""
-    slugs = [step.scene.slug for step in _all()]
+    slugs = [step.scene.slug for step in _steps_in_order()]
     if slug not in slugs:
         return None, None
-    k, every = slugs.index(slug), (None, *_all(), None)
+    k, every = slugs.index(slug), (None, *_steps_in_order(), None)
     return every[k], every[k + 2]
 
 
-def _all() -> tuple[Step, ...]:
+def _steps_in_order() -> tuple[Step, ...]:
     return tuple(step for chapter in chapters() for step in chapter.steps)

@@ -149,16 +149,18 @@ def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[
     """A panel of the strips in SETS[name]: axes, lines, and points that choose a norm when clicked."""
     both, strips = [first, *([second] if second else [])], SETS[name]
     scales = [scale(strip, both) for strip in strips]
-    show, parts_ = rows(np.eye(2)), axes(first, second, strips, scales)
+    show, drawn_parts = rows(np.eye(2)), axes(first, second, strips, scales)
     for which, digest in enumerate(both):
         role = ("input", "other")[which]
         title = named(digest) if second else ""
-        parts_ += lines(digest, strips, scales, role=role, title=title, which=which)
+        drawn_parts += lines(digest, strips, scales, role=role, title=title, which=which)
     if name == "massive":
-        parts_ += brackets(first, scales[0])
+        drawn_parts += brackets(first, scales[0])
     here = np.array([[place(chosen, first), top(0)], [place(chosen, first), top(len(strips) - 1) - HEIGHT]])
-    parts_.append(draw("chosen", Line, "meeting", show, here, "the norm in the picture", size=2, opacity=0.6))
-    return parts_
+    drawn_parts.append(
+        draw("chosen", Line, "meeting", show, here, "the norm in the picture", size=2, opacity=0.6)
+    )
+    return drawn_parts
 
 
 def lines(
@@ -182,23 +184,23 @@ def lines(
         look: dict[str, Any] = {"order": gaps(len(curves), n), "size": 2.0 if is_solid else 1.2, "dash": dash}
         line = Line(cloud, role, show, title if is_solid else "", **look)
         found.append((Cloud(cloud, np.vstack(curves)), line))
-    every = np.vstack(drawn["solid"])
+    points = np.vstack(drawn["solid"])
     paths = [row["path"] for row in digest.rows]
     named = list(zip(digest.rows, short_names(paths), strict=True))
     labels = [told(row, name, strip) for strip in strips for row, name in named]
     kinds, number = np.tile(parts(paths), len(strips)), np.tile(np.arange(1, n + 1), len(strips))
     size = 7.0 if n <= 30 else 5.0
     for part, glyph in PARTS.items():
-        own = np.flatnonzero(kinds == part)
-        if len(own):
-            hand = None if which else Choose("norm", number[own])
+        of_part = np.flatnonzero(kinds == part)
+        if len(of_part):
+            hand = None if which else Choose("norm", number[of_part])
             cloud = f"{part} {which}"
             legend = "" if which else {"other": "another norm"}.get(part, f"norm of {part}")
             look = {"glyph": glyph, "hand": hand}
             look["size"] = size * (SMALL_SQUARE if glyph == "square" else 1)
             found.append(
                 (
-                    Cloud(cloud, every[own], labels=[labels[i] for i in own]),
+                    Cloud(cloud, points[of_part], labels=[labels[i] for i in of_part]),
                     Points(cloud, role, show, legend, **look),
                 )
             )
