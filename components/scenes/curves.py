@@ -73,7 +73,10 @@ def _heights(film: Film, what: str) -> np.ndarray:
 
 
 def _fellow(film: Film, seed: int, what: str) -> list[Part]:
-    """The shown seed's second curve: accuracy for "both", the gradient's length for "gradient", else []."""
+    """The shown seed's second curve: accuracy if `what` is "both", the gradient's length if "gradient".
+
+    The list is empty for any other `what`.
+    """
     if what == "both":
         name, values = "accuracy", film.accuracy[seed]
     elif what == "gradient":
@@ -86,7 +89,10 @@ def _fellow(film: Film, seed: int, what: str) -> list[Part]:
 
 
 def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[Part]:
-    """Marks of plateaus (dotted) and drops (squares), which differ from their curve also without colour."""
+    """Marks of the shown seed's plateaus (dotted lines) and drops (squares) along its curve `own` (T, 2).
+
+    Dots and squares tell them from the curve without colour. The list is empty if there are no such events.
+    """
     steps, loss = film.steps.astype(float), film.loss[seed]
 
     def parts_of(found: Sequence[Event]) -> list[np.ndarray]:
@@ -105,11 +111,11 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 
 
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
-    """The response to a click on a drop: play the checkpoints around it, at the stage of the fold that snaps,
-    and follow the point that turns most.
+    """The response to a click on a drop of the loss.
 
-    sizes: how many points stand for each drop. shown: the stage of a scene's only sphere; None: the scene
-    shows all, each two stages after the one before.
+    The click plays the checkpoints around the drop, at the stage of the norm where most points turn over, and
+    selects the point that turns most. sizes: the number of points that draw each drop. shown: the stage of
+    the sphere, in a scene that shows only one; None if the scene shows the sphere of every layer.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
@@ -121,7 +127,10 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """Index of the point that turns most between two checkpoints, in the fold's layer; −1 without a fold."""
+    """Index of the point that turns most in the layer of `fold` between two checkpoints; −1 without a fold.
+
+    ends: the indices of the two checkpoints.
+    """
     if fold is None or not len(fold.points):
         return -1
     before, after = film.weights[seed, ends]
@@ -129,7 +138,7 @@ def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int
 
 
 def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The points of all lines, and the order in which to draw them with gaps between lines."""
+    """The points of all lines, and the indices (−1 for a gap) that a Line joins to draw them separately."""
     return np.concatenate(lines), clouds.joined([len(line) for line in lines])
 
 
@@ -177,7 +186,10 @@ def folds(film: Film, seed: int) -> str:
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The fold during an event: the norm at which most points turn, and which; None without norms."""
+    """The fold during `event`: the norm at which most points turn over, and these points.
+
+    None if the network has no norm.
+    """
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)
 

@@ -73,10 +73,10 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera: the view's, or, if the accuracy ends at 1, one that sees the separating plane edge-on.
+    """The camera position: that of `view`, unless the final accuracy is 1.
 
-    Of all such cameras it takes the one from which the data appear widest, if possible neither far below nor
-    far above.
+    Then it is one that sees the separating plane edge-on: of all such positions the one from which the data
+    appear widest, if possible not from far below or far above.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

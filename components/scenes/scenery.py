@@ -54,7 +54,7 @@ def draw(
     steps: Steps = (),
     **look: Any,
 ) -> tuple[Cloud, Mark]:
-    """A cloud and a mark that shows it. look: further fields of the mark."""
+    """A cloud and a mark of the class `kind` that shows it. look: further fields of the mark."""
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
     own: Look = {} if order is None else {"triangles" if kind is Mesh else "order": order}
@@ -71,7 +71,10 @@ def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
 def lines(
     roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
 ) -> tuple[Mark, ...]:
-    """A line for each shape in `roles`, all with one look. shapes: points and their order, by name."""
+    """A line mark for each cloud name in `roles`, which gives its colour role; `look` is common to all.
+
+    shapes: the points of each cloud and the order in which the line joins them, by name.
+    """
     return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 
 
@@ -88,8 +91,9 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 
 
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
-    """Copies of marks for a view with other axes, the display rows `show`.
+    """Copies of the marks `layers` for a view whose coordinates are the display rows `show`.
 
+    changes: further fields to replace in each copy.
     A mark that shows a fixed stage of its cloud keeps that stage. A 2D view gets no meshes.
     """
 
@@ -206,7 +210,7 @@ def evenly(n: int, count: int) -> list[int]:
 
 
 def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
-    """Marks of many points that can be clicked, the trails of a few, and the followed point."""
+    """Marks of a cloud of many points: clickable points, a few trails, and the followed (selected) point."""
     n = len(cloud.points)
     size = 5 if n <= MAX_LARGE_POINTS else 2.5
     few = evenly(n, 5)
@@ -218,7 +222,7 @@ def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
 
 
 def angle(x: Array, title: str = "") -> Color:
-    """The colour scale that shows the angle of each point of the plane (N, 2)."""
+    """A cyclic colour scale that colours each point of the plane by its angle. x: the points (N, 2)."""
     return Color("cyclic", -np.pi, np.pi, np.arctan2(x[:, 1], x[:, 0]), title=title)
 
 
@@ -277,10 +281,11 @@ def space(
     reaching: bool = False,
     between: Mapping[str, Sequence[float]] | None = None,
 ) -> View:
-    """A 3D view. Its axes are fitted to what it shows, also at slider ends (`reaching`) and at values
-    `between`.
+    """A 3D view, with axes fitted to what it shows.
 
-    reach: fix the axes so that [−reach, reach]³ fills the picture, for contents that training changes.
+    reaching: whether they are also fitted at the ends of sliders. between: further slider values at which
+    they are fitted. reach: instead, fix the axes so that [−reach, reach]³ fills the picture; this is for
+    contents that training changes.
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(

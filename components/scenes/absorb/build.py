@@ -74,7 +74,7 @@ FORMULA = (
 
 
 def drawn(seed: int) -> tuple[dict[str, Array], Array]:
-    """Random weights of a block, and random tokens (TOKENS, 3), from a seed."""
+    """Random weights of a block by name, and random tokens (TOKENS, 3), both drawn with `seed`."""
     rng, d = np.random.default_rng(seed), DRAWN_D
     x = rng.normal(size=(TOKENS, d)) + 0.9 * rng.normal(size=(TOKENS, 1)) + 0.5
     block_weights: dict[str, Array] = {}
@@ -149,7 +149,7 @@ def frame(d: int) -> Array:
 
 
 def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the stream and of the vectors that attention reads, above the hyperplane."""
+    """3D view of the residual stream and of the vectors that attention reads, with the hyperplane Σx = 0."""
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
     gamma, beta = block_weights["ln_1.weight"], block_weights["ln_1.bias"]

@@ -154,7 +154,10 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def moved() -> Steps:
-    """Steps from (token, 1 if it is the last one, else 0) to the token after the sliders' changes."""
+    """Steps that apply the sliders' changes to a token.
+
+    Input: the token's coordinates, then 1 for the last token and 0 for others. Output: the changed token.
+    """
     last = np.column_stack([np.zeros((D, D)), SHOW[0]])
     scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
     return Affine(Entries(np.eye(D, D + 1), {"last": last})), Affine(scale, mean)
@@ -174,7 +177,7 @@ def pick(start: int, width: int) -> Affine:
 
 
 def kept(*steps: Step) -> Branches:
-    """(b, x) ↦ (f(b), x): apply steps to the branch b and leave the stream x."""
+    """(b, x) ↦ (f(b), x): apply the `steps` f to the branch b, and leave the stream x unchanged."""
     return side_by_side((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
 
 
@@ -214,7 +217,7 @@ class BlockClouds:
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """The cloud of the residual stream: it stays until an update is added."""
+    """The cloud of the residual stream. Its points move only at the two stages that add an update."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
@@ -306,7 +309,7 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
 
 
 def away() -> list[float]:
-    """Opacity of the branch at each stage: 1 while it is apart from the stream."""
+    """Opacity of the branch at each stage: 0 at the first and last, where it is the stream itself; else 1."""
     return [0.0 if k in (0, LAST) else 1.0 for k in range(LAST + 1)]
 
 

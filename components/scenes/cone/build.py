@@ -1,8 +1,8 @@
 """The recipe of the norm as a central projection, for one of three questions.
 
 cut      which points does a plane separate after the norm? (`cut.py`)
-line     what becomes of a straight and of a bent line? (`lines.py`)
-layers   how often do norms in a row fold a circle? (`layers.py`)
+line     to which curves does the norm map a straight line and a bent line? (`lines.py`)
+layers   how often do several layers, each with a norm, fold a circle? (`layers.py`)
 """
 
 from components.language.recipe import Recipe

@@ -113,7 +113,11 @@ def cone() -> tuple[Step, ...]:
 
 
 def eccentricity() -> Cloud:
-    """|cos of the axis' angle| / cos α: below 1 an ellipse, 1 a parabola, above it a hyperbola."""
+    """The eccentricity |cos θ|/cos α of the conic in which the cone meets the sheet, as a cloud of one point.
+
+    θ is the angle of the slider "axis", α that of "opening". Below 1 the conic is an ellipse, at 1 a
+    parabola, above 1 a hyperbola.
+    """
     one = np.array([[1.0]])
     axis = Affine(Entries([[0.0]], tracks={"axis": wave(one, 0 * one)}))
     level = Affine(Entries([[0.0]], tracks={"opening": wave(one, 0 * one)}))
@@ -190,7 +194,7 @@ def plane_part() -> Part:
 
 
 def view_from_above() -> tuple[Cloud, View]:
-    """The cloud and view of the score over the plane of the sheet."""
+    """A cloud of points on the plane of the sheet, and the view that colours them by their score."""
     x, y = np.meshgrid(*[np.linspace(-RADIUS, RADIUS, SIDE)] * 2)
     points = np.stack([x, y, np.full_like(x, HEIGHT)], -1).reshape(-1, 3)
     field = Field("field", "hyperplane", (), columns=SIDE, color=score_color(Row((1.0,))), opacity=0.8)

@@ -1,4 +1,4 @@
-"""Recipe of layers, each an affine map and a norm, that fold a circle; and the strands over a direction.
+"""Recipe of layers that fold a circle, each an affine map and a norm, and of the strands over a direction.
 
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
 origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT the ellipse is always on the right of
@@ -70,7 +70,7 @@ def circle_points(params: dict[str, float]) -> np.ndarray:
 
 
 def ray(step: Affine) -> tuple[Step, ...]:
-    """x ↦ (the cosines of the step's angles, x)."""
+    """x ↦ (cos step(x), x): the cosine of each coordinate of step(x), in radians, followed by x itself."""
     return (Branches((Pipeline((step, Pointwise("cos"))), Pipeline(())), "concat"),)
 
 

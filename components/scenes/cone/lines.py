@@ -84,12 +84,12 @@ def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
 
 
 def straight() -> tuple[Step, ...]:
-    """The path of `two_ways` ↦ the line x₁ = a."""
+    """Steps that map the path of `two_ways` to the line x₁ = a on the sheet; the slider "a" moves it."""
     return to_edge(Entries([[0.0, 0, 0], [0, -1, 1]]), Entries([0.0, 0], {"a": [1.0, 0]}))
 
 
 def bent() -> tuple[Step, ...]:
-    """The path of `two_ways` ↦ the line that changes its slope from 0 to w at (u, v)."""
+    """Steps that map the path of `two_ways` to a bent line, whose slope changes from 0 to w at (u, v)."""
     return to_edge(
         Entries([[0.0, -1, 1], [0, 0, 0]], {"w": [[0.0, 0, 0], [0, 0, 1]]}),
         Entries([0.0, 0], {"u": [1.0, 0], "v": [0, 1.0]}),
@@ -117,7 +117,7 @@ def great_circle_plane() -> Part:
 
 
 def half_great_circle() -> Part:
-    """The half of that circle that lies above the horizon."""
+    """The upper half of the great circle on which the straight line lands."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, AROUND)
     upwards = Affine(Entries([[0.0, 0], [0, 1], [HEIGHT, 0]], {"a": [[1.0, 0], [0, 0], [0, 0]]}))
     points = np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -126,7 +126,7 @@ def half_great_circle() -> Part:
 
 
 def far_ends() -> Part:
-    """The ends of that half, to which the norm maps points of the line that are infinitely far away."""
+    """The two ends of `half_great_circle`: the limits of the norm as a point of the line goes to infinity."""
     return draw("far ends", Points, "input", SHOW, np.array([[0.0, -1, 0], [0, 1, 0]]), size=7)
 
 

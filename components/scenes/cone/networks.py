@@ -25,7 +25,7 @@ def files(choices: Choices) -> tuple[File, ...]:
 
 
 def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
-    """The clouds and the view of the counts, by the number of norms that can fold."""
+    """The clouds and the graph of log₂ of each network's strands, by its number of norms that can fold."""
     folds = np.array([row["norms"] - 1 for row in found])
     dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
     medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])

@@ -1,4 +1,4 @@
-"""The flat, round sheet above the origin, and what else the recipes `cut` and `lines` show in space."""
+"""The flat, round sheet above the origin, and other shapes in space that `cut` and `lines` share."""
 
 import numpy as np
 

@@ -92,10 +92,10 @@ def normed(kind: str) -> Steps:
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The cloud of the stream, the cloud of the vectors that the blocks read, and further clouds.
+    """The cloud of the stream, the cloud of the vectors that the blocks read, and the clouds that both need.
 
-    The steps refer to the further clouds: streams between the blocks, keys and values. With post-LN a block
-    reads the stream itself.
+    The steps of the first two refer to the others: the streams between the blocks, the keys and the values.
+    With post-LN a block reads the stream itself. made: the weights of each block; x: the tokens.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
@@ -126,7 +126,7 @@ def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
 
 
 def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
-    """Name attention's matrices as GPT-2 does, and add biases of 0."""
+    """The attention weights under GPT-2's names: q, k and v side by side with a bias of 0, and W_O."""
     every = np.hstack([matrices[name] for name in ("query", "key", "value")])
     return {
         "attn.c_attn.weight": every,
@@ -136,7 +136,7 @@ def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def written(matrix: Array) -> Affine:
-    """A matrix that writes to the stream, times the slider for the size of the branches."""
+    """The linear map x ↦ g·x @ matrix of a branch's last layer, with g the slider for the branches' size."""
     return Affine(Entries(np.zeros(matrix.T.shape), {"gain": matrix.T}))
 
 
@@ -186,7 +186,10 @@ def curve_view(
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
-    """Rows that map a place's unit vector to (block, median) at the slider's branch size."""
+    """Rows that map unit vector number i to (block, median of `what` there) at the slider's branch size.
+
+    Blocks are numbered from `start` to `count`.
+    """
     each = sorted(found, key=lambda row: row["gain"])
     heights = np.array([values(what, row, count) for row in each])
     track = Track([row["gain"] for row in each], heights)
@@ -220,7 +223,10 @@ def rounded(x: float) -> str:
 
 
 def facts(found: Sequence[Found], count: int) -> Facts:
-    """Table of medians after the last block, with branches of size 1."""
+    """Table with a row for each norm: median size of the stream, last turn, and gradient at the start.
+
+    All values are for `count` blocks with branches of size 1.
+    """
     lines = []
     for kind, label in NORM_LABELS.items():
         (row,) = (each for each in found if (each["kind"], each["gain"]) == (kind, 1))

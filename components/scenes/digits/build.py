@@ -58,8 +58,9 @@ def thinned(film: Film) -> Film:
 
 
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """The view of the last hidden layer: test pictures on the sphere, a numeral over the mean of each
-    digit.
+    """The view of the last hidden layer, and its clouds.
+
+    Test pictures are points on the sphere; a numeral stands above the mean of each digit's points.
     """
     steps, data = network(film, 0).steps, film.data
     names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]
@@ -85,7 +86,7 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """Test accuracies (depths, random starts) for each function between the layers.
+    """For each function between the layers, by name, its test accuracies (depths, random starts).
 
     last: the number of neurons in the last hidden layer."""
     lists: dict[str, list[list[float]]] = {}

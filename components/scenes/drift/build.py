@@ -122,7 +122,11 @@ def pick(k: int) -> Row:
 
 @dataclass(frozen=True)
 class Slid:
-    """The stream into a layer while the window slides (steps, letters, d), its normalised copy, and γ, β."""
+    """A layer's inputs while the window slides.
+
+    stream: the residual stream (steps, letters, d); reads: the same after LayerNorm; gamma, beta: the gain
+    and shift of that LayerNorm.
+    """
 
     stream: Array
     reads: Array
@@ -131,7 +135,7 @@ class Slid:
 
     @property
     def unit(self) -> float:
-        """The length by which the picture is scaled down."""
+        """The length that the picture shows as 1; all drawn vectors are divided by it."""
         return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / START_REACH
 
     @property
@@ -189,7 +193,7 @@ def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: s
 
 
 def tracked(x: Array) -> Affine:
-    """Map from letters' unit vectors to their vectors at the current step, from (steps, letters, d)."""
+    """The map from the unit vector of letter i to its vector at the slider's step; x (steps, letters, d)."""
     each = np.swapaxes(x, 1, 2).astype(np.float32)
     return Affine(Entries(np.zeros(each.shape[1:]), tracks={"slide": Track(np.arange(len(x)), each)}))
 
@@ -204,7 +208,7 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """Marks of all letters and their paths. The selected letter's path is thick up to now, then thin."""
+    """Marks of all letters and their paths. The selected letter's path is thicker up to the current step."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
@@ -231,7 +235,11 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """The lower view: the followed letter's distance from its start; or loss or size along a long text."""
+    """The lower view and its clouds, by the choice "below".
+
+    "distance": the distance of the followed (selected) letter from where it started, against time. Otherwise:
+    the loss or the size of the vectors along a long text.
+    """
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)
     way: dict[str, Any] = {"parameter": "slide", "stops": stops, "only": Followed()}
@@ -298,9 +306,9 @@ def facts(choices: Choices, found: Found) -> Facts:
 
 
 def ways(choices: Choices, models: Found, part: str) -> list[str]:
-    """Cells of a table row: the median over `models` of a part's path length, in spreads, for each layer.
+    """Cells of a table row: for each layer the median over `models` of the path length of `part`, in spreads.
 
-    All are "0" for the kind "kept", in which nothing is lost.
+    All are "0" for the kind "kept": the model keeps what it has computed for a letter, so nothing moves.
     """
     if choices["kind"] == "kept":
         return ["0"] * len(LAYERS)

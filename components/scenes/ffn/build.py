@@ -124,7 +124,8 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
 
 
 def layers(choices: Choices, film: Film | None) -> Layers:
-    """The network of the chosen weights: of `film` if there is one, set by hand, or random."""
+    """The network with the chosen weights: those of the stored training `film` if given, else set by hand
+    or random."""
     if film is not None:
         first, last = ordered(film, choices["seed"])
         larger = Affine(PROBABILITY_SCALE * np.eye(3))
@@ -196,7 +197,10 @@ def size(stages: Sequence[np.ndarray]) -> float:
 
 
 def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
-    """Marks of the points, one for each fate; with GELU all points are kept apart."""
+    """Marks of the points, one for each fate (apart, shared, collapsed) that `gate` gives them.
+
+    With GELU there is no `gate`, and all points are apart.
+    """
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
 
@@ -251,7 +255,10 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 
 
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
-    """Each neuron's value by angle, before and after the activation; y has the angle as a coordinate."""
+    """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
+
+    The graph shows the values before and after the activation.
+    """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))
     angle, each = Row((0, 0, 0, 1), stage=0), np.eye(net.first.A.shape[0])
@@ -269,7 +276,10 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
 
 
 def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
-    """Equal-area map of the sphere: longitude across, height upwards."""
+    """The points y as a cloud on an equal-area map of the sphere, and the view of this map.
+
+    Longitude runs across, height upwards.
+    """
     show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
     x_axis, y_axis = ("longitude, °", -180.0, 180.0), ("height", -1.02 * RADIUS, 1.02 * RADIUS)
@@ -313,7 +323,11 @@ def formula(function: str) -> str:
 
 
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
-    """Table for drawn weights: pieces, entropy of the patterns, and share of lost points, by width."""
+    """Table for random weights with ReLU, by width; None for other choices.
+
+    Its rows are the number of linear pieces (on the sphere: of sign patterns), the entropy of the sign
+    patterns in bits, and the percentage of points that do not stay apart.
+    """
     if choices["weights"] != "drawn" or choices["function"] != "relu":
         return None
     basis, W = SPACES[choices["norm"]], drawn_weights(choices["seed"])

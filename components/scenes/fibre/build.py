@@ -90,7 +90,10 @@ def fibre() -> list[Part]:
 
 
 def half(role: str, sign: int, title: str) -> Part:
-    """Points of one half-plane: where they start, the paths of some, and where the current stage has them."""
+    """Points of the half-plane in which α has the sign `sign`, at their start and at the current stage.
+
+    Some of them also show their path.
+    """
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
         Cloud(role, own, Pipeline(LN_TWICE), Pipeline(IN_PLANE)),

@@ -116,12 +116,15 @@ SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
 def shares(heads: int, shape: str, at: Array) -> Array:
-    """Each head's share of the axis at each of n positions on the ring, for T overlaps: (T, heads, n)."""
+    """Each head's share of an axis at the positions `at` (n,) on the ring of axes: (T, heads, n).
+
+    T is the number of OVERLAPS. shape: the shape of the heads' windows.
+    """
     return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
 
 def by_overlap(values: Array) -> Entries:
-    """Entries whose values at the slider "overlap" are `values` (T, …), one for each of OVERLAPS."""
+    """Entries that follow the slider "overlap": values[t] at OVERLAPS[t], interpolated between."""
     return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
 
 
@@ -257,7 +260,7 @@ def score(h: int) -> Row:
 
 
 def asking() -> list[Part]:
-    """The query as an arrow."""
+    """The query as an arrow from the origin."""
     line = draw(
         "query",
         Line,
@@ -275,7 +278,7 @@ def asking() -> list[Part]:
 
 
 def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
-    """The key with the highest score of each head."""
+    """Rings around the two keys that have the highest score in head 1 and in head 2."""
     return tuple(
         Points(
             "scored",
@@ -298,7 +301,7 @@ def keys() -> tuple[Mark, ...]:
 
 
 def side(h: int) -> tuple[str, float, float]:
-    """An axis of the graph of scores: title and ends, for head h."""
+    """Title, lower end and upper end of the axis of head h in the graph of scores."""
     return f"score in head {h}", -MAX_SHOWN_SCORE, MAX_SHOWN_SCORE
 
 

@@ -44,7 +44,10 @@ STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
 
 
 def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
-    """The recipe for one layer: the increase of the loss, or the divergence of the predictions."""
+    """The recipe of the shuffles in one layer. `measure` names their cost.
+
+    The cost is the increase of the loss, or the divergence of the predictions.
+    """
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
     every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in SHUFFLE_LABELS])
@@ -114,7 +117,7 @@ def scatter(n: int) -> Array:
 
 
 def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
-    """Labels of the places where axes are shuffled, and the scale with its ticks."""
+    """Labels of the places where axes are shuffled, and the horizontal scale of costs with its ticks."""
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
     at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])
@@ -140,7 +143,7 @@ def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
 
 
 def sides(low: float, high: float) -> tuple[float, float]:
-    """The left and right end of the picture, for values from `low` to `high`."""
+    """The horizontal range of the picture: costs from `low` to `high`, with room for names and margins."""
     size = high - low
     return low - (NAME_WIDTH + MARGIN) * size, high + MARGIN * size
 
@@ -169,11 +172,11 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
 
 
 def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
-    """Each model's mean over its shuffles."""
+    """The mean cost of each model's shuffles of a `kind` (such as "across" heads) at a `place`."""
     return np.array([row[f"{kind}_{measure}"][0] for row in rows if row["place"] == place])
 
 
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
-    """Mean and standard deviation of the models' `means`, as text."""
+    """Text with the mean and the standard deviation, between models, of what `means` returns."""
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

@@ -96,7 +96,11 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 
 
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
-    """Map to pairs (x, v): x from its sliders, v by matrices (2d, width), each times a slider."""
+    """The affine map from `width` numbers to a pair (x, v).
+
+    x comes from its sliders, whatever the numbers are. v is linear in them: the sum of the matrices `terms`
+    (2d, width), each times the slider of that name.
+    """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 
 
@@ -213,14 +217,17 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
 
 
 def factor_color(d: int, centred: bool) -> Color:
-    """The colour scale of log₁₀ of 1/√(σ² + ε) (for RMSNorm, RMS²)."""
+    """The colour scale of log₁₀ of 1/√(σ² + ε); for RMSNorm, mean square instead of σ²."""
     square = "σ²" if centred else "RMS²"
     title = f"log₁₀ of 1/√({square} + ε)"
     return Color("sequential", -COLOR_DECADES, COLOR_DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)
 
 
 def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
-    """Marks of the point x: forward, one that moves to its image z; backward, one for x and one for z."""
+    """Marks of the point x, which can be dragged, and of its image z.
+
+    If `forward`, a mark moves from x to z, with a trail. Otherwise x and z have one mark each.
+    """
     place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
     held: Look = {"hand": Drag("x1", "x2", "x3"), "hint": "drag it"}

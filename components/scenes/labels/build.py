@@ -21,19 +21,19 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def film_name(choices: Choices) -> str:
-    """The name of the shipped film for these labels; the film of XOR has one layer, which is enough."""
+    """The name of the shipped training for these labels and this depth; XOR has only one, of depth 1."""
     return "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
-    """The network and the labels of the shipped film, for a new training."""
+    """The network and the data set of the shipped training with these choices, to train it anew."""
     if choices["data"] == "xor":
         return Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0)
     return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=LABEL_SEED)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
-    """The recipe of the chosen training; of a shipped film, its first seed."""
+    """The recipe of the chosen training: a reader's own, or the first seed of the shipped one."""
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
     shown = assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])
@@ -55,7 +55,7 @@ def shares(found: Rows) -> Facts:
 
 
 def counted(row: Mapping[str, Any]) -> str:
-    """How many of the networks that a row counts have learned all labels, such as "3 of 10"."""
+    """The number of networks that have learned all labels, out of those in this row, such as "3 of 10"."""
     return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 

@@ -81,7 +81,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
 
 
 def begin(text: str) -> str:
-    """The first words of a sentence, for a list."""
+    """The first three words of a sentence and "…", as its name in the list of sentences."""
     return " ".join(text.split()[:3]) + " …"
 
 
@@ -97,12 +97,12 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The steps as they act on the coordinates in the hyperplane, without the height along 𝟏."""
+    """The same steps for vectors given by their coordinates in the hyperplane, without the height along 𝟏."""
     return [flat(step) for step in steps]
 
 
 def flat(step: Step) -> Step:
-    """An affine step as it acts on hyperplane coordinates; any other step unchanged."""
+    """The same step for hyperplane coordinates: an affine one in that basis, any other unchanged."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})
@@ -110,7 +110,10 @@ def flat(step: Step) -> Step:
 
 
 def marks(n: int) -> tuple[Mark, ...]:
-    """Marks of the keys and their hull, and lines from the followed key to those whose average it is."""
+    """Marks of the keys and of their convex hull.
+
+    If no query can select the followed (selected) key, lines join it to the keys whose average it is.
+    """
     show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"
     return (

@@ -228,7 +228,7 @@ def to_radius(surface: Steps, centered: bool) -> Steps:
 
 
 def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
-    """The semi-axes of the ellipsoid, which appear with it. surface: as in `circle`."""
+    """The semi-axes of the ellipsoid, shown from the stage at which γ makes it. surface: as in `circle`."""
     arrival = arrival_stage(centered)
     frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])
     fade = [*[0.0] * (arrival + 2), *[1.0] * (len(surface) - arrival - 1)]

@@ -127,7 +127,10 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
 
 
 def reach(film: Film, seed: int) -> float:
-    """The SHOWN_KEYS_QUANTILE quantile of the lengths of a seed's keys during training."""
+    """The length at which all queries are drawn: a high quantile of a seed's key lengths during training.
+
+    SHOWN_KEYS_QUANTILE says which.
+    """
     network = film.network
     keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
     return float(np.quantile(np.linalg.norm(keys, axis=-1), SHOWN_KEYS_QUANTILE))
@@ -179,7 +182,10 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
 
 
 def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the attention weights: a line for each token's class; a plain average is level at 1/C."""
+    """Graph of the attention weight to each class, a line for each class of the token that attends.
+
+    A dashed line shows a plain average over C classes, 1/C.
+    """
     classes = film.network.classes
     ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])
     even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
@@ -235,14 +241,17 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, .
 
 
 def largest(film: Film) -> np.ndarray:
-    """The mean over tokens of their largest attention weight, (S, T)."""
+    """The largest attention weight of a token, averaged over tokens: (S, T) for seeds and checkpoints."""
     network, weights = film.network, film.weights.astype(float)
     keys = network.keys(network.named(weights)["embedding"])
     return softmax(network.queries(weights) @ keys.mT).max(-1).mean(-1)
 
 
 def facts(found: Rows) -> Facts:
-    """Table of medians over the seeds: steps until some accuracies, and final values."""
+    """Table with a row for each norm. All numbers are medians over the seeds.
+
+    They are the steps until 50, 90 and 99 % accuracy, and the final loss, accuracy and angle of queries to 𝟏.
+    """
     first = found[0]
     count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
     title = f"Medians of {count} networks: {rate}"

@@ -94,7 +94,7 @@ def strips_view(
 
 
 def same_depth(k: int, first: Digest, second: Digest) -> int:
-    """The index of the norm of the second recording at the relative depth of norm k of the first."""
+    """The index of the norm in the second recording that is as deep, relatively, as norm k in the first."""
     return int((k + 0.5) / len(first.rows) * len(second.rows))
 
 
@@ -102,7 +102,10 @@ def same_depth(k: int, first: Digest, second: Digest) -> int:
 
 
 def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
-    """The verdict on each recording, then every number of its norm in the picture, given by its index."""
+    """Table: the verdict on each recording, then all numbers of one of its norms.
+
+    pairs: each recording with the index of the norm that its picture shows.
+    """
     both = [one for one, _ in pairs]
     asked = verdict(both[0].rows)
     found = [[each.answer for each in verdict(one.rows)] for one in both]

@@ -46,10 +46,11 @@ class Picture:
 
 
 def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool) -> Picture:
-    """The picture of the norm of index k. leave_out: without its massive vectors.
+    """The picture of the norm of index k. leave_out: whether to omit its massive vectors.
 
-    centring: whether it has a stage for the centring, at which the vectors of a norm without one rest.
-    alone: whether it is the only picture. Of two, each has a scale of its own and a short title.
+    centring: whether the picture has a stage for the centring; if the norm does not centre, its vectors rest
+    there. alone: whether there is only one picture. If there are two, each has its own scale and a short
+    title.
     """
     row, every = one.rows[k], one.norms[k]
     is_long = massive(every, row)
@@ -68,8 +69,9 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
 
 
 def as_second(one: Picture) -> Picture:
-    """The picture for a place beside another one: its view and clouds have names of their own, and its points
-    are not followed.
+    """A copy of a picture to show beside another one.
+
+    Its view and clouds are renamed, so that names do not clash, and its points cannot be followed (selected).
     """
 
     def renamed(mark: Mark) -> Mark:
@@ -82,9 +84,9 @@ def as_second(one: Picture) -> Picture:
 
 
 def title(first: Digest, k: int, few: int, *, leaves_out: bool, alone: bool) -> str:
-    """The title of the picture: the norm of index k, and its massive vectors, of which it has `few`.
+    """The title of the picture: the norm of index k, and the number `few` of its massive vectors.
 
-    leaves_out: whether the picture leaves these vectors out. alone: as in `picture`."""
+    leaves_out: whether the picture omits these vectors. alone: as in `picture`."""
     name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
     if not alone:
         name = f"{named(first)}, norm {k + 1} of {len(first.norms)}"
@@ -144,8 +146,8 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 def extent(norm: Reduced) -> float:
     """Half the side of the picture.
 
-    It holds most vectors at each stage from the sphere on, and the sphere itself unless that is more than
-    MAX_SPHERE_RATIO times as large.
+    The picture contains most vectors at each stage from the sphere on. It also contains the sphere, unless
+    this is more than MAX_SPHERE_RATIO times as large.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))
@@ -162,7 +164,7 @@ def far(points: Array) -> float:
 def surroundings(norm: Reduced, last: int, reach: float, *, arrival: int) -> list[Part]:
     """The direction 𝟏, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ.
 
-    last: the number of the last stage. arrival: that of the stage at which vectors are on the sphere.
+    last: the number of the last stage. arrival: the number of the stage at which vectors reach the sphere.
     """
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * last], "guide": True}

@@ -37,7 +37,8 @@ HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
 class Strip:
     """A statistic of each norm, with related statistics as dotted lines.
 
-    title: with the unit; around: what the dotted lines are, by column. percent: values are shares.
+    title: the strip's title, with the unit. middle, around: the table columns of the solid line and of the
+    dotted lines. log: whether the scale is logarithmic. percent: whether values are shares.
     """
 
     title: str
@@ -96,8 +97,8 @@ def layers(paths: Sequence[str]) -> list[str]:
 def parts(paths: Sequence[str]) -> list[str]:
     """For each norm the part of its layer: attention, MLP, or other.
 
-    Of a layer's norms the first half belongs to attention and the rest to the MLP; where their number is odd,
-    this is not known.
+    The first half of a layer's norms belongs to attention, the second half to the MLP. If a layer has an odd
+    number of norms, they are "other". Norms of heads always belong to attention.
     """
     found = []
     for (layer, _), some in groupby(zip(layers(paths), map(_stack, paths), strict=True)):
@@ -229,7 +230,8 @@ def escaped(text: str) -> str:
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    Its label is that dimension, left out where labels would overlap; at the longest run also the layers.
+    The bracket's label is the dimension; for the longest run also the layers. A label that would overlap
+    another is left out.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()
@@ -329,9 +331,10 @@ def gaps(count: int, length: int) -> Array:
 
 
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
-    """The lower and upper end of a strip's scale: it begins at 0, or if logarithmic at the smallest value.
+    """The lower and upper end of a strip's scale.
 
-    It ends at the largest value, or at a tick a little above it.
+    The lower end is 0, or the smallest value if the scale is logarithmic. The upper end is the largest value,
+    or a tick a little above it.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
@@ -347,7 +350,7 @@ def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
 
 
 def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
-    """Values of a strip from 0, its lower end, to 1."""
+    """The relative heights of values in a strip: 0 at the lower end of its scale, 1 at the upper end."""
     low, high = ends
     if strip.log:
         values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
@@ -360,7 +363,7 @@ def height(each: Sequence[Row], name: str, strip: Strip, ends: tuple[float, floa
 
 
 def ticks(low: float, high: float, *, log: bool) -> list[float]:
-    """A few round numbers from low to high; of a logarithmic axis powers of ten."""
+    """A few round numbers from `low` to `high`; powers of ten if the axis is logarithmic."""
     if log:
         powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
         return [10.0**k for k in powers[:: ceil(len(powers) / MAX_TICKS)]] if len(powers) > 1 else [low, high]

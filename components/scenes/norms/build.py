@@ -41,7 +41,10 @@ from geometry.pipeline import Step
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm. apply: acts on points (n, d), or (n, k, d/k) if `blocks` has k for this d."""
+    """A norm of this scene. apply: the norm as a function of points (n, d).
+
+    If `blocks` has a number k for this d, `apply` takes the points as (n, k, d/k) instead.
+    """
 
     title: str
     apply: Callable[[np.ndarray], np.ndarray]
@@ -148,7 +151,10 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The directions (3, d) of the picture, and for a torus their divisor, √d + the fourth coordinate."""
+    """The directions (3, d) of the picture, and the row that divides the drawn coordinates, else None.
+
+    Only a torus has a divisor, √d + the fourth coordinate: it makes the stereographic projection.
+    """
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
         a, b = np.kron(np.eye(2)[:, None], up[1][:2] if d == 6 else up[0][::-1])
@@ -221,7 +227,10 @@ def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, .
 def numbers_view(
     chosen: Mapping[str, str], x: np.ndarray, pipelines: Mapping[str, Pipeline]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of single components, after a norm against before; lines join the components of a few points."""
+    """Graph of each component after the norm against the same component before, for both norms.
+
+    Lines join the components of a few points.
+    """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))
     order = np.array([k for i in few for k in (*(d * i + np.argsort(some[i])), -1)][:-1])
@@ -264,7 +273,10 @@ def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline,
 
 
 def tensor(norm: str, d: int, side: str) -> list[Part]:
-    """The small table: rows are points, columns their numbers, in blocks. One group of numbers is marked."""
+    """A small table of dots: its rows are points, its columns their coordinates in blocks.
+
+    One group of numbers that the norm averages together is marked.
+    """
     k, left = blocks(norm, d), 2.2 + (d + 2) * (side == "right")
     i, j = np.indices((TABLE_ROWS, d)).reshape(2, -1)
     group = {"batchnorm": j == 0, "dyt": (i == 1) & (j == 0)}.get(norm, (i == 1) & (j < d // k))

@@ -146,7 +146,10 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 
 
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
-    """Clouds of 1/σ (RMSNorm: 1/RMS) of each point, and, with outlier a, of (log₁₀ a, log₁₀ 1/σ) of some."""
+    """Two clouds: 1/σ of each point, and (log₁₀ a, log₁₀ 1/σ) of the first CURVE_COUNT points.
+
+    a is the outlier. For RMSNorm, 1/RMS takes the place of 1/σ.
+    """
     centre = (Affine(centering_matrix(d)),) if centred else ()
     factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
     outlier = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"a": [1.0]})),))

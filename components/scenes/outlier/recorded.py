@@ -106,9 +106,11 @@ def recorded(vectors: Recorded) -> Recipe:
 
 
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The massive coordinate, the rest along two directions, and the length of what is left.
+    """Vectors x as four numbers: the massive coordinate, two coordinates of the rest, the length left over.
 
-    The directions: of the mean later token, and orthogonal to it of the mean first token.
+    The rest is x without its massive coordinate. Its two axes are orthogonal: the mean direction of the later
+    tokens, and the mean direction of the first tokens without its part along the other axis. first: which
+    vectors are first tokens.
     """
     rest = x * (np.arange(D) != MASSIVE)
     unit = rest / np.linalg.norm(rest, axis=1, keepdims=True)
@@ -131,9 +133,10 @@ def guides() -> list[Part]:
 def factor_view(
     way: Look, points: str, law: str, x: tuple[str, float, float], y: tuple[str, float, float]
 ) -> View:
-    """The view of log₁₀ of the largest factor on a gradient.
+    """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
-    way: the parameter that moves the points, and its stops. points, law: names of their curves. x, y: axes.
+    way: the parameter that moves the points, and its stops. points, law: titles of the points' curves and of
+    the law's curve. x, y: axes.
     """
     flat = rows(np.eye(2))
     marks = (
@@ -145,7 +148,7 @@ def factor_view(
 
 
 def along_view(first: np.ndarray) -> View:
-    """View of the outputs along the axis of the massive coordinate."""
+    """View of the outputs, seen along the axis of the massive coordinate."""
     flat = rows(np.eye(3)[1:])
     look: Look = {"roles": ("other", "input"), "size": 4, "hand": Follow()}
     marks = (

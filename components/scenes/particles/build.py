@@ -160,7 +160,7 @@ def added(d: int) -> Pipeline:
 
 
 def tint(d: int) -> Color:
-    """The tokens' colour: their initial hue."""
+    """The colour of tokens: a hue for the angle at which each of them starts."""
     return Color("cyclic", -np.pi, np.pi, token_number(d, HUE, stage=0))
 
 
@@ -200,7 +200,7 @@ def around_tokens(d: int) -> list[Part]:
 
 
 def rings(hand: Carry | None) -> View:
-    """View of the tokens on concentric circles, one for each time, with later times further out."""
+    """View of the tokens on concentric circles, one for each time; circles of later times are larger."""
     out: Rows = tuple(token_number(2, which, stage=0) for which in (ACROSS, UP))
     marks = (
         Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),
@@ -220,7 +220,7 @@ def rings(hand: Carry | None) -> View:
 
 
 def curves(d: int, n: int) -> View:
-    """Graph of the number of clusters against time, counted and estimated by the energy."""
+    """Graph of two curves against time: the number of clusters, and an estimate of it from the energy."""
     look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
     count, energy = ((token_number(d, LOG_TIME), token_number(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
     marks = (

@@ -54,7 +54,7 @@ TOP = 0.1  # of the graphs, above the largest number
 
 
 def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
-    """The recipe of the four placements, with tokens on circles (d = 2) or spheres (d = 3)."""
+    """The recipe that compares four placements of the norm, with tokens on circles (d = 2) or spheres (3)."""
     start = unit_start(n, d, seed)
     tokens = [Cloud(kind, start, layer(d), place(d, n, causal, kind)) for kind in LOOKS]
     guides, around = split(surface(d), *names(d))
@@ -196,7 +196,10 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
 
 
 def curves(name: str, title: str, d: int, n: int, along: int, axis: tuple[str, float, float]) -> View:
-    """Graph of the number of clusters of each placement."""
+    """Graph of the number of clusters against a time, with a curve for each placement of the norm.
+
+    along: the index of the time among a token's numbers; axis: the title and ends of its axis.
+    """
     look: Look = {"parameter": "time", "stops": STOPS, "only": [0], "whole": True, "size": 3}
     marks: list[Mark] = []
     for kind, (label, role, dash) in LOOKS.items():

@@ -64,7 +64,7 @@ def sliders() -> tuple[Parameter, ...]:
 
 
 def average() -> str:
-    """TeX of the average that attention gives a token."""
+    """TeX of the average of values that attention computes for a token."""
     return r"\sum_j \mathrm{softmax}_j (β \langle Q x_i, K x_j \rangle)\, V x_j"
 
 
@@ -111,7 +111,10 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
-    """All tokens moved from the start to the time of the slider; some are put elsewhere on the way."""
+    """The step that moves all tokens from the start to the slider's time.
+
+    At the times that readers have set, it puts single tokens in another place.
+    """
     puts = [put(names) for names in slots(d)]
     return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)
 
@@ -122,12 +125,12 @@ def time_from_log10(name: str) -> Entries:
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """Names of the parameters of each `Put`: which token is put elsewhere, log₁₀ of when, and where."""
+    """Names of the parameters of each `Put`: the token that it moves, log₁₀ of the time, new coordinates."""
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
 
 def put(names: Sequence[str]) -> Put:
-    """The `Put` of a slot: the token that its parameters name is put to their place at their time."""
+    """The `Put` with the parameters `names`, one entry of `slots`."""
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
     return Put(Entries(0.0, {who: 1.0}), time_from_log10(when), there)
@@ -171,7 +174,7 @@ def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
-    """x ↦ the weight that a token gives itself."""
+    """x ↦ a number for each token: the attention weight that it gives itself."""
     return Affine(sees), Attention(d), Affine([[0.0, 1.0]])
 
 

@@ -26,9 +26,10 @@ Found = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph of one column of the table: its title and its vertical axis.
+    """A graph of one column of the table: its title and its vertical axis from `low` to `high`.
 
-    loud: the upper end of the axis for queries and keys that are three times as large, if it differs.
+    loud: the upper end of the axis when queries and keys are three times as large, if this differs from
+    `high`.
     """
 
     column: str
@@ -135,10 +136,10 @@ def distance(length: Array) -> Array:
 def directions(start: Array, turn: Array, azimuth: float) -> Array:
     """Unit vectors in space (K + 1, 3) with given angles to the first, which is upright, and to the next.
 
-    start: their angles to the first (K + 1,), turn: the angle from each to the next (K,), in degrees. These
-    are angles between vectors of d dimensions, so there is such a path on the sphere: the spherical law of
-    cosines gives how far each step goes around the first direction. All go around in the same sense; the
-    first step leaves at `azimuth`, in degrees.
+    start: the angles of all vectors to the first one (K + 1,), turn: the angle from each vector to the next
+    (K,), in degrees. Such a path exists on the sphere, because the angles were measured between vectors of d
+    dimensions: the spherical law of cosines gives how far each step goes around the first direction. All
+    steps go around in the same sense; the first step leaves at `azimuth`, in degrees.
     """
     up, turns = np.radians(start), np.radians(turn)
     products = np.sin(up[:-1]) * np.sin(up[1:])
@@ -191,14 +192,14 @@ def path_view(
 
 
 def path_line(name: str, way: Array) -> Part:
-    """The path of the placement `name`."""
+    """The whole path `way` of the token with the placement `name`, as a line."""
     role, dash = LOOKS[name]
     look: Look = {"size": 3, "dash": dash, "opacity": 0.8}
     return draw(name, Line, role, SHOW, way, SHORT[name], steps=(NORM,), **look)
 
 
 def path_so_far(role: str, way: Array) -> Part:
-    """The token now, and its path up to the current block."""
+    """The path `way` of the token up to the slider's block."""
     stops, place = np.arange(BLOCKS * FINE + 1.0) / FINE, follows(way, 0, FINE).steps
     look: Look = {"parameter": "block", "stops": stops, "size": 7}
     return draw("now", Way, role, SHOW, np.ones((1, 1)), place=place, steps=(NORM,), **look)

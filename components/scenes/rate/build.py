@@ -85,10 +85,10 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Path:
-    """The arguments of the `Orbit` that is an optimiser's path.
+    """The arguments of the `Orbit` that computes an optimiser's path.
 
-    points: its points. place: the steps that are applied once, before it. step: the steps of one iteration.
-    state: the number of coordinates that an iteration changes.
+    points: the orbit's points. place: steps that are applied once, before the orbit. step: the steps of one
+    iteration. state: the number of coordinates that an iteration changes.
     """
 
     points: np.ndarray
@@ -160,7 +160,10 @@ def only(rows_: np.ndarray) -> Pipeline:
 
 
 def points(state: int) -> np.ndarray:
-    """The points of the path, one for the start and each optimiser step: `state` zeros, then its noise."""
+    """The points of the path, one for the start and one for each optimiser step.
+
+    A point is `state` zeros, followed by the noise of this step.
+    """
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 
 
@@ -188,7 +191,7 @@ def numbers(state: int) -> tuple[Step, ...]:
 
 
 def settled() -> Pipeline:
-    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼), the length at which noise and decay balance."""
+    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼): for step k, the length of w at which noise and decay balance."""
     names = ("rate", "noise", "decay")
     sliders = Affine(np.zeros((3, 1)), Entries(np.zeros(3), dict(zip(names, np.eye(3), strict=True))))
     lost = Product([(2,), (0, 2, 2)]), Affine([[2.0, -1.0]], [NO_DECAY]), Pointwise("reciprocal")

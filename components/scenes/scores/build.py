@@ -97,7 +97,10 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
 def law(
     name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
 ) -> list[Part]:
-    """Curves of a density, one for each stage that has one, multiplied by `height`."""
+    """Curves of the densities `laws` at the values `grid`, multiplied by `height`.
+
+    Each stage shows its own density; a stage whose density is None has no curve.
+    """
     known = [(k, each) for k, each in enumerate(laws) if each]
     return [
         draw(
@@ -115,7 +118,7 @@ def law(
 
 
 def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """The map 1 ↦ m numbers that follow the parameter `name`: where it is at[t], they are values[t]."""
+    """The map 1 ↦ m numbers that follow the parameter `name`: values[t] (m,) if the parameter is at[t]."""
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 
@@ -340,7 +343,10 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """A readout: how many of a million random keys are expected within the angle θ of q, at each stage."""
+    """A readout and its cloud: the expected number of keys within the angle θ of q, of a million random keys.
+
+    The number is computed for each stage.
+    """
     cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
     count = moved("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))
@@ -375,5 +381,5 @@ def fact(d: int) -> list[str]:
 
 
 def few(share: float) -> str:
-    """A share as text: "1 in 77,000"."""
+    """A share as the text "1 in …", such as "1 in 77,000"."""
     return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

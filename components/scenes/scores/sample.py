@@ -50,7 +50,7 @@ def crowd(n: int, d: int, *, seed: int) -> Array:
 
 
 def _two(x: Array) -> Array:
-    """The first two coordinates; if there is only one, it and 0."""
+    """The first two coordinates of vectors x (n, d); for d = 1, the only coordinate and 0."""
     return np.pad(x[:, :2], ((0, 0), (0, max(2 - x.shape[1], 0))))
 
 
@@ -79,7 +79,11 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 
 
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
-    """The steps of LayerNorm up to each stage. vectors: the indices of each; the first is along 𝟏."""
+    """The steps from the start to each stage: none, centring, and centring with scaling to length √d.
+
+    vectors: for each vector in a point, the indices of its coordinates, of which the first is along 𝟏.
+    size: the number of a point's coordinates.
+    """
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
     return (), (centre,), (centre, sphere)
@@ -136,10 +140,10 @@ def seen_by_q(d: int) -> Steps:
 
 
 def variances(d: int, shared: str, rho: Array) -> Array:
-    """The variance (*rho, 3) of ⟨q, k⟩ at each stage.
+    """The variance of ⟨q, k⟩ at each of the three stages, for each correlation in `rho`: (*rho.shape, 3).
 
-    Σ λ² of the variances λ of the turned coordinates: 1 − ρ, and 1 − ρ + ρd of the one with g. On the sphere
-    d² times that of the cosine.
+    Before the sphere it is Σ λ², with λ the variances of the rotated coordinates: 1 − ρ + ρd for the one to
+    which g is added, 1 − ρ for the others. On the sphere it is d² times the variance of the cosine.
     """
     low, high = 1 - rho, 1 - rho + rho * d
     first, second = np.stack([high, low], -1), np.stack([low, high], -1)

@@ -204,7 +204,10 @@ def colors(which: str, score: Row, size: float) -> Color:
 def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
-    """The keys, hollow if no query selects them; the winner of the query; the proof for the followed key."""
+    """Marks of the keys, of the key that the query selects, and of the proof for the followed (selected) key.
+
+    Keys that no query can select are hollow.
+    """
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
     touch: list[Mark] = [Support("keys", "query", show, query=score, size=3, opacity=0.8, **look)]
@@ -316,7 +319,7 @@ def nearly(x: np.ndarray) -> int:
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """Table of how many keys can never win at each stage, and from which ε on more can never win."""
+    """Table: how many keys no query can select at each stage, and from which ε on there are more of them."""
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)
     counts = [str(never(stage)) for stage in moving.stages(params)]
@@ -331,7 +334,10 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
 
 
 def breaks(sphere: Cloud) -> str:
-    """The ε from which more keys can never win on the sphere, found by bisection."""
+    """Text: the ε from which on more keys than at ε = 0 can never win on the sphere, found by bisection.
+
+    "—" if there are no more at any ε up to 10.
+    """
 
     def more(eps: float) -> bool:
         return never(sphere.stages({"eps": eps})[-1]) > least

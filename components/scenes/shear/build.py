@@ -75,7 +75,7 @@ def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
 
 
 def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
-    """Marks of the sphere: graticule, one colour for each half; its shadow before and after the shear."""
+    """Marks of the sphere and of its shadow before and after the shear; each half has its own colour."""
     net = [
         Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
@@ -97,7 +97,11 @@ def cube(shadow: Rows) -> tuple[Mark, ...]:
 
 
 def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
-    """Marks of the map of the plane: the grid before and after, arrows of some points, and the formula."""
+    """Marks of the shadow as a map of the plane.
+
+    They show the grid before and after the shear, arrows from some points to their images, and where the
+    formula puts the points.
+    """
     now, before = rows(plane), rows(plane, stage=0)
     some, ways = range(0, 37 * len(halves), 2), "where a point goes"
     found, look = ((f"{k} grid", *HALVES[k]) for k in halves), {"size": 3, "opacity": 0.8}

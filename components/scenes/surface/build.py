@@ -137,7 +137,7 @@ def curve_view(color: Color, straight: bool) -> View:
 
 
 def angle_view() -> View:
-    """Graph of the angle of the image, on its half circle, against the position on the line."""
+    """Graph of the angle of each point's image on the half circle, against its position on the line."""
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),

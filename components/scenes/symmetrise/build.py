@@ -154,7 +154,10 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """Clouds of log₁₀ of the mean error: one of all stages as a curve, and one of the current stage."""
+    """The cloud "mean error", log₁₀ of the mean error at each stage, and all three clouds that show it.
+
+    The three are "mean error" itself, its curve over the stages, and the point of the current stage.
+    """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
     mean = Cloud(
@@ -218,7 +221,7 @@ def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud
 
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against the factors on scale and mean, with the values of the sliders."""
+    """Graph of the error against a factor on the vectors' scale or mean, with a point at each slider."""
     row = table_row(found, int(choices["heads"]), last)
     learned = clouds.segments(
         np.array([[[s * log10(SPREAD), MIN_LOG_ERROR], [s * log10(SPREAD), MAX_LOG_ERROR]] for s in (-1, 1)])
@@ -251,7 +254,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table of median errors: a row for the kind of vectors in training, a column for that in use."""
+    """Table of median errors: a row for each kind of vectors in training, a column for each kind in use."""
     by_training = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",
