@@ -1,8 +1,9 @@
 """Maps of points that neural networks use: normalisation layers, affine maps, softmax, and pipelines of them.
 
 The last axis of an array holds the coordinates of a point. Every function accepts arrays of any library that
-follows the array API standard (NumPy, PyTorch); given tensors it returns tensors, and gradients pass through.
-`geometry.arrays` lists the accepted dtypes. `tests/geometry` compares the norms with `torch.nn.functional`.
+follows the array API standard (NumPy, PyTorch). Given tensors, a function returns tensors, and gradients pass
+through. `geometry.arrays` lists the accepted dtypes. `tests/geometry` compares the norms with
+`torch.nn.functional`.
 """
 
 from geometry.centering import center

@@ -7,9 +7,9 @@ Array = np.ndarray
 
 
 def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """The angle in radians between each vector of a and that of b; 0 where one of them is the zero vector.
+    """The angle in radians between each vector of a and the same row of b; 0 for a zero vector.
 
-    2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), which is accurate for small angles too.
+    It is computed as 2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), which is accurate for small angles too.
     """
     a, b = (each / np.where(s := np.linalg.norm(each, axis=-1, keepdims=True), s, 1) for each in (a, b))
     turn = 2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
@@ -19,7 +19,7 @@ def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n
 def to_mean_line(x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
     """The angle in degrees, from 0 to 90, between x and the line along 𝟏: acos(|Σxᵢ| / (√d·‖x‖)).
 
-    90 for the zero vector.
+    For the zero vector it is 90.
     """
     length = np.linalg.norm(x, axis=-1)
     along = np.abs(x.sum(-1)) / np.where(length > 0, length * np.sqrt(x.shape[-1]), 1)

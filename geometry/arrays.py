@@ -29,7 +29,7 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """The array-API namespace of x; NumPy is recognised first, since the server uses it."""
+    """The array-API namespace of x; NumPy is tried first, because the server uses it."""
     return numpy if type(x) is np.ndarray else array_namespace(x)
 
 
@@ -49,12 +49,12 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real` returns it, but in float32 instead of half precision; and a function for the results.
+    """x as `real` returns it, but in float32 instead of half precision; and a function that converts results.
 
-    The function casts a result that was computed from this x back to the dtype that `real` gave x.
+    This function casts a result that was computed from x back to the dtype that `real` gave x.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
-        return x, _same  # fast path: the server calls this for each pipeline step of each set of points
+        return x, _same  # fast path: the server calls this for each step and each set of points
     x = real(x, axes=axes)
     wide = widened(x)
     if wide is x:
@@ -64,7 +64,7 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
 
 
 def widened(x: Array) -> Array:
-    """x in float32 if it was in half precision, else x itself.
+    """x in float32 if it is in half precision, otherwise x itself.
 
     Half precision has 11 bits, too few for sums, and no numbers beyond 65504.
     """
@@ -75,10 +75,10 @@ def widened(x: Array) -> Array:
 
 
 def like(value: Numbers, x: Array) -> Array:
-    """`value` as an array of x's library, device and real dtype; a gradient that `value` requires is kept.
+    """Convert `value` to x's library, device and real dtype; a gradient that `value` requires is kept.
 
-    If x holds integers or booleans, the dtype is the library's default real dtype. Raises ValueError for a
-    tensor that requires a gradient if x is no tensor.
+    If x holds integers or booleans, the dtype is the library's default real dtype. Raises ValueError if
+    `value` is a tensor that requires a gradient and x is no tensor.
     """
     if type(x) is np.ndarray and x.dtype.char in "df":
         if type(value) is np.ndarray and value.dtype == x.dtype:
@@ -88,7 +88,7 @@ def like(value: Numbers, x: Array) -> Array:
     xp = namespace(x)
     known = x.dtype in (xp.float64, xp.float32) or xp.isdtype(x.dtype, "real floating")
     if type(value) is type(x) and value.dtype == x.dtype and known and device(value) == device(x):
-        return value  # fast path: called many times in each step of a training
+        return value  # fast path: training calls this many times in each step
     dtype = x.dtype if known else xp.asarray(0.0).dtype
     if isinstance(value, int | float):
         return xp.asarray(_float(value), dtype=dtype, device=device(x))
@@ -103,10 +103,10 @@ def like(value: Numbers, x: Array) -> Array:
 
 
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
-    """`value` as an array without axes, in x's library and dtype.
+    """Convert `value` to an array without axes, in x's library and dtype.
 
-    name: what to call it in an error message. Raises ValueError for an array with axes, or a number below
-    `least`.
+    name: the word for `value` in an error message. Raises ValueError for an array with axes, and for a number
+    below `least`.
     """
     value = like(value, x)
     if value.shape != ():
@@ -117,7 +117,7 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """`value` as a Python integer. Raises ValueError, with its `name`, for anything else."""
+    """Convert `value` to a Python integer. Raises ValueError, which names it `name`, for anything else."""
     try:
         return index(value)
     except TypeError:
@@ -125,9 +125,9 @@ def whole(value: Any, name: str) -> int:
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
-    """`value` (d,) as an array like x, one number for each coordinate of a point of x.
+    """Convert `value` (d,) to an array like x: one number for each coordinate of a point of x.
 
-    Raises ValueError, with its `name`, for another shape.
+    Raises ValueError, which names it `name`, for another shape.
     """
     value = like(value, x)
     if value.shape != x.shape[-1:]:
@@ -145,18 +145,18 @@ def requires_gradient(x: Array) -> bool:
 
 
 def has_values(x: Array) -> bool:
-    """False for tensors on PyTorch's meta device, which have a shape and no values."""
+    """Whether an array has values. Tensors on PyTorch's meta device have only a shape."""
     return not getattr(x, "is_meta", False)
 
 
 def numbers_of(x: Array) -> np.ndarray:
-    """Any array as a NumPy array; half precision becomes float32."""
+    """Convert any array to a NumPy array; half precision becomes float32."""
     x = constant(widened(x))
     return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
 
 
 def _dense(x: Array) -> bool:
-    """False for PyTorch's sparse and nested layouts."""
+    """Whether a tensor has PyTorch's usual layout: neither sparse nor nested."""
     return str(getattr(x, "layout", "torch.strided")) == "torch.strided" and not getattr(
         x, "is_nested", False
     )

@@ -4,26 +4,26 @@ import numpy as np
 
 Array = np.ndarray
 HEAD_WIDTH = 0.4  # half width of a head, in units of its length
-MIN_LEG = 1e-3  # in units of a head: a shorter leg is a rounding error without direction
-STEEP_COSINE = 0.9  # cosine to the third axis beyond which barbs are placed around the first axis
+MIN_LEG = 1e-3  # in lengths of a head; the direction of a shorter leg is due to rounding
+STEEP_COSINE = 0.9  # barbs are placed by the first axis if the cosine to the third axis is larger
 HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to the browser
 
 
 def with_heads(points: Array, length: float) -> Array:
     """Add an arrow head to the end of each piece of a line (M, k) in 2 or 3 dimensions; NaN separates pieces.
 
-    From its last point, the piece goes on to the end of each barb and back: two barbs in 2D, four in 3D.
-    Barbs reach back by `length`, but at most by half of the piece. A piece of length 0 has all barbs at its
-    last point.
+    A head has two barbs in 2D, four in 3D. From its last point, the piece goes on to the end of each barb and
+    back. Barbs reach back by `length`, but at most by half of the piece. For a piece of length 0 all barbs
+    are at its last point.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])
 
 
 def head(piece: Array, length: float) -> Array:
-    """The points to add after one piece of a line, for its arrow head: barb, tip, barb …
+    """The points to append to one piece of a line to draw its arrow head: barb, tip, barb …
 
-    The piece may begin with a gap (NaN). Empty if the piece has no points.
+    The piece may begin with a gap (NaN). The result is empty if the piece has no points.
     """
     points = piece[~np.isnan(piece[:, 0])]
     if not len(points):
@@ -40,7 +40,7 @@ def head(piece: Array, length: float) -> Array:
 
 
 def sides(back: Array) -> list[Array]:
-    """Vectors as long as `back` (k,) and perpendicular to it: two in the plane, four in space."""
+    """Vectors perpendicular to `back` (k,) and as long as it: two in the plane, four in space."""
     if len(back) == 2:
         turned = np.array([-back[1], back[0]])
         return [turned, -turned]

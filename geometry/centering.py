@@ -43,7 +43,7 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """(y, unit) with Πx = y·unit: the centred points in units of powers of two, and each point's unit.
+    """(y, unit) with Πx = y·unit: the centred points y in units of powers of two, and each point's unit.
 
     The unit is so large that no sum or difference of coordinates overflows.
     """
@@ -54,8 +54,7 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
     units = xp.where(largest > 1, 2.0 ** (d.bit_length() + 2) * xp.ones_like(largest), 1.0)
     x, largest = x / units, largest / units
     x = x - xp.sum(x, axis=-1, keepdims=True) / d
-    # A second pass removes the rounding error of the mean; differences from x₁ make a constant vector exactly
-    # 0.
+    # A second pass removes the rounding error of the mean. Subtracting x₁ makes a constant vector exactly 0.
     first = constant(x[..., :1])
     near = xp.abs(first) <= d * xp.finfo(x.dtype).eps * largest
     x = x - xp.where(near, first, 0.0)
@@ -63,7 +62,7 @@ def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Flo
 
 
 def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
-    """Π = I − 11ᵀ/d: (d−1)/d on the diagonal, −1/d elsewhere.
+    """The matrix of centring, Π = I − 11ᵀ/d: (d−1)/d on the diagonal, −1/d elsewhere.
 
     Source: brody2023, equation 28.
     """
@@ -71,10 +70,10 @@ def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
 
 
 def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
-    """An orthonormal basis of U, one vector a row (the Helmert matrix without its first row).
+    """An orthonormal basis of U with one vector per row (the Helmert matrix without its first row).
 
-    Row k = 1 … d−1 is (1, …, 1, −k, 0, …, 0)/√(k(k+1)), with k ones. `x @ basis.T` are the
-    coordinates of Πx: for d = 4 they show U exactly in three dimensions.
+    Row k = 1 … d−1 is (1, …, 1, −k, 0, …, 0)/√(k(k+1)), with k ones. `x @ basis.T` are the coordinates of Πx
+    in this basis; for d = 4 they show U without distortion in three dimensions.
     """
     k = np.arange(1, d)[:, None]
     rows = np.tril(np.ones((d - 1, d))) - k * np.eye(d - 1, d, k=1)
@@ -82,7 +81,7 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
 
 
 def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
-    """The rows of `hyperplane_basis`, then the unit vector along 𝟏: an orthonormal basis of all of space.
+    """An orthonormal basis of ℝᵈ: the rows of `hyperplane_basis`, then the unit vector along 𝟏.
 
     `x @ basis.T` rotates space so that 𝟏 points up.
     """

@@ -1,7 +1,7 @@
-"""Sample points; and meshes and lines, whose points are drawn like those of any cloud (set of points).
+"""Sample points, meshes and lines; their points are drawn like those of any cloud (set of points).
 
-Meshes are (vertices (N, d), triangles (F, 3)). Lines are (points (N, d), order (M,)): the order lists the
-indices of the points to join, and −1 is a gap. All functions are deterministic: random ones take a seed.
+A mesh is (vertices (N, d), triangles (F, 3)). A line is (points (N, d), order (M,)), where the order lists
+the indices of the points to join, and −1 is a gap. All functions are deterministic: random ones take a seed.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ def ring(
 ) -> Array:
     """n evenly spaced points of the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
 
-    start: where the first point is, in units of the distance between two neighbours, counted from direction
-    u.
+    start: the place of the first point, counted from direction u in units of the distance between two
+    neighbours.
     """
     # degrees, so that cos and sin are exactly 0 for points on u or v
     degrees = 360 * (np.arange(n) + start) / n
@@ -39,7 +39,7 @@ def ring(
 
 
 def golden(n: int) -> Array:
-    """n evenly spread points of the unit 2-sphere: each is a step lower, and turned by the golden angle."""
+    """n evenly spread points of the unit 2-sphere: each is one step lower and turned by the golden angle."""
     k = np.arange(n) + 0.5
     height, turn = 1 - 2 * k / n, np.pi * (3 - np.sqrt(5)) * k
     across = np.sqrt(1 - height**2)
@@ -47,14 +47,14 @@ def golden(n: int) -> Array:
 
 
 def closed(n: int) -> Array:
-    """The order that joins n points in a closed line: 0, 1, …, n − 1, 0."""
+    """The indices in which to join n points to a closed line: 0, 1, …, n − 1, 0."""
     return np.append(np.arange(n), 0)
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers in [−reach, reach], as a line (points (N, 1), order) with a gap at 0.
+    """Numbers in [−reach, reach] as a line (points (N, 1), order) with a gap at 0.
 
-    `even` of them are evenly spaced; further ones are denser near 0.
+    `even` of the numbers are evenly spaced; the others are denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
@@ -68,7 +68,7 @@ def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, A
 
 
 def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
-    """A mesh or line whose points are mapped by x ↦ x @ matrix; its triangles or order stay the same."""
+    """The mesh or line `shape` after x ↦ x @ matrix; its triangles or order stay the same."""
     return shape[0] @ matrix, shape[1]
 
 
@@ -80,13 +80,13 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
-    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap between segments."""
+    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap after each segment."""
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
     return points, joined([2] * len(pairs))
 
 
 def grid_mesh(rows: int, columns: int) -> Array:
-    """The triangles of a grid of rows × columns vertices, which are numbered row by row."""
+    """The triangles of a grid of rows × columns vertices, numbered row by row."""
     i = np.arange((rows - 1) * columns).reshape(rows - 1, columns)[:, :-1].ravel()
     return np.concatenate(
         [np.stack([i, i + 1, i + columns], 1), np.stack([i + 1, i + columns + 1, i + columns], 1)]
@@ -94,9 +94,9 @@ def grid_mesh(rows: int, columns: int) -> Array:
 
 
 def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
-    """The order that draws rows and columns of a grid of vertices as lines, with gaps between these.
+    """Indices (−1 for a gap) in which a line must join the vertices of a grid to draw its rows and columns.
 
-    Of the rows, and of the columns, every `apart`-th is drawn.
+    Every `apart`-th row and column is drawn.
     """
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
@@ -126,9 +126,9 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
 
 
 def half_lattice(signs: Sequence[int]) -> Array:
-    """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the disc.
+    """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the unit disc.
 
-    signs: +1 for the points above the plane, −1 for those below it.
+    signs: +1 for the points above the plane, −1 for the points below it, or both.
     """
     flat = 0.29 * lattice(49, 2, half=3)
     flat = flat[(flat**2).sum(-1) < 0.9]
@@ -137,7 +137,10 @@ def half_lattice(signs: Sequence[int]) -> Array:
 
 
 def half_net(sign: int) -> tuple[Array, Array]:
-    """Grid lines x = k and y = k of the disc, projected up (sign 1) or down (−1) to half the unit sphere."""
+    """Grid lines x = k and y = k of the unit disc, projected to the upper or lower half of the unit sphere.
+
+    sign: 1 for the upper half, −1 for the lower half.
+    """
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
     points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
@@ -151,19 +154,19 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of a line with gaps in place of all points on one side of the coordinate plane {x_axis = 0}.
+    """The order of a line in which all points on one side of the plane {x_axis = 0} are replaced by gaps.
 
-    Points on the plane, and those whose coordinate has the given sign, are kept.
+    Points on the plane, and points whose coordinate has the given sign, are kept.
     """
     points, order = line
-    rounding = 1e-9  # tolerance for points of a circle that lie on the plane
+    rounding = 1e-9  # of points that lie on the plane
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """The order that draws consecutive points as open lines of these lengths, with gaps between them.
+    """Indices (−1 for a gap) in which a line must join consecutive points to draw separate open lines.
 
-    lengths: the number of points of each line.
+    lengths: the number of points of each of these lines.
     """
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
@@ -175,9 +178,9 @@ def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
 
 
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
-    """Vectors (n, d) from text that a user typed.
+    """Parse vectors (n, d) from text that a user typed.
 
-    There is one vector per line, or between semicolons. Commas or spaces separate its numbers. Raises
+    There is one vector per line, or between semicolons; commas or spaces separate its numbers. Raises
     ValueError, with the line number, for text that is not a number, a wrong count of numbers, a number beyond
     ±largest, more than `most` vectors, or no vector.
     """

@@ -6,13 +6,13 @@ from itertools import product
 
 import numpy as np
 
-# cells along each axis; points in one cell, or in neighbouring ones, count as one place
+# cells of the picture along each axis; points in the same or in neighbouring cells count as one place
 CELLS_PER_AXIS = 1000
-CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two: fewer coincide by chance
+CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two
 CELL_KEY_STRIDE = 1 << 20  # room for cell indices in a key; the browser, exact up to 2^53, has less
-SPACE_REACH_CELLS = 3  # in cells of the longest axis; points farther in space from their median do not count
-NEIGHBOURHOOD_CELLS = 12  # radius in which a crowd's neighbours are counted
-MAX_NEIGHBOUR_RATIO = 1.5  # of all points so near, to those of the crowd; beyond it they belong to a curve
+SPACE_REACH_CELLS = 3  # points farther from their median in space do not count; in cells of the longest axis
+NEIGHBOURHOOD_CELLS = 12  # radius, in cells, in which the neighbours of a crowd are counted
+MAX_NEIGHBOUR_RATIO = 1.5  # neighbours per point of the crowd; with more, the points form a curve
 
 
 def crowds(
@@ -21,9 +21,9 @@ def crowds(
     """The places of a picture where many of its points (N, k) coincide, each with its number of points.
 
     The place with most points comes first; [] if there is none. low, high (k,): the ends of the picture's
-    axes. space (N, d): the points of which the picture shows projections; without it, the points themselves.
-    Of the points at one place, those that are far in space from their median are not counted. Points with NaN
-    are ignored.
+    axes. space (N, d): the points whose projections the picture shows; by default `points` themselves. If
+    points are at one place of the picture but some are far from the others' median in space, those few are
+    not counted. Points with NaN are ignored.
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

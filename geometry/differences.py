@@ -8,14 +8,15 @@ from geometry.entries import Entries, Of
 from geometry.pipeline import Affine
 
 Array = np.ndarray
-JACOBIAN_STEP = 1e-4  # half the width of the differences
-MIN_SLOPE = 1e-6  # a direction with a smaller slope (singular value of the Jacobian) does not count
+JACOBIAN_STEP = 1e-4  # half the distance between the two points of a difference
+MIN_SLOPE = 1e-6  # smaller singular values of a Jacobian count as 0
 
 
 def nudged(step: Affine, h: float) -> Affine:
-    """The step to put before `quotient`: it maps x to both neighbours of y = step(x), and x₁.
+    """The step x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x): two neighbours of y, and x₁.
 
-    x ↦ (y + h·e₁, y − h·e₁, x₁): 2m + 1 coordinates, if y has m.
+    The result has 2m + 1 coordinates if y has m. To get a derivative, apply a function f to both neighbours,
+    then `quotient`. Raises ValueError for a step whose matrix consists of other points (`Of`).
     """
     if isinstance(step.A, Of):
         raise ValueError("a step that sees other points has no entries of its own to nudge")
@@ -34,8 +35,8 @@ def nudged(step: Affine, h: float) -> Affine:
 def quotient(m: int, h: float) -> Affine:
     """The central difference quotient (u, v, x₁) ↦ (u₁ − v₁)/2h, for u and v of m coordinates.
 
-    Let u = f(y + h·e₁) and v = f(y − h·e₁), the images of the neighbours that `nudged` gives. Then this is
-    the derivative of f(y)₁ with respect to y₁, with an error of order h². The input x₁ is not used.
+    For u = f(y + h·e₁) and v = f(y − h·e₁), the images of the neighbours that `nudged` gives, this is the
+    derivative of f(y)₁ with respect to y₁, up to an error of order h². x₁ is not used.
     """
     weights = np.zeros((1, 2 * m + 1))
     weights[0, [0, m]] = 0.5 / h, -0.5 / h
@@ -43,6 +44,6 @@ def quotient(m: int, h: float) -> Affine:
 
 
 def image_dimension(f: Callable[[Array], Array], x: Array) -> int:
-    """The rank of the Jacobian of f at x (d,), which is computed by central differences."""
+    """The rank of the Jacobian of f at x (d,), computed by central differences."""
     slopes = [(f(x + e) - f(x - e)) / (2 * JACOBIAN_STEP) for e in JACOBIAN_STEP * np.eye(len(x))]
     return int(np.sum(np.linalg.svd(np.array(slopes))[1] > MIN_SLOPE))

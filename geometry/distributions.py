@@ -9,7 +9,7 @@ Array = np.ndarray
 def histogram(
     values: Float[Array, " n"], span: tuple[float, float], bins: int
 ) -> Float[Array, "2*{bins}+2 2"]:
-    """The corners of the outline of a histogram with equal bins: (value, count).
+    """The corners (value, count) of the outline of a histogram with `bins` equal bins over `span`.
 
     Values outside the span count in the outermost bins.
     """
@@ -22,14 +22,13 @@ def histogram(
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
     """The threshold on values that best separates class 0 from class 1, and its accuracy.
 
-    Either class may be above the threshold. The threshold is midway between two values; if it is best to put
-    all values in one class, it is the largest value. Of several equally good thresholds the smallest is
-    taken.
+    Either class may be above the threshold. The threshold is midway between two values. If putting all values
+    in one class is best, it is the largest value. Of several equally good thresholds it is the smallest.
     """
     order = np.argsort(values, kind="stable")
     v, ones = values[order], np.cumsum(classes[order] == 1)
     n, below = len(v), np.arange(1, len(v) + 1)
-    right = ones[-1] - ones + below - ones  # correct ones, with class 0 below and class 1 above
+    right = ones[-1] - ones + below - ones  # number of correct ones, with class 0 below and class 1 above
     share = np.maximum(right, n - right) / n
     cut = np.append(v[1:] > v[:-1], True)
     best = int(np.argmax(np.where(cut, share, 0)))

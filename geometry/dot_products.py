@@ -1,8 +1,8 @@
 """Exact distributions of dot products and cosines of random vectors, Gaussian or on a sphere.
 
-q and k are independent and have the same distribution. On a sphere only their cosine matters; its
-distribution depends on one number, the dimension m of the space that contains the sphere.
-Source: symmetrize2025, sections 3.2 and 5.2.
+The two vectors q and k are independent and have the same distribution. On a sphere only their cosine matters;
+its distribution depends only on the dimension m of the space that contains the sphere. Source:
+symmetrize2025, sections 3.2 and 5.2.
 """
 
 import numpy as np
@@ -10,15 +10,15 @@ from jaxtyping import Float
 from scipy import special
 
 Array = np.ndarray
-# nodes of a quadrature, many more than double precision needs; a test compares with half as many
+# number of nodes for integrals, many more than double precision needs; a test compares half as many
 QUADRATURE_NODES = 1000
 
 
 def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The density of the cosine of the angle between two random directions in m dimensions; 0 for |c| ≥ 1.
 
-    Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2): mean 0, variance 1/m. For m = 2 it is unbounded near ±1.
-    Raises ValueError for m = 1, where the cosine is ±1.
+    It is Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2), with mean 0 and variance 1/m. For m = 2 it is
+    unbounded near ±1. Raises ValueError for m = 1, where the cosine is ±1.
     """
     if m < 2:
         raise ValueError(f"a cosine has a density in 2 dimensions or more: got {m}")
@@ -30,8 +30,8 @@ def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The probability that the cosine of two random directions in m dimensions is c or more.
 
-    I(1 − c²; (m−1)/2, 1/2) / 2 for c ≥ 0, with the regularised incomplete beta function; for c < 0, one minus
-    the value at −c. For m = 1 it is a half between the two possible cosines.
+    For c ≥ 0 it is I(1 − c²; (m−1)/2, 1/2) / 2, where I is the regularised incomplete beta function; for c <
+    0 it is one minus the value at −c. For m = 1 the cosine is ±1, so it is 1/2 between them.
     """
     c = np.asarray(c, dtype=float)
     beyond = 0.5 * (special.betainc((m - 1) / 2, 0.5, np.clip(1 - c * c, 0, 1)) if m > 1 else np.ones_like(c))
@@ -41,15 +41,15 @@ def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
     """The density of ⟨q, k⟩ for standard normal q, k in d dimensions: variance d, kurtosis 3 + 6/d.
 
-    |s/2|^ν K_ν(|s|) / (√π Γ(d/2)) with ν = (d−1)/2 and the modified Bessel function K of the second kind; at
-    0 its limit Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows for large ν, so it is integrated here in
-    logarithms: K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 to ∞.
+    It is |s/2|^ν K_ν(|s|) / (√π Γ(d/2)), where ν = (d−1)/2 and K is the modified Bessel function of the
+    second kind. At s = 0 its limit is Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows for large ν, so
+    its integral K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 to ∞ is computed here in logarithms.
     """
     nu, s = (d - 1) / 2, np.abs(np.asarray(s, dtype=float))
     if d == 1:
         return special.k0(s) / np.pi
     some = np.where(s > 0, s, 1.0)[:, None]
-    far = np.arcsinh(nu / some) + 5  # beyond the peak of the integrand, where it is 0
+    far = np.arcsinh(nu / some) + 5  # an end beyond the peak, where the integrand is 0
     t = far * (np.arange(QUADRATURE_NODES) + 0.5) / QUADRATURE_NODES
     logs = nu * (np.log(some / 2) + t) - some * np.cosh(t) + np.log1p(np.exp(-2 * nu * t)) - np.log(2)
     density = np.exp(special.logsumexp(logs, axis=1) - special.gammaln(d / 2)) * far[:, 0] / QUADRATURE_NODES
@@ -58,18 +58,18 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """For normal x with mean 0, the expected share of a coordinate in the squared length: E[x_j²/‖x‖²].
+    """The expected share E[x_j²/‖x‖²] of a coordinate in the squared length, for normal x with mean 0.
 
-    The result has one number for each of the given variances, for a coordinate with this variance. `counts`
-    says how many coordinates have each variance; all are independent. ∫ a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2)
-    du from 0 to ∞, where a is the coordinate's variance and b are those of the others. 0 where all variances
-    are 0.
+    The coordinates are independent. The result has one number for each of the `variances`: the share of a
+    coordinate with this variance. `counts`: the number of coordinates with each variance. The share is ∫ a (1
+    + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du from 0 to ∞, where a is the coordinate's variance, and b runs over the
+    variances of the others. 0 if all variances are 0.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)
     a = np.divide(a, mean, out=np.zeros_like(a), where=mean > 0)
     nodes, weights = special.roots_legendre(QUADRATURE_NODES // 4)
-    # 2u = (v/(1 − v))², accurate also if one variance is far larger than the others
+    # substituting 2u = (v/(1 − v))² is accurate even if one variance is far larger than the others
     v = ((nodes + 1) / 2)[:, None]
     u, du = (v / (1 - v)) ** 2, v / (1 - v) ** 3 * weights[:, None] / 2
     rest = -0.5 * np.sum(counts * np.log1p(u * a), axis=-1, keepdims=True)
@@ -79,7 +79,7 @@ def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> F
 def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch"]:
     """The variance Σ λ² of the score ⟨q, k⟩ of independent normal q, k whose coordinates have variances λ.
 
-    counts: how many coordinates have each variance. The result is d for d unit variances.
+    counts: the number of coordinates with each of the variances. For d unit variances the result is d.
     """
     return np.sum(counts * np.square(variances), axis=-1)
 
@@ -89,7 +89,7 @@ def cosine_variance(
 ) -> Float[Array, "*batch"]:
     """The variance of the cosine of independent normal q and k, whose coordinates have the given variances.
 
-    counts: how many coordinates have each variance. The result is the sum of the squared `shares` of all
-    coordinates: 1/d for d equal variances.
+    counts: the number of coordinates with each variance. The result is the sum of the squared `shares` over
+    all coordinates, which is 1/d for d equal variances.
     """
     return np.sum(counts * np.square(shares(variances, counts)), axis=-1)

@@ -1,9 +1,9 @@
-"""Dual numbers: forward-mode automatic differentiation of anything that follows the array API.
+"""Dual numbers: forward-mode automatic differentiation of any code that follows the array API.
 
-A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. When f is computed with it, the
-result has the value f(x), and its tangent is the derivative of f at x along v. So the steps of a pipeline are
-differentiated by running them: only elementary functions need a formula for their slope, which is here, and
-no step needs one of its own. Source: baydin2018.
+A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If f is computed with it, the result
+has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is differentiated by
+running its steps. Only elementary functions need a formula for their slope, which is here; steps need none.
+Source: baydin2018.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from geometry.pointwise import elementary
 
 
 class Dual:
-    """A dual array: a value, and its derivative along a direction (tangent) of the same shape and dtype."""
+    """A dual array: a value, and a tangent (derivative along a direction) of the same shape and dtype."""
 
-    __array_ufunc__ = None  # so that NumPy leaves array · dual to this class
+    __array_ufunc__ = None  # so that NumPy leaves products array · dual to this class
 
     def __init__(self, value: Array, tangent: Array):
         self.value, self.tangent = value, tangent
@@ -44,7 +44,7 @@ class Dual:
         return Dual(self.value.mT, self.tangent.mT)
 
     def detach(self) -> Array:
-        """The value without the tangent, so that it counts as a constant."""
+        """The value without the tangent, which then counts as a constant."""
         return self.value
 
     def __getitem__(self, key: Any) -> Dual:
@@ -98,10 +98,10 @@ class Dual:
     def __gt__(self, other: Any) -> Any:
         return self.value > other
 
-    __hash__ = None  # type: ignore[assignment]  # compared by its numbers, like an array
+    __hash__ = None  # type: ignore[assignment]  # its numbers are compared, as for an array
 
 
-# The slope of each function, from its argument and its result; xp is their library.
+# The slope of each function, computed from its argument x and its result y; xp is their library.
 SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
     "abs": lambda xp, x, y: xp.sign(x),
     "floor": lambda xp, x, y: 0 * x,
@@ -118,11 +118,11 @@ SLOPES: dict[str, Callable[[Any, Array, Array], Array]] = {
     "erf": lambda xp, x, y: 2 / sqrt(pi) * xp.exp(-x * x),
     "erfc": lambda xp, x, y: -2 / sqrt(pi) * xp.exp(-x * x),
 }
-LINEAR = ("astype", "reshape", "sum", "take")  # functions whose tangent is their value at the tangent
+LINEAR = ("astype", "reshape", "sum", "take")  # linear functions: applied to value and tangent alike
 
 
 class Namespace:
-    """The array API's functions for dual arrays; a call with plain arrays goes to the arrays' own library."""
+    """The array API's functions for dual arrays; plain arrays are passed on to their own library."""
 
     def __init__(self, own: Any):
         self.own = own
@@ -171,14 +171,14 @@ class Namespace:
 
 
 def parts(x: Any) -> tuple[Any, Any]:
-    """Value and tangent of a dual array; x and 0 for anything else, which is a constant."""
+    """The value and the tangent of a dual array; x and 0 for anything else, which is a constant."""
     if isinstance(x, Dual):
         return x.value, x.tangent
     return x, 0.0 if isinstance(x, int | float) else 0 * x
 
 
 def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
-    """Apply the elementary function `name` to a dual array, with its slope from the table above.
+    """Apply the elementary function `name` to a dual array, with its slope from SLOPES.
 
     A plain array is passed to `function` unchanged.
     """
@@ -189,6 +189,6 @@ def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> A
 
 
 def concatenated(arrays: Sequence[Any]) -> Any:
-    """Several arrays, dual or plain, as one: concatenated along the last axis, that of coordinates."""
+    """Concatenate arrays, dual or plain, along the last axis, which holds coordinates."""
     first = next((each for each in arrays if isinstance(each, Dual)), arrays[0])
     return namespace(first).concat(arrays, axis=-1)

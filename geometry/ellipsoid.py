@@ -20,9 +20,9 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β. A γ or β of None is left out. Source: naiff2023; projection2025.
+    """Gain, then shift: γ ⊙ x + β; a γ or β of None is left out. Source: naiff2023; projection2025.
 
-    Raises ValueError for a γ or β of another shape than (d,): there is no broadcasting.
+    Raises ValueError unless γ and β have the shape (d,): nothing is broadcast.
     """
     x, back = taken(x)
     if gamma is not None:
@@ -33,18 +33,18 @@ def to_ellipsoid(
 def semi_axes(
     gamma: Float[Array, "d"], *, centered: bool = True
 ) -> tuple[Float[Array, "axes"], Float[Array, "axes d"]]:
-    """The semi-axes of the ellipsoid on which the outputs of LayerNorm lie (of RMSNorm if not `centered`).
+    """The semi-axes of the ellipsoid on which the outputs of LayerNorm (or RMSNorm, if not `centered`) lie.
 
     Returns lengths and directions. For LayerNorm the lengths are √d times the non-zero singular values of
     diag(γ)Π, longest first, and the directions are its left singular vectors, as rows; their signs are
-    arbitrary. If k components of γ are 0, there are d − 1 axes for k ≤ 1, else d − k. For RMSNorm the matrix
-    is diag(γ), which has d − k axes. Source: riechers2024.
+    arbitrary. If k components of γ are 0, there are d − 1 axes for k ≤ 1, otherwise d − k. For RMSNorm the
+    matrix is diag(γ), which has d − k axes. Source: riechers2024.
     """
     gamma, back = _gain(gamma)
     xp, d = namespace(gamma), gamma.shape[0]
     rows = xp.eye(d, dtype=gamma.dtype, device=device(gamma)) * gamma[:, None]
     u, s, _ = xp.linalg.svd(center(rows) if centered else rows)
-    # Rounding makes a zero singular value about d units in the last place of the largest.
+    # Rounding gives a zero singular value about d units in the last place of the largest one.
     rounding = 4 * d * xp.finfo(gamma.dtype).eps * s[: min(1, d)]
     axes = int(xp.sum(xp.astype(s > rounding, xp.int64)))
     return back(sqrt(d) * s[:axes]), back(u.mT[:axes, :])
@@ -53,19 +53,19 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """Lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
+    """The lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
 
-    A length is 0 where zeros of γ flatten the ellipsoid. The lengths need no matrix decomposition, so d may
-    be large: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0, one between each two neighbours of γ², and
-    bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix
-    eigenvalue problems (1973), section 5.
+    A length is 0 where zeros of γ flatten the ellipsoid. No matrix decomposition is needed, so d may be
+    large: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0. There is one root between each two neighbours of
+    γ², and bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified
+    matrix eigenvalue problems (1973), section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)
     if not centered:
         return np.sqrt(d * squares[::-1][list(ranks)])
     low, high = squares[:-1][::-1][list(ranks)], squares[1:][::-1][list(ranks)]
-    with np.errstate(all="ignore"):  # divisions by 0 at zeros of γ and at equal entries
+    with np.errstate(all="ignore"):  # ignore divisions by 0 at equal entries of γ
         for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
             above = np.sum(1 / (squares - middle[:, None]), axis=-1) > 0
@@ -76,7 +76,7 @@ def lengths(
 def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
     """The number of semi-axes shorter than `share` times the longest.
 
-    If `centered`, there are d − 1 semi-axes: the direction of 1/γ, normal to the ellipsoid, is none.
+    If `centered`, there are only d − 1 semi-axes, because the ellipsoid is flat in the direction 1/γ.
     """
     squares = np.asarray(gamma, dtype=np.float64) ** 2
     if not squares.any():
@@ -92,9 +92,9 @@ def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = Tru
 def normal(gamma: Float[Array, "d"]) -> Float[Array, "d"]:
     """A unit normal of the hyperplane diag(γ)U in which the ellipsoid lies: 1/γ, elementwise, normalised.
 
-    Where γ has zeros, it is the limit as they go to 0 together: equal numbers for the zeros, 0 elsewhere.
-    With two zeros or more, the image of U has fewer than d − 1 dimensions, and this is one of its normals.
-    Source: Riechers, arXiv 2405.04134.
+    If γ has zeros, it is the limit for zeros that shrink together: equal numbers where γ is 0, and 0
+    elsewhere. With two zeros or more, the image of U has fewer than d − 1 dimensions, and this is one of its
+    normals. Source: Riechers, arXiv 2405.04134.
     """
     gamma, back = _gain(gamma)
     xp = namespace(gamma)
@@ -116,8 +116,8 @@ def _gain(gamma):
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
     """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
 
-    points: the centre, then the images of orthonormal radii. Let the rows of M = UΣVᵀ be
-    these images minus the centre. Then UᵀM = ΣVᵀ has orthogonal rows: the semi-axes.
+    points: the centre, then the images of orthonormal radii. Let the rows of M = UΣVᵀ be these images minus
+    the centre. Then UᵀM = ΣVᵀ has orthogonal rows, which are the semi-axes.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

@@ -9,7 +9,7 @@ from array_api_compat import is_array_api_obj
 
 from geometry.arrays import Array, Numbers, constant, like, namespace, real
 
-Params = Mapping[str, Any]  # numbers, or arrays without axes
+Params = Mapping[str, Any]  # values by parameter name: numbers, or arrays without axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class Track:
     def value(self, t: Any, *, x: Array) -> Array:
         """The array at the parameter value t, in the library, dtype and device of x.
 
-        Between two neighbours in `at` it is interpolated linearly; outside, it is the first or last of
-        `values`.
+        Between two neighbours in `at` it is interpolated linearly. Before the first or after the last, it is
+        the first or last of `values`.
         """
         after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
         if after in (0, self.at.size):
@@ -62,12 +62,9 @@ class Track:
 class Entries:
     """An array that depends on parameters: base + Σ params[name]·terms[name] + Σ tracks[name](params[name]).
 
-    A track gives an array for each value of its parameter, as `Track` does. `base`, each term, and the array
-    of each track have the same shape. Numbers and nested lists become float64; a tensor stays a tensor, with
-    its gradient.
-
-    `base`, each term, and each track's values at one parameter value have the same shape. Numbers and nested
-    lists become float64; a tensor stays a tensor, with its gradient.
+    A `Track` gives an array for each value of its parameter. `base`, each term, and the array that each track
+    gives have the same shape. Numbers and nested lists become float64; a tensor stays a tensor, with its
+    gradient.
 
     Raises
     ------
@@ -111,7 +108,7 @@ class Entries:
         return frozenset(self.terms) | frozenset(self.tracks)
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The array at these parameters, in the library, dtype and device of x (without x, of the base).
+        """The array at these parameters, in the library, dtype and device of x (by default, of the base).
 
         Other names in `params` are ignored, because they belong to other entries of the same scene. Raises
         ValueError if a name is missing.
@@ -136,7 +133,7 @@ class Of:
     Transposed, it has one column for each point. `Affine(Of(keys))` gives the scores ⟨x, key⟩;
     `Affine(Of(values, transposed=True))` gives the sum of the values with weights x. `source` has a `name`,
     `points`, `stages(params)`, their `widths` and `parameters`, like `components.language.cloud.Cloud`.
-    stage: at which stage of the source its points are taken; None is the last. Source: design.md.
+    stage: the stage at which the source's points are taken; None is the last. Source: design.md.
     """
 
     source: Any
@@ -153,9 +150,7 @@ class Of:
         return self.source.parameters
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The matrix at these parameters, in the library, dtype and device of x (without x, of the
-        source).
-        """
+        """The matrix at these parameters, in the library, dtype and device of x (by default the source's)."""
         points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
         points = points if x is None else like(points, x)
         return points.mT if self.transposed else points

@@ -2,10 +2,10 @@
 
 Two points have the same image exactly if the same neurons are active at both, with the same values. A *piece*
 is the set of points at which the same neurons are active; W_A are the rows of W of these neurons. All points
-of a piece have different images if the rank of W_A is the dimension of the space; all have the same image if
-the rank is 0; in between, points that differ by a vector of W_A's null space share their image. Points are in
-orthonormal coordinates of the surface's space: x (N, n), W (m, n), n = 2 for a circle. Source:
-symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
+of a piece have different images if the rank of W_A is the dimension of the space. All have the same image if
+the rank is 0. In between, points that differ by a vector of W_A's null space share their image. Points are in
+orthonormal coordinates of the space that contains the circle or sphere: x (N, n), W (m, n), where n = 2 for a
+circle. Source: symmetrize2025, section 4; Puthawala et al., Globally Injective ReLU Networks (2022), lemma 1.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from jaxtyping import Bool, Float, Int
 
 Array = np.ndarray
 
-# whether no other point, some other points, or all points of the piece have the point's image
+# the point's image is that of no other point, of some others, or of all points of its piece
 FATES = "apart", "shared", "collapsed"
 APART, SHARED, COLLAPSED = range(3)
-WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller ones are rounding errors
+WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller numbers are rounding errors
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A piece of a circle: its start and length in radians, and which neurons are active on it (m,)."""
+    """A piece of a circle: its start and length in radians, and which neurons are active on it, (m,)."""
 
     start: float
     length: float
@@ -32,11 +32,11 @@ class Arc:
 
 
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """Whether other points of the sphere share the image of each point x: APART, SHARED or COLLAPSED, (N,).
+    """Whether other points of the sphere share the image of each point x, (N,): APART, SHARED or COLLAPSED.
 
     APART: no other point has the image. SHARED: some other points have it. COLLAPSED: all points of the piece
-    have it. x lies on a sphere around the origin. The answer is exact where the null space of a piece has at
-    most one dimension: points that share an image are then mirror images. If it has more, but not all,
+    have it. x lies on a sphere around the origin. The answer is exact if the null space of the piece has at
+    most one dimension; points that share an image are then mirror images. If it has more, but not all,
     dimensions, whole circles share an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
@@ -52,7 +52,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """For each point, the rank of the weights of the neurons that are active at it: (N,)."""
+    """For each point, the rank of the weight rows of the neurons that are active at the point: (N,)."""
     counts = np.zeros(len(x), dtype=int)
     for _, here, seen in _pieces(W, b, x):
         counts[here] = len(seen)
@@ -60,7 +60,10 @@ def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
 
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
-    """An orthonormal basis (rank, n) of the span of rows (k, n). Rows of length up to `least` count as 0."""
+    """An orthonormal basis (rank, n) of the span of `rows` (k, n).
+
+    Rows of length up to `least` count as 0.
+    """
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
     while len(left) and len(basis) < rows.shape[1]:
@@ -79,7 +82,10 @@ def size(W: Array) -> float:
 
 
 def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, " k"]:
-    """The angles in [0, 2π), increasing, at which a neuron of W (m, 2) switches on or off on a circle."""
+    """The angles in [0, 2π), increasing, at which a neuron switches on or off on a circle.
+
+    The circle has the radius `radius` and its centre at the origin.
+    """
     far, toward = radius * np.hypot(*W.T), np.arctan2(W[:, 1], W[:, 0])
     cut = np.abs(b) < far
     half = np.arccos(-b[cut] / far[cut])
@@ -89,7 +95,7 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The pieces of a circle on which the same neurons are active, in order."""
+    """The pieces of a circle on which the same neurons are active, ordered by angle."""
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
     return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]
@@ -115,22 +121,22 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
-    """The number of different sign patterns among points (N, m), and the entropy in bits of their shares.
+    """The number of different activation patterns among N points, and the entropy of their shares in bits.
 
-    on: which of m neurons are active at each of N points.
+    on (N, m): which of m neurons are active at each point.
     """
     _, counts = np.unique(on, axis=0, return_counts=True)
     return len(counts), entropy(counts / counts.sum())
 
 
 def entropy(shares: Float[Array, " k"]) -> float:
-    """The entropy −Σ p log₂ p of shares p, in bits; shares of 0 count as 0."""
+    """The entropy −Σ p log₂ p of the shares p, in bits; a share of 0 adds 0."""
     p = np.asarray(shares)[np.asarray(shares) > 0]
     return float(-(p * np.log2(p)).sum()) + 0.0
 
 
 def _pieces(W, b, x):
-    """Yield for each set of active neurons: its mask (m,), its points' mask (N,), a basis of its weights."""
+    """Yield for each piece: masks of its active neurons (m,) and its points (N,), a basis of W_A's rows."""
     on = x @ W.T + b > 0
     for pattern in np.unique(on, axis=0):
         yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))
@@ -141,7 +147,7 @@ def _on(W, b, radius, angle):
 
 
 def _overlap(arc, start, length):
-    """The length of the overlap of an arc with another one, which has the given start and length."""
+    """The length of the overlap of `arc` with another arc that begins at `start` and has this length."""
     shift = (start - arc.start) % (2 * np.pi)
     turns = ((shift - 2 * np.pi, shift - 2 * np.pi + length), (shift, shift + length))
     return sum(max(0.0, min(arc.length, high) - max(0.0, low)) for low, high in turns)

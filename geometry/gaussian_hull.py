@@ -1,8 +1,8 @@
 """The expected number of vertices of the convex hull of n Gaussian points, exactly, in up to 20 dimensions.
 
-The hull of n standard Gaussian points in d dimensions has the faces of a regular simplex with n vertices,
-projected onto a random d-dimensional subspace. So their number is a sum of products of two angles of the
-simplex.
+The hull of n standard Gaussian points in d dimensions has as many faces, in distribution, as a regular
+simplex with n vertices, projected onto a random d-dimensional subspace. So the expected number of vertices is
+a sum of products of two angles of the simplex.
 
 Sources: B. Efron, The convex hull of a random set of points (1965), for d = 2, 3; F. Affentranger and
 R. Schneider, Random projections of regular simplices (1992); Z. Kabluchko and D. Zaporozhets, Absorption
@@ -14,11 +14,11 @@ from functools import cache, lru_cache
 import numpy as np
 from scipy import special
 
-# of the trapezoidal rule, exact to rounding: integrands are analytic, and 0 at its ends
+# the trapezoidal rule is exact to rounding here: integrands are analytic, and 0 at both ends
 QUADRATURE_REACH, QUADRATURE_NODES = 40.0, 4001
 QUADRATURE_POINTS = np.linspace(-QUADRATURE_REACH, QUADRATURE_REACH, QUADRATURE_NODES)
 QUADRATURE_STEP = 2 * QUADRATURE_REACH / (QUADRATURE_NODES - 1)
-# dimensions: internal angles are so small that rounding takes 1e-9 of them at 16, and 1e-6 at 20
+# internal angles become small: their relative rounding error is 1e-9 for dimension 16, 1e-6 for 20
 MAX_DIMENSION = 20
 NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 
@@ -26,9 +26,9 @@ NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 def expected_vertices(n: int, d: int) -> float:
     """The mean number of vertices: Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1.
 
-    It is n where n ≤ d + 1. For d = 2 that is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp with f the density of N(0, 1/2). For
-    d = 3 it is 2 + F/2, F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, f of N(0, 1/3) (Efron, Euler). Raises ValueError
-    unless n and d are at least 1, and d at most MAX_DIMENSION.
+    It is n if n ≤ d + 1. For d = 2 it is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp, where f is the density of N(0, 1/2). For
+    d = 3 it is 2 + F/2 with F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, where f is the density of N(0, 1/3) (Efron,
+    Euler). Raises ValueError unless n and d are at least 1, and d at most MAX_DIMENSION.
     """
     if n < 1 or not 1 <= d <= MAX_DIMENSION:
         raise ValueError(f"points are at least 1, dimensions 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
@@ -41,7 +41,7 @@ def expected_vertices(n: int, d: int) -> float:
 def unselectable_share(n: int, d: int) -> float:
     """The expected fraction of n Gaussian keys in d dimensions that no query selects.
 
-    These are the keys inside the convex hull of all keys.
+    These are the keys that are not vertices of the convex hull of all keys.
     """
     return 1 - expected_vertices(n, d) / n
 
@@ -50,7 +50,7 @@ def unselectable_share(n: int, d: int) -> float:
 def external(m: int, n: int) -> float:
     """The external angle of a regular simplex of n vertices at a face of m, as a fraction of the sphere.
 
-    ∫Φ(p)ⁿ⁻ᵐ f(p) dp, f the density of N(0, 1/m).
+    It is ∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
     """
     f = np.sqrt(m / (2 * np.pi)) * np.exp(-m * QUADRATURE_POINTS**2 / 2)
     return float(QUADRATURE_STEP * np.sum(NORMAL_CDF ** (n - m) * f))
@@ -60,11 +60,11 @@ def external(m: int, n: int) -> float:
 def internal(m: int) -> float:
     """The internal angle at a vertex of a regular simplex with m vertices, as a fraction of the sphere.
 
-    It is 1, 1/2, 1/6, … for m = 1, 2, 3, …: E Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, with Φ(iy) = 1/2 +
-    i/√(2π) ∫₀ʸ exp(t²/2) dt.
+    It is 1, 1/2, 1/6, … for m = 1, 2, 3, …: the mean of Φ(iZ/√m)ᵐ⁻¹ over a standard Gaussian Z, where Φ(iy) =
+    1/2 + i/√(2π) ∫₀ʸ exp(t²/2) dt.
     """
     y = QUADRATURE_POINTS / np.sqrt(m)
-    # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function: what grows is kept apart
+    # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function; the growing factor is split off
     scaled = np.exp(-(y**2) / 2) / 2 + 1j * special.dawsn(y / np.sqrt(2)) / np.sqrt(np.pi)
-    left = np.exp(-(y**2) / 2)  # what is left of the density exp(−X²/2), X = √m·y, without m − 1 such factors
+    left = np.exp(-(y**2) / 2)  # the density exp(−m·y²/2) times the m − 1 factors that were split off
     return float(QUADRATURE_STEP * np.sum((scaled ** (m - 1)).real * left) / np.sqrt(2 * np.pi))

@@ -1,7 +1,7 @@
-"""The convex hull of points, computed by Qhull: vertices, boundary for drawing, and points inside.
+"""The convex hull of points, computed by Qhull: its vertices, its boundary for drawing, and points inside.
 
-Points may coincide, or lie on a line or in a plane: everything is computed in the smallest affine subspace
-that contains them.
+Points may coincide, or lie on a line or in a plane, because everything is computed in the smallest affine
+subspace that contains them.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from jaxtyping import Bool, Float, Int
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-FLATNESS_TOLERANCE = 1e-10  # relative to the size of the cloud; thinner directions are rounding errors
+FLATNESS_TOLERANCE = 1e-10  # relative to the size of the set of points; thinner is a rounding error
 
 
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
-    """Indices, ascending, of the points that are not a convex combination of the other distinct points.
+    """The indices, ascending, of the points that are not a convex combination of the other distinct points.
 
     If several points coincide at a vertex, the indices of all of them are returned. Raises ValueError unless
     the points are finite numbers (n, d).
@@ -29,7 +29,7 @@ def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
 
 
 def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
-    """The indices of the hull's vertices for points in the plane, counterclockwise, one for each vertex.
+    """The indices of the hull's vertices for points in the plane, counterclockwise, one index per vertex.
 
     There are fewer than three if the points are collinear.
     """
@@ -41,10 +41,10 @@ def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
 
 
 def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
-    """The order in which to join points for a drawing of their hull, with −1 for a gap.
+    """Indices (−1 for a gap) in which a line must join the points to draw their hull.
 
-    It draws a segment, a polygon, or all edges of a polyhedron. For points in at most three dimensions; empty
-    if all points coincide.
+    The line is a segment, a polygon, or all edges of a polyhedron. The points have at most three dimensions.
+    The result is empty if all points coincide.
     """
     points = _checked(points)
     flat = _flat(points) if len(points) else None
@@ -57,15 +57,15 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
         return np.append(around, around[0])
     corners = triangles(flat.coordinates)
     edges = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-    each = edges[edges[:, 0] < edges[:, 1]]  # each edge occurs in two triangles, once in each direction
+    each = edges[edges[:, 0] < edges[:, 1]]  # each edge is in two triangles, once in each direction
     return np.column_stack([each, np.full(len(each), -1)]).reshape(-1)
 
 
 def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
     """Triangles of the surface of a hull in space: indices of corners, counterclockwise seen from outside.
 
-    Coplanar points give the triangles of their polygon that meet at its first point; collinear points give
-    none.
+    For coplanar points the triangles fill their polygon and meet at its first point. For collinear points
+    there are none.
     """
     points = _checked(points, d=3)
     flat = _flat(points) if len(points) else None
@@ -82,7 +82,7 @@ def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
 
 
 def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Array, "*batch"]:
-    """Whether each x lies in the convex hull of the points; its boundary counts as inside."""
+    """Whether each x lies in the convex hull of `points`; the hull's boundary counts as inside."""
     points = _checked(points)
     x = np.asarray(real(x, axes=1), dtype=np.float64)
     if not len(points):
@@ -97,9 +97,9 @@ def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Arr
 
 @dataclass(frozen=True, eq=False)
 class _Flat:
-    """Points as coordinates (n, r) in the smallest affine subspace that contains them; r is its dimension.
+    """Points as coordinates (n, r) in the smallest affine subspace that contains them, which has dimension r.
 
-    It also holds the tolerance for rounding errors of these coordinates.
+    rounding: the tolerance for rounding errors of these coordinates.
     """
 
     origin: Array
@@ -127,7 +127,8 @@ def _flat(points: Array) -> _Flat:
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
     """The faces of the hull as unit normals (F, r) and offsets (F,), and the indices of its vertices.
 
-    x is inside the hull if normals·x + offsets ≤ 0. The indices may include points that are no vertices.
+    A point x is inside the hull if normals·x + offsets ≤ 0. The indices may include points that are no
+    vertices.
     """
     x, r = flat.coordinates, flat.dimension
     if r == 0:
@@ -142,13 +143,13 @@ def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
 def _corners(flat: _Flat) -> Array:
     """The indices of the hull's vertices.
 
-    A point is a vertex, and not inside an edge or face, if the normals of its faces span all directions.
+    A point is a vertex, rather than inside an edge or face, if the normals of its faces span all directions.
     """
     normals, offsets, candidates = _faces(flat)
     on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding
-    independent = 1e-7  # sine between normals; faces that meet at a smaller angle are one face
+    independent = 1e-7  # sine of the angle between normals; faces at a smaller angle are one face
     faces, full = on.sum(axis=-1), np.zeros(len(on), dtype=bool)
-    for count in np.unique(faces):  # all points with equally many faces at once
+    for count in np.unique(faces):  # all points with the same number of faces at once
         some = faces == count
         own = np.nonzero(on[some])[1].reshape(some.sum(), count)
         full[some] = np.linalg.matrix_rank(normals[own], tol=independent) == flat.dimension

@@ -1,7 +1,7 @@
 """Normalisation layers, as compositions of centring, normalising, gain and shift.
 
-They agree with `torch.nn.functional`. Vectors are on the last axis; `arrays` says which inputs are accepted.
-All raise ValueError for a γ or β without exactly one number for each coordinate, and for an ε that is not
+They agree with `torch.nn.functional`. The last axis holds the coordinates of a vector; `arrays` says which
+inputs are accepted. All raise ValueError unless γ and β have exactly one number for each coordinate, and ε is
 one number ≥ 0. Source: projection2025, section 16.
 """
 
@@ -169,7 +169,7 @@ def batch_norm(
 ) -> Float[Array, "*batch n d"]:
     """Batch normalisation in training: each feature is centred and scaled over the n points of a batch.
 
-    The mean and variance are those of these n points, so the points are not normalised one by one.
+    So the result for a point depends on the other points of its batch.
     """
     x, back = taken(x, axes=2)
     return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))

@@ -9,7 +9,7 @@ from geometry.arrays import Array, like, namespace, taken
 def between(
     a: Float[Array, "*batch m"], b: Float[Array, "*batch n"], f: int | float
 ) -> Float[Array, "*batch k"]:
-    """The point at the fraction f of the straight way from a to b: (1 − f)·a + f·b.
+    """The point at the fraction f of the straight line from a to b: (1 − f)·a + f·b.
 
     If a and b have different numbers of coordinates, the shorter one is padded with zeros.
     """

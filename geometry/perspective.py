@@ -8,14 +8,14 @@ import numpy as np
 
 Array = np.ndarray
 
-# smallest distance in front of the eye; nearer points, or points behind it, count as this near
+# smallest depth in front of the eye; nearer points and points behind the eye count as this near
 MIN_EYE_DISTANCE = 1e-3
 
 
 def sides(forward: Array) -> Array:
     """Two unit vectors (2, 3) that point right and up in a view along the direction `forward`.
 
-    The third axis of space is up. In a view from straight above or below, the first axis points right.
+    The third axis of space points up. In a view from straight above or below, right is the first axis.
     """
     x, y, z = map(float, forward)
     far = math.hypot(x, y)
@@ -24,10 +24,10 @@ def sides(forward: Array) -> Array:
 
 
 def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]:
-    """Perspective projection of points (N, 3) as seen by an eye that looks at `center`.
+    """Perspective projection of points x (N, 3) as seen by an eye that looks at `center`.
 
-    Returns the tangents of the angles to the right and up, (N, 2), and the depths, (N,): ⟨x − eye, side⟩ /
-    depth and depth = ⟨x − eye, forward⟩. Raises ValueError if the eye is at `center`.
+    Returns the tangents of the angles to the right and up, (N, 2), and the depths, (N,). The depth is ⟨x −
+    eye, forward⟩, and the tangents are ⟨x − eye, side⟩ / depth. Raises ValueError if the eye is at `center`.
     """
     eye, way = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
     far = math.sqrt(way @ way)

@@ -1,7 +1,7 @@
 """Pipelines: the steps that are applied one after another to the points of a cloud (a set of points).
 
-Simple steps are in `steps`; here are those that contain pipelines. The drawing engine in the browser mirrors
-both files, `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
+Simple steps are in `steps`; the steps here contain pipelines. The drawing engine in the browser mirrors both
+files, and `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
 design.md.
 """
 
@@ -46,10 +46,10 @@ JOINS = ("sum", "concat")
 
 @dataclass(frozen=True)
 class Branches:
-    """Several pipelines in parallel: their results are added (`join="sum"`) or put side by side (`"concat"`).
+    """Several pipelines in parallel: their results are added (`join="sum"`) or concatenated (`"concat"`).
 
-    The empty pipeline is the identity: a residual connection is `Branches((Pipeline(()), block))`.
-    Source: projection2025; symmetrize2025.
+    The empty pipeline is the identity: a residual connection is `Branches((Pipeline(()), block))`. Source:
+    projection2025; symmetrize2025.
 
     Raises
     ------
@@ -121,7 +121,7 @@ class Pipeline:
         self.width(None)
 
     def width(self, d: int | None) -> int | None:
-        """The number of coordinates after the last step, for points of d coordinates (None: any number)."""
+        """The number of coordinates after the last step, for points with d coordinates (None: any number)."""
         for step in self.steps:
             d = step.width(d)
         return d
@@ -133,11 +133,11 @@ class Pipeline:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The other clouds whose points the steps use, such as the keys of attention (see `Of`)."""
+        """The other clouds (sets of points) that the steps use, such as the keys of attention (see `Of`)."""
         return tuple(source for step in self.steps for source in step.sources)
 
     def all_steps(self) -> Iterator["Step"]:
-        """All steps of this pipeline, and those of the pipelines inside its steps, at any depth."""
+        """Yield all steps of this pipeline, and all steps of the pipelines inside its steps, at any depth."""
         for step in self.steps:
             yield step
             for pipeline in _inner(step):
@@ -147,12 +147,12 @@ class Pipeline:
     def mixes(self) -> bool:
         """Whether the result for a point may depend on other points of the cloud.
 
-        This is so in an iteration or flow, and in attention.
+        This is so for an iteration, a flow, and attention.
         """
         return any(isinstance(step, Mixing) for step in self.all_steps())
 
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
-        """The points before the first step and after each: `len(steps) + 1` arrays, the first of which is x.
+        """The points before the first step (x itself) and after each step: `len(steps) + 1` arrays.
 
         Raises ValueError if a parameter is missing, or x has another number of coordinates.
         """
@@ -374,7 +374,7 @@ class Flow:
         return back(between(states[after - 1], states[after], (until - start) / (end - start)))
 
     def _nodes(self, n, params):
-        """The events of a flow in order of time, as (time, point, place).
+        """The events of a flow, ordered by time, as (time, point, place).
 
         At each event a Runge–Kutta step ends (point and place are None), or a point is turned to a place
         (`Put`).
@@ -383,7 +383,7 @@ class Flow:
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]
         puts = [each for each in puts if 0 <= each[1] < n and each[0] <= last]
         ends = set(self.times.tolist()) | {time for time, _, _ in puts}
-        # a stable sort keeps the order of events at the same time
+        # the sort is stable: events at the same time keep their order
         return sorted([*((time, None, None) for time in ends), *puts], key=lambda node: node[0])
 
     def _step(self, x, h, params):
@@ -396,9 +396,9 @@ class Flow:
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
     def _states(self, x, nodes, params):
-        """The list of states computed so far, the initial one first; the caller appends further ones.
+        """The list of states computed so far, beginning with x; the caller appends further states.
 
-        For NumPy arrays, the list of the last points and parameters is kept for the next call.
+        For NumPy arrays, the list for the last x and parameters is kept for the next call.
         """
         if type(x) is not np.ndarray:
             return [x]
@@ -423,7 +423,7 @@ class Flow:
 
 
 def _put(x, point, place):
-    """The points x with one turned to the direction of `place`, at its own length; x itself for place 0."""
+    """The points x, one of them turned to the direction of `place` at its own length; x if `place` is 0."""
     far = hypot(*place)
     if not far:
         return x
@@ -433,7 +433,7 @@ def _put(x, point, place):
     return namespace(x).concat([x[..., :point, :], there, x[..., point + 1 :, :]], axis=-2)
 
 
-Mixing = Attention | Orbit | Flow  # in these a point depends on others of its cloud
+Mixing = Attention | Orbit | Flow  # in these steps a point depends on other points
 Step = Affine | Normalize | Pointwise | Product | Softmax | Placed | Branches | Derivative | Mixing
 
 

@@ -1,19 +1,20 @@
-"""The plane on which an affine function x ↦ b + ⟨w, x⟩ is 0, as a disc that can be drawn."""
+"""The plane in which an affine function x ↦ b + ⟨w, x⟩ is 0, as a disc that can be drawn."""
 
 import numpy as np
 
 from geometry.arrays import Array
 
-MAX_UPRIGHT_COSINE = 0.95  # cosine to the upright axis from which a direction counts as upright
-DIRECTION_TOLERANCE = 1e-3  # relative to a distance; shorter vectors have no direction
-# coordinates of a unit vector that differ by less are equal, so that rounding does not decide
+MAX_UPRIGHT_COSINE = 0.95  # a direction with a larger cosine to the third axis counts as upright
+DIRECTION_TOLERANCE = 1e-3  # relative to a distance; shorter vectors count as 0, without a direction
+# coordinates of a unit vector that differ by less count as equal, so that rounding does not decide
 TIE_TOLERANCE = 1e-6
 
 
 def along(values: Array) -> tuple[float, Array]:
-    """The signed distance of the plane from the origin along its unit normal, and this normal (3,).
+    """The signed distance of the plane {x : b + ⟨w, x⟩ = 0} from the origin, and its unit normal (3,).
 
-    values: as in `disc`. The distance is ∞ if w = 0, so that there is no plane.
+    values: the affine function's values, as in `disc`. The distance is counted along the normal. If w = 0,
+    there is no plane, and the distance is ∞.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b
@@ -24,9 +25,9 @@ def along(values: Array) -> tuple[float, Array]:
 def disc(values: Array, radius: float, corners: int) -> Array:
     """The disc in which the plane {x : b + ⟨w, x⟩ = 0} cuts the ball |x| ≤ radius: (corners + 2, 3).
 
-    The points are the disc's centre, then its closed edge. values (1 + d,): the affine function at the origin
-    and at the ends of the unit vectors, d = 2 or 3. For d = 2 the plane is upright. If the plane misses the
-    ball, all points coincide.
+    The points are the disc's centre, then its closed edge. values (1 + d,): the affine function's values at
+    the origin and at the ends of the unit vectors, d = 2 or 3. For d = 2 the plane is parallel to the third
+    axis. If the plane misses the ball, all points coincide.
     """
     away, normal = along(values)
     away = float(np.clip(away, -radius, radius))
@@ -36,9 +37,9 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 def edge_on(values: Array, eye: Array) -> Array:
     """The camera position nearest to `eye` (3,) from which the plane is seen edge-on.
 
-    values: as in `disc`. The position is as far from the origin as `eye`. If it would be almost straight
-    above the origin, where the up direction is undefined, a level position is taken instead. Returns `eye`
-    itself if it lies on the normal or is nearer to the origin than the plane.
+    values: as in `disc`. The position has the same distance from the origin as `eye`. If it would be almost
+    straight above the origin, where the up direction is undefined, a level position is taken instead. Returns
+    `eye` itself if `eye` lies on the plane's normal, or is nearer to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal
@@ -54,8 +55,8 @@ def edge_on(values: Array, eye: Array) -> Array:
 def facing(middle: Array, normal: Array, radius: float, corners: int) -> Array:
     """A disc (in 2D a segment) around the point `middle`, perpendicular to `normal`.
 
-    In 3D: the centre, then the closed edge of the disc, (corners + 2, 3). In 2D: the centre, then both ends
-    of the segment, (3, 2). For radius 0 all points coincide.
+    In 3D the points are its centre, then its closed edge, (corners + 2, 3). In 2D they are its centre, then
+    both ends, (3, 2). For radius 0 all points coincide.
     """
     unit = normal / (float(np.linalg.norm(normal)) or 1.0)
     if len(normal) == 2:

@@ -12,7 +12,7 @@ SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # 
 
 
 def elementary(xp, name):
-    """The function of the library xp with this name, or else SciPy's for NumPy; None if neither has it."""
+    """The function `name` of the library xp; if it has none, SciPy's for NumPy; None if neither has one."""
     own = getattr(xp, name, None)
     if own is None and name in SCIPY:
         # SciPy's functions have no dtype wider than float64
@@ -22,7 +22,7 @@ def elementary(xp, name):
 
 def _entr(x):
     xp = namespace(x)
-    p = xp.where(x <= 0, 1.0, x)  # 1·ln 1 = 0, with no gradient where rounding gives x ≤ 0
+    p = xp.where(x <= 0, 1.0, x)  # 1·ln 1 = 0; and no gradient where rounding gives x ≤ 0
     return -p * xp.log(p)
 
 
@@ -40,13 +40,13 @@ def _erfc(x):
     return elementary(namespace(x), "erfc")(x)
 
 
-LOG_FLOOR = 1e-12  # lower bound of a logarithm's argument
+LOG_FLOOR = 1e-12  # lower bound for the argument of a logarithm
 
 
 def _cubic(x):
     """The cubic polynomial inside GPT-2's tanh approximation of GELU.
 
-    From ±20 on, tanh of the result is ±1, also where x³ overflows to ±∞.
+    For |x| ≥ 20 its tanh is ±1.
     """
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
@@ -79,12 +79,13 @@ def check_function(name: str) -> None:
 
 
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """Apply the named function to every coordinate of x.
+    """Apply the function called `name` to every coordinate of x.
 
     identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
-    max(x, LOG_FLOOR), reciprocal (0 of 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0, else 0
-    (its sum is the entropy), gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2,
-    GPT-2's approximation, which differs from it by less than 5e-4. Raises ValueError for another name.
+    max(x, LOG_FLOOR), reciprocal (0 for x = 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0,
+    otherwise 0 (its sum is the entropy), gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x +
+    0.044715·x³)))/2, GPT-2's approximation of gelu, which differs from it by less than 5e-4. Raises
+    ValueError for another name.
     """
     check_function(name)
     x, back = taken(x, axes=0)

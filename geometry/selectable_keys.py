@@ -2,7 +2,8 @@
 
 A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
 other keys, apart from copies of the key. Otherwise the key lies in the convex hull of the others: it is an
-average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. `selection` computes the certificate of a single key.
+average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. For a single key, `selection` computes one of the two as a
+certificate.
 """
 
 import numpy as np
@@ -13,26 +14,27 @@ from scipy.spatial import cKDTree
 from geometry.selection import checked
 
 Array = np.ndarray
-# relative to the size of keys; on a line, keys nearer to one another than this count as equal
+# on a line, keys at a smaller distance, relative to their size, count as equal
 ROUNDING = 8 * np.finfo(float).eps
-# the same in more dimensions: on a sphere, scores differ by the square of the distance
+# the same in more dimensions, where on a sphere scores differ by the square of the distance
 COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5
-LEAD_TOLERANCE = 1e-9  # leads in score, and distances of an average from a key, up to this are rounding
-MAX_NEWTON_STEPS = 30  # keys undecided by then lie on an edge; the linear programme decides
-# relative to the mean curvature; keeps the system solvable if the keys lie in a subspace
+LEAD_TOLERANCE = 1e-9  # smaller leads in score, or distances of an average from a key, are rounding
+MAX_NEWTON_STEPS = 30  # keys still undecided lie on an edge; the linear programme decides
+# added curvature, relative to the mean; keeps the system solvable if the keys lie in a subspace
 CURVATURE_FLOOR = 1e-12
-# limit of a step, in units of the spread of scores, beyond which the quadratic model is wrong
+# largest change of a score in one step; for larger steps the quadratic model is wrong
 MAX_NEWTON_STEP = 8.0
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     """For each key, whether some query gives it the highest score, alone or shared with copies of this key.
 
-    In one dimension, the two ends are unbeaten. In more, three methods are tried in turn, each of which gives
-    a proof. First, each key, and its difference from the mean of all keys, are tried as queries. Second,
-    Newton's method on the convex function L(q) = log Σᵢ exp(q·(kᵢ − h)) finds a query that selects the key h,
-    or, at the minimum of L, softmax weights with which the others average to h. Third, the linear programming
-    solver HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n, d).
+    In one dimension, these are the two ends. In more dimensions, three methods are tried in turn, each of
+    which gives a proof. First, each key, and its difference from the mean of all keys, are tried as queries.
+    Second, Newton's method minimises the convex function L(q) = log Σᵢ exp(q·(kᵢ − h)). It finds a query that
+    selects the key h, or, at the minimum of L, softmax weights with which the others average to h. Third, the
+    linear programming solver HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n,
+    d).
     """
     keys = checked(keys)
     if not len(keys):
@@ -40,7 +42,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     if keys.shape[1] == 1:
         ends = np.array([keys.min(), keys.max()])
         return np.any(np.abs(keys - ends) <= ROUNDING * np.abs(ends).max(), axis=-1)
-    # a power of two, so that nothing is rounded and ties stay ties
+    # scaling by a power of two rounds nothing, so that ties stay ties
     keys = keys / 2.0 ** np.ceil(np.log2(np.max(np.linalg.norm(keys, axis=-1)) or 1.0))
     copy_of = np.arange(len(keys))
     for i, j in sorted(cKDTree(keys).query_pairs(COPY_DISTANCE)):
@@ -50,7 +52,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """The result of `unbeaten` for distinct keys, the longest of which has a length from 1/2 to 1."""
+    """The result of `unbeaten` for distinct keys, where the longest key has a length from 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
@@ -60,7 +62,7 @@ def _distinct(keys: Array) -> Array:
 def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, " n"]:
     """For each key, whether some query selects it.
 
-    found: True for the keys for which such a query is known already. Newton's method and linear programming
+    found: True for the keys for which such a query is already known. Newton's method and linear programming
     decide the others. The longest key must have a length of about 1.
     """
     found = found.copy()
@@ -73,7 +75,7 @@ def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, 
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """For each i, by how much query i scores key i above all other keys; negative if another key wins."""
+    """For each i, the lead of key i over all other keys in score by query i; negative if another key wins."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)
@@ -81,10 +83,10 @@ def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Arra
 
 
 def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Bool[Array, " m"]]:
-    """Try to decide the keys with indices ks (m,) by Newton's method; returns two masks (m,).
+    """Try to decide the keys with indices ks (m,) by Newton's method; return two masks (m,).
 
-    The first marks the keys for which a query that selects them was found. The second marks the keys that
-    equal an average of the other keys. A key in neither mask is undecided.
+    The first marks the keys for which a query that selects them was found. The second marks the keys that are
+    an average of the other keys. A key in neither mask is undecided.
     """
     d, m = keys.shape[1], len(ks)
     won, lost, q = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool), np.zeros((m, d))
@@ -106,10 +108,10 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton steps (m, d), each shortened where the quadratic model is wrong.
+    """Newton steps (m, d), each shortened if the quadratic model does not hold that far.
 
-    A step raises no score over the mean score by more than MAX_NEWTON_STEP. p (m, n): the softmax weights of
-    the keys, mean and gradient (m, d).
+    No step raises a score, relative to the mean score, by more than MAX_NEWTON_STEP. p (m, n): the softmax
+    weights of the keys; mean, gradient (m, d): their average, and its difference from the key in question.
     """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)
@@ -121,9 +123,9 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether some query selects the key h with index k, decided by linear programming (HiGHS).
+    """Whether some query selects the key h, which has the index k; decided by linear programming (HiGHS).
 
-    Maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries with |qⱼ| ≤ 1.
+    It maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries q with |qⱼ| ≤ 1.
     """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])

@@ -1,4 +1,4 @@
-"""Which keys attention can select, and the largest attention weight that any query can give each of them.
+"""Which keys attention can select, and the largest attention weight that any query can give each key.
 
 A query q gives the key k the score ⟨q, k⟩. Keys may coincide, or lie on a line or in a plane, in any
 dimension. assets/engine/selection.mjs mirrors this file.
@@ -13,18 +13,18 @@ from geometry.arrays import Numbers, real
 
 Array = np.ndarray
 LEAD_TOLERANCE = 1e-12  # relative to the size of the keys; smaller margins are rounding errors
-CONVERGED_GAIN = 1e-20  # Newton's method ends when the next step would gain less
-FULL_STEP_GAIN = 1e-9  # below this, a full step is taken, because rounding hides its gain
-# relative to the mean curvature; less counts as none: the keys do not vary in that direction
+CONVERGED_GAIN = 1e-20  # Newton's method ends if the next step would gain less
+FULL_STEP_GAIN = 1e-9  # if the gain is smaller, a full step is taken, because rounding hides its gain
+# relative to the mean curvature; a smaller one counts as 0
 CURVATURE_FLOOR = 1e-12
 WEIGHT_FLOOR = 1e-10  # smaller weights count as 0: on the edge of a hull the most even weights are a limit
-# never reached: on the edge of a hull each step gains a factor e, elsewhere convergence is quadratic
+# never reached: at the edge of a hull each step gains a factor e, elsewhere convergence is quadratic
 MAX_NEWTON_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proof of how much attention one key h can get.
+    """A proof of how much attention a key h can get.
 
     margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h
     query    if h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin;
@@ -44,8 +44,7 @@ class Certificate:
 def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     """The certificate of key k: a query that selects it, or weights with which the other keys average to it.
 
-    By Farkas' lemma exactly one of the two exists. Raises ValueError unless the keys are finite numbers (n,
-    d).
+    By Farkas' lemma exactly one of these exists. Raises ValueError unless the keys are finite numbers (n, d).
     """
     keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
@@ -70,7 +69,7 @@ def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The distance of each key to the convex hull of the others; ∞ for a single key."""
+    """The distance of each key to the convex hull of the other keys; ∞ if there is only one key."""
     keys, leads = checked(keys), []
     for k, key in enumerate(keys):
         away = np.delete(keys, k, axis=0) - key
@@ -79,28 +78,28 @@ def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
 
 
 def largest_weights(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """For each key, the supremum over all queries of its softmax weight; 1 for a key that can be selected."""
+    """For each key, the supremum of its softmax weight over all queries; 1 for a key that can be selected."""
     keys = checked(keys)
     return np.asarray([certificate(keys, k).largest for k in range(len(keys))])
 
 
 def largest_weight(p: Float[Array, " n"]) -> float:
-    """1/(1 + e^H), with the entropy H = −Σ pᵢ log pᵢ of weights p that sum to 1.
+    """1/(1 + e^H), where H = −Σ pᵢ log pᵢ is the entropy of weights p that sum to 1.
 
-    If p are the most even weights that average the other keys to a key, this is the supremum of its softmax
-    weight.
+    If p are the most even weights with which the other keys average to a key, this is the supremum of this
+    key's softmax weight.
     """
     some = p[p > 0]
     return float(1 / (1 + np.exp(-np.sum(some * np.log(some)))))
 
 
 def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
-    """The point of the points' convex hull that is nearest to the origin (Wolfe's algorithm).
+    """The point of the convex hull of `points` that is nearest to the origin (Wolfe's algorithm).
 
-    Keeps a few points whose hull contains the nearest point so far. In each step the point that lies farthest
-    in the direction from there to the origin joins them, and points whose weights would be negative leave.
-    All coordinates are ∞ if there are no points. Source: P. Wolfe, Finding the nearest point in a polytope
-    (1976).
+    The algorithm keeps a few points, and the point x of their hull that is nearest to the origin. In each
+    step it adds the point that lies farthest in the direction from x to the origin, and drops points that
+    would get negative weights. All coordinates are ∞ if there are no points. Source: P. Wolfe, Finding the
+    nearest point in a polytope (1976).
     """
     if not len(points):
         return np.full(points.shape[1], np.inf)
@@ -122,10 +121,10 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """Drop kept points until the nearest point of the others' affine hull has positive weights on them all.
+    """Drop points until the point nearest to the origin in the affine span of the rest lies in their hull.
 
-    Returns the indices of the points that stay (Wolfe's corral), and the weights. w: weights of the kept
-    points before.
+    Returns the indices of the remaining points (Wolfe's corral), and the weights of this nearest point. kept:
+    the indices of the points at first. w: their weights at first.
     """
     while True:
         if len(kept) == 1:
@@ -147,8 +146,8 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
     """The query q, and the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points around the origin.
 
     p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's
-    method; L(q) = H(p), the entropy. If the origin is on the edge of the hull, p is a limit, which q
-    approaches as far as the numbers allow.
+    method. There L(q) is the entropy H(p). If the origin is on the edge of the hull, p is a limit, which q
+    approaches as far as rounding allows.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]
@@ -170,17 +169,17 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
 
 
 def _log_sum(scores: Array) -> tuple[float, Array]:
-    """log Σ exp of the scores, and its gradient, their softmax."""
+    """log Σ exp(scores), and its gradient, which is the softmax of the scores."""
     largest = float(np.max(scores))
     each = np.exp(scores - largest)
     return largest + float(np.log(each.sum())), each / each.sum()
 
 
 def _lead(foot: Array, away: Array, size: float) -> float:
-    """How much higher the query −foot/‖foot‖ scores the origin than any of the points `away`.
+    """The lead with which the query −foot/‖foot‖ scores the origin above all points `away`.
 
-    The score of a point p is its scalar product with the query. Returns 0 if some point scores as high, and ∞
-    if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
+    The score of a point p is its scalar product with the query. The lead is 0 if some point scores as high,
+    and ∞ if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
     """
     if not len(away):
         return np.inf

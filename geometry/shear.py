@@ -1,4 +1,4 @@
-"""Shear: linear in space, but not linear on a curved surface; as a map, and as steps of a pipeline."""
+"""Shear, which is linear in space but not on a curved surface: as a map, and as steps of a pipeline."""
 
 import numpy as np
 from array_api_compat import device
@@ -9,7 +9,7 @@ from geometry.pipeline import Affine, Entries, Pointwise
 
 
 def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2) -> Float[Array, "*batch d"]:
-    """Move every point along one axis by s times its coordinate on another: x + s·x_by·e_onto.
+    """Move every point along one axis by s times its coordinate on another axis: x + s·x_by·e_onto.
 
     Parameters
     ----------
@@ -53,15 +53,16 @@ def sheared_shadow(
 ) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
     """The sheared shadows of the two points of the sphere x² + y² + z² = r² above and below (x, y).
 
-    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The two are (x ± s·√(r² −
-    x² − y²), y), that of the upper point first; NaN outside the disc. Source: symmetrize2025, addendum 11.
+    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The shadows are (x ±
+    s·√(r² − x² − y²), y); the upper point's shadow comes first. They are NaN outside the disc. Source:
+    symmetrize2025, addendum 11.
     """
     given = real(x)
     x, back = taken(given, axes=0)
     xp, y, r = namespace(x), like(y, x), number(radius, x, "radius")
     unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
     square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
-    # On the rim the three squares cancel; the rest is the rounding error of the inputs, of either sign.
+    # On the rim the three squares cancel up to the rounding error of the inputs, which has either sign.
     rim = xp.abs(square) <= 4 * xp.finfo(given.dtype).eps
     root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
     z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
@@ -72,16 +73,16 @@ def sheared_shadow(
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
     """The map `shear` as a pipeline step for points with d coordinates. Raises ValueError as `shear` does.
 
-    s: the name of the parameter that is the strength of the shear.
+    s: the name of the parameter for the strength of the shear.
     """
     slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
     return Affine(Entries(np.eye(d), {s: slide.T}))
 
 
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
-    """Points (u, v, h) of the unit sphere in the form that `shadow_steps` takes.
+    """Convert points (u, v, h) of the unit sphere to (ρ, sign of h, u, v), the input of `shadow_steps`.
 
-    (ρ, sign of h, u, v), with ρ = √(u² + v²).
+    Here ρ = √(u² + v²).
     """
     return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
 
@@ -89,8 +90,8 @@ def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
     """`sheared_shadow` as pipeline steps, which also keep the height: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h).
 
-    `shadow_coordinates` makes the input. h = ±√(1 − ρ²) is computed from angles, for which there are steps:
-    sin(arcsin ρ ± π/2) = ±√(1 − ρ²). s, r: the names of the parameters for shear and radius.
+    `shadow_coordinates` makes the input. s, r: the names of the parameters for shear and radius. The height h
+    = ±√(1 − ρ²) is computed from angles, because there are steps for these: sin(arcsin ρ ± π/2) = ±√(1 − ρ²).
     """
     add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
     scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))

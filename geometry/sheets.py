@@ -1,7 +1,8 @@
 """Numbers of sheets: how many points of a sphere or plane a stack of layers maps to the same direction.
 
-A *layer* is a pair (A, b): x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin meets the ellipsoid {Ax +
-b : ‖x‖ = 1} at most twice, so each layer at most doubles the number of sheets. Source: ni2024.
+A *layer* is a pair (A, b), which stands for the map x ↦ (Ax + b)/‖Ax + b‖, without ε. A ray from the origin
+meets the ellipsoid {Ax + b : ‖x‖ = 1} at most twice, so each layer at most doubles the number of sheets.
+Source: ni2024.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,11 @@ from geometry.pipeline import Affine, Pipeline
 Array = np.ndarray
 Layer = tuple[Array, Array]
 
-LEAST_ANGLE = 1e-9  # radians: directions that are closer count as the same
+LEAST_ANGLE = 1e-9  # in radians; directions at a smaller angle count as the same
 
 
 def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
-    """The layers (A, b) of a pipeline whose steps are Affine and Normalize in turn, at these parameters.
+    """The layers (A, b) of a pipeline of alternating Affine and Normalize steps, at these parameters.
 
     Raises TypeError unless A and b of each Affine are `Entries`.
     """
@@ -31,11 +32,11 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 
 
 def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
-    """The points of the unit sphere that a layer maps to each direction u.
+    """The points x of the unit sphere that a layer maps to each direction u.
 
-    Returns two points for each direction, (2, *batch, d), and which of them exist, (2, *batch). They solve
-    ‖A⁻¹(s·u − b)‖ = 1 with s > 0. u may have any length above 0. Where a point does not exist, its place
-    holds u.
+    Returns two points for each direction, (2, *batch, d), and which of them exist, (2, *batch). They solve Ax
+    + b = s·u with s > 0, so that ‖A⁻¹(s·u − b)‖ = 1. u may have any length above 0. If a point does not
+    exist, its place holds u.
     """
     A, b = layer
     ray, centre = directions @ np.linalg.inv(A).T, np.linalg.solve(A, b)
@@ -48,13 +49,13 @@ def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
 
 
 def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
-    """The point of the plane that a layer with A (3, 2) maps to each direction u (*batch, 3).
+    """The point p of the plane that a layer with A (3, 2) maps to each direction u (*batch, 3).
 
-    Returns the points (*batch, 2), 0 where there is none, and whether they exist (*batch,). A p + b = s·u
-    with s > 0 has at most one solution, unless the plane {Ap + b} contains the origin.
+    Returns the points (*batch, 2), which are 0 where there is none, and whether they exist (*batch,). A p + b
+    = s·u with s > 0 has at most one solution, unless the plane {Ap + b} contains the origin.
     """
     A, b = layer
-    up = np.cross(A[:, 0], A[:, 1])  # normal to the plane
+    up = np.cross(A[:, 0], A[:, 1])  # the normal of the plane
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (up @ b) / (directions @ up)
         points = (scale[..., None] * directions - b) @ np.linalg.pinv(A).T
@@ -63,7 +64,7 @@ def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
 
 
 def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Array:
-    """For each direction (N, 3), how many points of the square [−half, half]² the layers map to it: (N,).
+    """For each direction (N, 3), the number of points of the square [−half, half]² that layers map to it.
 
     The first layer has A (3, 2), the others (3, 3). There are at most 2^(number of layers − 1) such points.
     """
@@ -79,9 +80,9 @@ def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Arr
 def circle_sheets(layers: Sequence[Layer]) -> int:
     """The largest number of points of the unit circle that the layers map to one direction.
 
-    All layers have A (2, 2). The result is exact: the number changes only where the ray in this direction is
-    tangent to the image of the circle, so one direction between each two neighbouring tangents is enough. It
-    is 1 without layers, and at most 2^(number of layers).
+    All layers have A (2, 2). The result is exact: the number changes only at directions in which the ray is
+    tangent to the image of the circle, so it is enough to try one direction between each two neighbouring
+    tangents. Without layers it is 1; at most it is 2^(number of layers).
     """
     turns = np.sort(_tangents(layers))
     ends = np.append(turns, turns[:1] + 2 * np.pi) if len(turns) else np.array([0.0, 1.0])
@@ -95,12 +96,12 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
 
 
 def _tangents(layers: Sequence[Layer]) -> Array:
-    """The angles of the directions in which the image of the circle under the layers turns back."""
+    """The angles of the rays from the origin that are tangent to the image of the circle under the layers."""
     found = np.empty((0, 2))
     for A, b in layers:
         centre = np.linalg.solve(A, b)
         square = centre @ centre
-        if square > 1:  # the points x of the circle with ⟨x, A⁻¹b⟩ = −1
+        if square > 1:  # here ⟨x, A⁻¹b⟩ = −1 for points x of the circle
             across = np.sqrt(square - 1) * np.array([-centre[1], centre[0]])
             found = np.concatenate([found, (np.stack([across, -across]) - centre) / square])
         found = found @ A.T + b

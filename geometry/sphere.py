@@ -114,10 +114,10 @@ def check_convention(convention: str) -> None:
 
 
 def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
-    """Check groups of coordinates, and return all their coordinates in one list.
+    """Check groups of coordinates, and return all their coordinates in one tuple.
 
-    d is the number of coordinates, if known. Raises ValueError if a group is empty, two overlap, or one names
-    a coordinate that does not exist.
+    d: the number of coordinates, if known. Raises ValueError if a group is empty, two groups overlap, or one
+    contains a coordinate that does not exist.
     """
     order = tuple(i for group in groups for i in group)
     if not all(groups) or len(set(order)) < len(order):
@@ -128,16 +128,16 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 
 
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
-    """The computation of `to_sphere`, for arrays of one dtype.
+    """The computation of `to_sphere` for arrays of one dtype.
 
-    A negative ε is allowed if every sum with it is positive.
+    Unlike there, ε may be negative, as long as ‖x‖² + ε (or the other formulas' sum with ε) is positive.
     """
     if groups is None:
         return on_sphere(x, radius, eps, convention)
     xp, d = namespace(x), x.shape[-1]
     order = check_groups(groups, d)
     rest = tuple(i for i in range(d) if i not in order)
-    if len(sizes := {len(group) for group in groups}) == 1:  # all at once
+    if len(sizes := {len(group) for group in groups}) == 1:  # equal sizes: all groups at once
         own = xp.reshape(take(x, order), (*x.shape[:-1], len(groups), *sizes))
         parts = [xp.reshape(on_sphere(own, radius, eps, convention), (*x.shape[:-1], len(order)))]
     else:
@@ -147,9 +147,10 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 
 
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
-    """The computation of `to_sphere` for a single group of coordinates; the arguments are checked already.
+    """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): the vectors are units·x, so large ones do not overflow; radius and ε are not scaled.
+    units (*batch, 1): the vectors are units·x, so that large ones do not overflow; radius and ε are not
+    scaled.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:
@@ -158,13 +159,13 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
     inside = eps * {"bare": 1, "pytorch": n, "std": 0}[convention]
     if units is not None:
         outside, inside = outside / units, inside / units / units
-    # In units of the largest coordinate no square overflows. The result does not
-    # depend on the unit, so neither does its gradient.
+    # In units of the largest coordinate no square overflows. The result does not depend on the unit,
+    # so neither does its gradient.
     unit = xp.maximum(constant(outside), xp.sqrt(constant(inside)))
     unit = _positive(xp.maximum(xp.max(xp.abs(constant(x)), axis=-1, keepdims=True), unit))
     x = x / unit
     square = xp.sum(x * x, axis=-1, keepdims=True) + inside / unit / unit
-    # Safe before the root: the gradient of √ at 0 is infinite, and where() would keep its NaN.
+    # Avoid √0 here: its gradient is infinite, and where() afterwards would keep the NaN.
     lift = xp.astype(constant(square) == 0, x.dtype)
     root = xp.sqrt(square + lift)
     if convention == "std":
@@ -173,7 +174,7 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 
 def _positive(x):
-    """x with 1 in place of each 0, infinity and NaN, so that it can be divided by."""
+    """x as a divisor: each 0, infinity and NaN is replaced by 1."""
     xp = namespace(x)
     return xp.where((x > 0) & (x < inf), x, 1.0)
 

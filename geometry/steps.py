@@ -80,11 +80,11 @@ class Affine:
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
         if self._levels if self._constant else _levels(A):
-            # the product is the same, but rounding no longer gives a constant vector a direction
+            # the product stays the same, but rounding gives a constant vector no direction
             x = x - x[..., :1]
         if len(A.shape) == 2:
             return back(x @ A.mT if b is None else x @ A.mT + b)
-        y = A @ x.mT  # keeps points the fastest axis in memory, which makes later steps three times as fast
+        y = A @ x.mT  # points stay the fastest axis in memory, so later steps are three times as fast
         return back((y if b is None else y + b[..., None]).mT)
 
     @cached_property
@@ -102,7 +102,7 @@ class Affine:
 
     @property
     def sources(self) -> tuple[Any, ...]:
-        """The other clouds whose points the matrix contains (see `Of`); () for a matrix of numbers."""
+        """The other clouds (sets of points) that form the matrix (see `Of`); () for a matrix of numbers."""
         return (self.A.source,) if isinstance(self.A, Of) else ()
 
 
@@ -110,7 +110,8 @@ class Affine:
 class Normalize:
     """Normalisation to a sphere, as by `to_sphere`; `radius` and `eps` may depend on parameters.
 
-    A constant ε must not be negative. If parameters make ε negative, ‖x‖ + ε√n must stay positive.
+    A constant ε must not be negative. Parameters may make ε negative, as long as its sum
+    with ‖x‖² (for "std", with ‖x‖) in the formula of `to_sphere` stays positive.
 
     Raises
     ------
@@ -161,7 +162,9 @@ class Normalize:
 
 @dataclass(frozen=True)
 class Pointwise:
-    """A function applied to every coordinate, by its name in `pointwise.FUNCTIONS`; ValueError for others.
+    """A function applied to every coordinate, given by its name in `pointwise.FUNCTIONS`.
+
+    Raises ValueError for another name.
 
     Examples
     --------
@@ -188,10 +191,8 @@ class Pointwise:
 class Product:
     """The product of the coordinates of each group: one number per group.
 
-    A group of one coordinate passes it on. With an `Affine` that adds the products: dot products, squares, a
-    direction times a length.
-
-    With an `Affine` that adds them: dot products, squares, a direction times a length.
+    For a group of one coordinate it is this coordinate. An `Affine` after it can add products. Together they
+    compute dot products, squares, or a direction times a length.
 
     Raises
     ------
@@ -235,9 +236,8 @@ class Product:
 class Softmax:
     """Softmax over the coordinates of each point; the temperature may depend on parameters.
 
-    causal: point k uses only its first k + 1 coordinates; its other coordinates become 0. Source: brody2023.
-
-    causal: point k uses only its first k + 1 coordinates; the others become 0. Source: brody2023.
+    causal: point k uses only its first k + 1 coordinates, and its other coordinates become 0. Source:
+    brody2023.
 
     Raises
     ------
@@ -276,13 +276,9 @@ class Softmax:
 class Attention:
     """Self-attention among all points: (q, k, v) ↦ (Σⱼ wᵢⱼ vⱼ, wᵢᵢ), with wᵢ = softmax over j of ⟨qᵢ, kⱼ⟩.
 
-    The first `keys` coordinates of a point are its query, as many further ones its key, and the rest its
-    value. The last coordinate of the result is the weight that the point gives itself. causal: point i
-    attends to the points up to i only. Source: geshkovski2023.
-
-    The first `keys` coordinates of a point are its query, as many its key, and the others its value. The last
-    coordinate of the result is the weight that the point gives itself. causal: point i sees points up to i.
-    Source: geshkovski2023.
+    The first `keys` coordinates of a point are its query, the next `keys` its key, and the rest its value.
+    The last coordinate of the result is the weight that the point gives itself. causal: point i attends only
+    to the points up to i. Source: geshkovski2023.
 
     Raises
     ------
@@ -320,9 +316,9 @@ class Attention:
 
 @dataclass(frozen=True)
 class Placed:
-    """Replace each point by a place given in parameters.
+    """Replace each point by a place that parameters give.
 
-    The coordinates of point k are the values of the parameters that `names[k]` lists.
+    The coordinates of point k become the values of the parameters that `names[k]` lists.
     """
 
     names: Sequence[Sequence[str]]
@@ -349,6 +345,6 @@ def _levels(A):
         return False
     rows = numbers_of(A)
     rounding = rows.shape[-1] * np.finfo(rows.dtype).eps
-    # one row after another: the first one nearly always settles it
+    # one row at a time, because the first row nearly always decides
     flat = (row.tolist() for row in rows.reshape(-1, rows.shape[-1]))
     return all(abs(sum(row)) <= rounding * sum(map(abs, row)) for row in flat)

@@ -46,11 +46,8 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
     """Shift along the first axis, then normalise: u_ε(x + t·e₁).
 
-    For t > 1 both ends ±e₁ of the sphere go to e₁, while the points between them do not: for points on the
+    For t > 1 both ends ±e₁ of the sphere go to e₁, but the points between them do not. So for points on the
     sphere, the first coordinate of the result behaves like |x₁|.
-
-    For t > 1 both ends ±e₁ of the sphere go to e₁ and the points between stay behind: the first coordinate of
-    points on the sphere behaves like |x₁|.
 
     Parameters
     ----------
@@ -88,7 +85,7 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
 
 def _units(t, x):
-    """The unit in which to compute so that neither t·x nor t + x overflows: |t|, but at least 1."""
+    """A unit in which neither t·x nor t + x overflows: |t|, but at least 1."""
     t = constant(number(t, x, "t"))
     size = namespace(x).abs(t)
     return namespace(x).where(size > 1, size, 1.0)

@@ -1,11 +1,17 @@
-"""Windows over axes: the share of each axis that a head sees. Source: symmetrize2025, section 5.4."""
+"""Windows over axes: the share of each axis that an attention head sees.
+
+Source: symmetrize2025, section 5.4.
+"""
 
 import numpy as np
 from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the box window, ∫ 1 over [−1, t]. A head with it sees an axis wholly or not at all."""
+    """The integral of the box window, ∫ 1 over [−1, t].
+
+    With this window, a head sees an axis wholly or not at all.
+    """
     return np.clip(t, -1, 1) + 1
 
 
@@ -29,11 +35,12 @@ def windows(
 ) -> Float[np.ndarray, "heads n"]:
     """The share of each axis that every head sees, (heads, n); the shares of one axis sum to 1.
 
-    at: the numbers of the n axes. The axes 1 … d form a ring. The window of a head is centred on its block of
-    d/heads axes. It is as wide as the block for overlap 0. For overlap 1 it is twice as wide, and reaches to
-    the centres of the neighbouring blocks. A head's share of an axis is the part of its window over the axis,
-    from ½ before to ½ after. So overlap 0 is the split of multi-head attention, whatever the shape. Raises
-    ValueError for an unknown shape, an overlap outside [0, 1], or heads that do not divide d.
+    at: the numbers of n axes; the axes 1 … d form a ring. Each head has a block of d/heads axes, and its
+    window is centred on this block. For overlap 0 the window is as wide as the block. For overlap 1 it is
+    twice as wide and reaches to the centres of the neighbouring blocks. A head's share of an axis is the part
+    of its window over the axis, from ½ before to ½ after. So overlap 0 is the split of multi-head attention,
+    whatever the shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], and heads that do
+    not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"
@@ -41,7 +48,7 @@ def windows(
     block = d / heads
     half = block / 2 * (1 + overlap)
     middles = block * (np.arange(heads) + 1 / 2) + 1 / 2
-    turns = d * np.arange(-2, 3)  # the copies of the ring that a window can reach
+    turns = d * np.arange(-2, 3)  # shifts by whole rings that a window can reach
     off = np.asarray(at, float)[:, None] - middles[:, None, None] + turns
     over = (SHAPES[shape]((off + 1 / 2) / half) - SHAPES[shape]((off - 1 / 2) / half)).sum(-1)
     return over / over.sum(0)
