@@ -72,7 +72,7 @@ def css(address: Callable[[str], str]) -> str:
 
 
 def beside(name: str) -> str:
-    """The address of a font file for a style sheet beside `lib`."""
+    """The address of a font file in `lib`, relative to a style sheet in the folder that contains `lib`."""
     return f"lib/{name}"
 
 

@@ -30,7 +30,7 @@ REDIS_ANSWER_SECONDS = 2.0
 
 
 class WrongSetting(ValueError):
-    """Raised for an invalid setting; the message says in one line which, and what would be valid."""
+    """Raised for an invalid setting; its one-line message names the setting and a valid value."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _reach_redis(url: str) -> None:
 
 
 def redis_url(environment: Mapping[str, str]) -> str:
-    """The URL of Redis; "" if none is set. Raises WrongSetting."""
+    """The URL of Redis; "" if the setting is missing. Raises WrongSetting if it is invalid."""
     url = environment.get("REDIS_URL") or ""
     if url and not re.match(r"(redis|rediss|unix)://\S+$", url):
         raise WrongSetting("REDIS_URL is not an address like redis://host:6379/0")
@@ -139,7 +139,8 @@ def _hosts(text: str) -> tuple[str, ...]:
 def _key(text: str, *, several: bool) -> str:
     """The key that signs cookies: SECRET_KEY, or a random key if none is set.
 
-    several: whether several processes must share it, so that a random one will not do. Raises WrongSetting.
+    several: whether several processes must share the key, so that it must be set. Raises WrongSetting if it
+    is missing then, or if it is too easy to guess.
     """
     if several and not text:
         raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")

@@ -6,7 +6,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 /** The head of an arrow, as geometry/arrows.py says; 0: none. */
 export type Arrow = { length: number; width: number; least: number; steep: number };
 
-/** A display coordinate of a point: ⟨weights, point⟩ + offset, where the point is now or at a fixed stage. */
+/** A display coordinate of a point: ⟨weights, point⟩ + offset, now or at a fixed stage. */
 export interface Row {
   weights: number[] | Entries;
   stage: number | null;
@@ -31,7 +31,7 @@ export interface Angle {
   kind: "angle";
 }
 
-/** Colour by a colour scale of the theme: a number for each point, constant or computed at each moment. */
+/** Colours from a scale of the theme, by a number for each point: constant, or computed at each moment. */
 export interface Color {
   scale: string;
   low: number;
@@ -57,7 +57,7 @@ export interface Parameter {
   vector: boolean;
 }
 
-/** Zooms of a view's axes that follow a parameter, interpolated between its increasing values `stops`. */
+/** Zooms of a view's axes that follow one parameter, given at its increasing values `stops`. */
 export interface Wider {
   parameter: string;
   log: boolean;
@@ -171,7 +171,7 @@ export interface Relocate {
   slots: string[][];
 }
 
-/** A click on a point plays the clock (see `Recipe.clock`) from the start to the end of the point's span. */
+/** A click on a point plays the clock (see `Recipe.clock`) over the span of values of this point. */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -179,7 +179,7 @@ export interface Replay {
   progress: Packed;
 }
 
-/** The point with the largest current value of a row; if several have it, the first. */
+/** The point with the largest current value of `row`; if several points share it, the first of them. */
 export interface Highest {
   kind: "highest";
   row: Row;
@@ -205,7 +205,7 @@ export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, their `fate`. */
+/** The points of a circle or sphere that have one `fate` in a layer max(Wx + b, 0). */
 export interface Gated {
   kind: "gated";
   fate: string;
@@ -268,7 +268,7 @@ export interface TrailMark extends MarkFields {
   pattern: number[];
 }
 
-/** The path of points as one parameter changes: their positions at its values `stops`. */
+/** The path of each point as one parameter changes: its positions at the parameter's values `stops`. */
 export interface WayMark extends MarkFields {
   size: number;
   dash: string;
@@ -283,7 +283,7 @@ export interface WayMark extends MarkFields {
   pattern: number[];
 }
 
-/** The semi-axes of an ellipsoid, as lines. */
+/** The semi-axes of an ellipsoid, the image of a sphere under a linear map, as lines. */
 export interface SemiAxesMark extends MarkFields {
   size: number;
   dash: string;
@@ -327,7 +327,7 @@ export interface MeshMark extends MarkFields {
   hand: null;
 }
 
-/** A cloud that is a grid of (rows, columns), row by row, as a surface. */
+/** A cloud whose points are a grid (rows, columns), row by row, drawn as a surface. */
 export interface SheetMark extends MarkFields {
   color: Color | null;
   grid: [number, number];
@@ -420,7 +420,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed point, if no query can select it as a key, to the points that average to it. */
+/** Lines from the followed (selected) key to the keys whose weighted average it is. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -432,7 +432,7 @@ export interface AverageMark extends MarkFields {
   pattern: number[];
 }
 
-/** An arrow from the origin: the query that gives the followed point its largest weight, cut to length */
+/** An arrow from the origin: the query that gives the followed key its largest attention weight. */
 export interface BestQueryMark extends MarkFields {
   size: number;
   dash: string;
@@ -445,7 +445,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The supporting line of a query: all places with the score of the highest key. No key lies beyond it. */
+/** The supporting line of a query: all places with the same score as the key with the highest score. */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -538,7 +538,7 @@ export interface ReadoutFields {
   label: string;
 }
 
-/** The largest distance between the last stages of two clouds, in their first `coordinates`. */
+/** The largest distance between a point of cloud `a` and the same point of `b`, at their last stages. */
 export interface ResidualReadout extends ReadoutFields {
   a: string;
   b: string;
@@ -556,7 +556,7 @@ export interface NumberReadout extends ReadoutFields {
   kind: "number";
 }
 
-/** The mean, over a cloud's points, of the number that a measure gives each. */
+/** The mean of a measure over a cloud's points. */
 export interface MeanReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -565,7 +565,7 @@ export interface MeanReadout extends ReadoutFields {
   kind: "mean";
 }
 
-/** The largest, over a cloud's points, of the numbers that a measure gives them. */
+/** The largest value of a measure among a cloud's points. */
 export interface LargestReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -588,7 +588,7 @@ export interface LengthsReadout extends ReadoutFields {
   kind: "lengths";
 }
 
-/** The share of points of two `classes` that a threshold on a row, given or the best, classifies */
+/** The share of points that are classified correctly by a threshold on the values of a row. */
 export interface AccuracyReadout extends ReadoutFields {
   cloud: string;
   row: Row;
@@ -605,13 +605,13 @@ export interface LettersReadout extends ReadoutFields {
   kind: "letters";
 }
 
-/** Whether the followed point can be selected as a key, and the margin of the best query of length 1. */
+/** Whether a query can select the followed point as a key, and the margin of the best query of length 1. */
 export interface FateReadout extends ReadoutFields {
   keys: string;
   kind: "fate";
 }
 
-/** How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8". */
+/** The number of coordinates that are exactly 0 at a stage, averaged over points, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
@@ -633,7 +633,7 @@ export interface RanksReadout extends ReadoutFields {
   kind: "ranks";
 }
 
-/** The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of a radius around the origin. */
+/** The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of radius `radius` around 0. */
 export interface PiecesReadout extends ReadoutFields {
   cloud: string;
   before: number;

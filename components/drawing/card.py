@@ -38,7 +38,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 
 
 def card(recipe: Recipe, state: State) -> str:
-    """The still thumbnail of a scene in a state: an SVG document."""
+    """The thumbnail of a recipe in a state, without animation, as an SVG document."""
     return _document(state.theme, *first_view(recipe, state))
 
 
@@ -74,7 +74,7 @@ def moving(recipe: Recipe, state: State) -> str:
 
 
 def eased(last: int) -> np.ndarray:
-    """The position between stages (0 … `last`) in each frame: slow near each stage, as in the player."""
+    """The position between stages (0 … `last`) in each frame; it moves slowly near each stage."""
     t = np.linspace(0, 1, FRAMES_PER_ANIMATION // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
@@ -101,7 +101,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 
 
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
-    """The bounding box of everything drawn, extended to the aspect ratio of a card."""
+    """The bounding box of everything drawn in all states `run`, extended to the aspect ratio of a card."""
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
     low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX
     wide, tall = high - low
@@ -113,8 +113,8 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     """Points (2N, 2) whose bounding box is that of a drawn mark of N points, in pixels.
 
-    Each point of the mark counts twice: moved by minus and by plus half a label or half a cell, if it is
-    drawn as one. Points outside the paper are moved to its edge.
+    Each point of the mark gives two corners. If it is drawn as a label or a cell, they are the corners of
+    this rectangle; otherwise both are the point itself. Points outside the paper are moved to its edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

@@ -1,4 +1,4 @@
-"""Places where several points of a view coincide, and how many; mirrored by assets/engine/crowds.mjs."""
+"""Places where several points of a view coincide, and their number; as in assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 

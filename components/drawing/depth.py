@@ -52,5 +52,5 @@ def strength(away: Array) -> Array:
 
 
 def veil(opacity: float) -> float:
-    """The share of their colour that objects lose behind a translucent surface of this opacity."""
+    """The share of its colour that an object loses behind a translucent surface of this opacity."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

@@ -49,7 +49,7 @@ MAX_CIRCLE_MARKERS = 1500  # more markers are drawn as squares, which have a thi
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
-    """Plotly's traces (one for each mark, in order) and layout of a view, still without positions."""
+    """Plotly's traces (one for each mark, in order) and layout of a view; points are filled in later."""
     return {
         "data": [_trace(recipe, view, mark) for mark in view.layers],
         "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
@@ -70,8 +70,9 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 def _hover(recipe: Recipe, mark: Mark) -> str:
     """Plotly's `hoverinfo` for a mark.
 
-    "text" shows a text at points that can be followed, or that set a choice and have labels. "none" only
-    reports the pointer, for other points that a click acts on; "skip" ignores it.
+    "text" shows a text at the pointer: for points that can be followed (selected), or that set a choice and
+    have labels. "none" only reports the pointer: for other points that react to a click. "skip" ignores the
+    pointer: for all other marks.
     """
     match hand_of(mark):
         case Follow() | Carry() | Relocate() | Open():
@@ -113,7 +114,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """The trace of a field of colour: painted under the axes by the browser, a heat map in `figure`."""
+    """The trace of a field of colour. The browser paints it under the axes; `figure` makes it a heat map."""
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
 

@@ -69,7 +69,7 @@ def _words(title: str) -> str:
 
 
 def _set(title: str) -> tuple[int, list[str]]:
-    """The largest font size in pixels at which a title fits (else the smallest), and its lines there."""
+    """The font size in pixels and the lines of a title: the largest size that fits, else the smallest."""
     for size in TITLE_SIZES_PX:
         wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)

@@ -20,7 +20,7 @@ POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enoug
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels of a view that is drawn in a `box`; for a 2D view, only that of its axes."""
+    """The size in pixels of a view that is drawn in a `box`; for a 2D view, the size of its axes."""
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -40,7 +40,7 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:
-    """The largest scale from MIN_SHRINK to 1 at which all points are on the paper; MIN_SHRINK if none is."""
+    """The largest scale from MIN_SHRINK to 1 at which all points are on the paper; else MIN_SHRINK."""
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 

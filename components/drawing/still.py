@@ -41,7 +41,7 @@ CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with
 
 
 def svg(recipe: Recipe, state: State) -> str:
-    """The views of a state as an SVG document; with the theme "auto" it follows the reader's system."""
+    """The views of a state as an SVG document; with the theme "auto" the reader's system sets its colours."""
     return _svg(
         recipe,
         state,
@@ -92,7 +92,7 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """SVG that writes how many points coincide at a place, for places with room for the number."""
+    """SVG of the number of points that coincide at each place, where there is room for it."""
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
         return ""
@@ -148,7 +148,7 @@ def style(theme: str) -> str:
 
 
 def dressed(picture: str, theme: str) -> str:
-    """The picture with the colours of a theme instead of those of "auto"."""
+    """A copy of `picture`, an SVG with the theme "auto", in the colours of another theme."""
     return picture.replace(style("auto"), style(theme), 1)
 
 
@@ -290,7 +290,7 @@ def _painted(drawn: Drawn) -> str:
 
 
 def _cloth(drawn: Drawn, most: int) -> str:
-    """SVG of a sheet: quadrangles of one colour each, drawn from back to front (painter's algorithm)."""
+    """SVG of a surface (`Sheet`): quadrangles of one colour each, drawn from back to front."""
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[np.ix_(*coarse(mark.grid, most))]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
@@ -310,7 +310,7 @@ def _last(color: Color) -> int:
 
 
 def _steps(values: np.ndarray, color: Color) -> np.ndarray:
-    """The positions of values on the colour scale, counted in colours: 0 is the first, 1 the second."""
+    """The positions of values on the colour scale, in colours: 0 is the first colour, 1 the second."""
     return _last(color) * (values - color.low) / (color.high - color.low)
 
 
@@ -381,8 +381,10 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """The share of its colour that each `chosen` point keeps: far points fade, and translucent surfaces in
-    front weaken colours. 1 in a 2D view, and for the followed point.
+    """The share of its colour that each `chosen` point keeps, from 0 to 1.
+
+    Points far from the camera fade, and translucent surfaces in front of a point weaken its colour. The share
+    is 1 in a 2D view, and for the followed (selected) point.
     """
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):

@@ -39,7 +39,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """The names that a mark or readout of a recipe may refer to. where: begins the error messages."""
+    """The names that a mark or readout of a recipe may refer to. Error messages begin with `where`."""
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 
@@ -103,7 +103,10 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """Refuse a cloud with a step that uses another cloud as a matrix, if that comes later or is too large."""
+    """Raise WrongRecipe if a step of `cloud` uses the points of a cloud that is too large or comes later.
+
+    A step may use the points of another cloud as a matrix only if that cloud comes earlier in the recipe.
+    """
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:
         if not any(source is c for c in before):

@@ -71,8 +71,9 @@ class Cloud:
 
     @cached_property
     def widths(self) -> list[int]:
-        """The number of coordinates at each stage. Raises ValueError if a step does not accept the number
-        before it.
+        """The number of coordinates of a point at each stage.
+
+        Raises ValueError if a step does not accept the number of coordinates that it is given.
         """
         d = self.points.shape[-1]
         for step in self.place.steps:
@@ -83,7 +84,7 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """The positions (N, d) at a progress (in stages); beyond this cloud's last stage, they stay."""
+        """The positions (N, d) at `progress` (in stages); after its last stage the cloud stays in place."""
         stages = self.stages(params)
         k, f = divmod(min(progress, len(stages) - 1), 1)
         start, *after = stages[int(k) :]
@@ -92,8 +93,9 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """A display coordinate of a point: ⟨weights, point⟩ + offset, where the point is now or at a fixed stage.
+    """A display coordinate of a point: ⟨weights, point⟩ + offset, now or at a fixed stage.
 
+    stage: the fixed stage; None for the current point.
     The weights are numbers, or entries that depend on parameters. over: another row that divides this one,
     for a central projection, such as the stereographic projection from 4D to 3D.
     """
@@ -145,7 +147,10 @@ def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) 
 
 @dataclass(frozen=True)
 class Moment:
-    """The clouds at given parameters and progress (in stages), with the number of the followed point."""
+    """The state of all clouds at given parameters and position between stages (`progress`).
+
+    followed: the index of the followed (selected) point.
+    """
 
     clouds: Mapping[str, Cloud]
     params: Params
@@ -163,7 +168,7 @@ class Moment:
         return project(show, self.now(cloud), self.stages(cloud), self.params)
 
     def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
-        """The display coordinates (K, N, k) of a cloud at K values of the progress, given in `way`."""
+        """The display coordinates (K, N, k) of a cloud's points at the K values of `progress` in `way`."""
         at = [self.clouds[cloud].at(self.params, progress) for progress in way]
         widest = max(each.shape[-1] for each in at)
         return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
@@ -207,7 +212,7 @@ def project(
 ) -> Array:
     """The coordinates (*batch, N, k) at which points are drawn: a linear form (`Row`) for each display axis.
 
-    points: (*batch, N, m), their places now. A row with more than m weights uses the first m.
+    points: (*batch, N, m), the current points. Of a row with more than m weights, only the first m count.
     stages: the points at each stage, for rows that show a fixed stage; without `stages` they show `points`.
     """
     row, weights = show[0], [each.vector(params) for each in show]

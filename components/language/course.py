@@ -20,7 +20,7 @@ COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 @dataclass(frozen=True)
 class Step:
-    """A scene in the course. bridge: the sentence that leads from the scene before to this one, as HTML."""
+    """A scene in the course. bridge: the sentence that leads from the previous scene to this one, as HTML."""
 
     scene: Scene
     chapter: int

@@ -27,7 +27,7 @@ class Guide:
     html: str
 
     def linked(self, page: Callable[[str], str]) -> str:
-        """The HTML. page: returns the address of another guide, for links to it."""
+        """The guide's HTML, with links to other guides. page: returns the address of the guide of a slug."""
         return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', self.html)
 
 

@@ -35,10 +35,10 @@ Build = Callable[[Scene, Choices], Recipe]
 class State:
     """A state of a scene.
 
-    camera    its position, or its position and the point that it looks at; None for the scene's default
+    camera    the camera's position, or also the point that it looks at; None for the scene's default
     theme     "" for the reader's theme
     controls  the names of the visible controls; None for all
-    tour      the number of the stop, from 1 on; 0 for none
+    tour      the number of the tour's stop, from 1 on; 0 for none
     """
 
     scene: Scene
@@ -87,7 +87,7 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
 
 
 def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
-    """The functions that parse the values of a link except choices, by name; they raise WrongValue."""
+    """For each name in a link, except choices, the function that parses its value or raises WrongValue."""
     controls = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
     own: dict[str, Callable[[str], Any]] = {
         "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
@@ -102,7 +102,10 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
 
 
 def last_point(recipe: Recipe) -> int:
-    """The number of the last point that a reader can follow: of the table's cloud, or of the first cloud."""
+    """The index of the last point that a reader can follow (select).
+
+    The points are those of the table's cloud, or of the first cloud if the recipe has no table.
+    """
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 
 

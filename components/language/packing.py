@@ -22,7 +22,7 @@ UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | Softm
 
 
 def packed(value: Any) -> Any:
-    """Convert dataclasses to dicts of their fields, with their `kind` where several classes are possible.
+    """Convert dataclasses to dicts of their fields, with the class name `kind` where several can occur.
 
     Points and colour values become single precision, which is enough for drawing; other arrays, such as
     weights, keep their precision.

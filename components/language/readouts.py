@@ -32,7 +32,10 @@ class CloudReadout(Readout):
 
 @dataclass(frozen=True)
 class Residual(Readout):
-    """The largest distance between the last stages of two clouds, in their first `coordinates`."""
+    """The largest distance between a point of cloud `a` and the same point of `b`, at their last stages.
+
+    coordinates: how many of the first coordinates count; None for all.
+    """
 
     a: str
     b: str
@@ -80,17 +83,20 @@ class MeasureReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Mean(MeasureReadout):
-    """The mean, over a cloud's points, of the number that a measure gives each."""
+    """The mean of a measure over a cloud's points."""
 
 
 @dataclass(frozen=True)
 class Largest(MeasureReadout):
-    """The largest, over a cloud's points, of the numbers that a measure gives them."""
+    """The largest value of a measure among a cloud's points."""
 
 
 @dataclass(frozen=True)
 class SelectionReadout(CloudReadout):
-    """The base class of readouts about the points in a selection, `only`, now (None) or at a `stage`."""
+    """The base class of readouts about the points in a selection `only`.
+
+    stage: the stage at which the points are taken; None for the current points.
+    """
 
     only: Counted | Highest
     stage: int | None = None
@@ -114,8 +120,9 @@ class Lengths(CloudReadout):
 
 @dataclass(frozen=True)
 class Accuracy(CloudReadout):
-    """The share of points of two `classes` that a threshold on a row, given or the best, classifies
-    correctly.
+    """The share of points that are classified correctly by a threshold on the values of a row.
+
+    classes: the class of each point, one of two. threshold: None for the best possible one.
     """
 
     row: Row
@@ -133,7 +140,8 @@ class Accuracy(CloudReadout):
 class Letters(SelectionReadout):
     """The labels of a cloud's points, such as letters, as a text; a click on a label follows its point.
 
-    Labels of selected points are highlighted; the label of the readout says how they are selected.
+    Labels of the selected points are highlighted. The readout's own `label` tells readers which points these
+    are.
     """
 
     def check(self, scope: Scope) -> None:
@@ -144,10 +152,10 @@ class Letters(SelectionReadout):
 
 @dataclass(frozen=True)
 class Fate(Readout):
-    """Whether the followed point can be selected as a key, and the margin of the best query of length 1.
+    """Whether a query can select the followed point as a key, and the margin of the best query of length 1.
 
-    For a point that no query can select: how many others it is a weighted average of, and its largest
-    possible attention weight.
+    For a point that no query can select: the number of keys whose weighted average it is, and the largest
+    attention weight that it can get.
     """
 
     keys: str
@@ -169,7 +177,7 @@ class StageReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Zeros(StageReadout):
-    """How many coordinates are exactly 0 at a stage, on average over a cloud's points: "3.2 of 8"."""
+    """The number of coordinates that are exactly 0 at a stage, averaged over points, such as "3.2 of 8"."""
 
 
 @dataclass(frozen=True)
@@ -201,9 +209,9 @@ class Ranks(GatesReadout):
 
 @dataclass(frozen=True)
 class Pieces(GatesReadout):
-    """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of a radius around the origin.
+    """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of radius `radius` around 0.
 
-    It takes n = 2 (see `Gated`), and does not depend on the points that are shown.
+    The `basis` must have n = 2 vectors (see `Gated`). The number does not depend on the points shown.
     """
 
     radius: float

@@ -98,10 +98,11 @@ def identity_zoom(dims: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Wider:
-    """Zooms of a view's axes that follow a parameter, interpolated between its increasing values `stops`.
+    """Zooms of a view's axes that follow one parameter, given at its increasing values `stops`.
 
-    log: interpolated in the logarithm of the parameter. zooms: for each stop and stage, the scale of the axes
-    relative to the usual ones, and the offset of their centre along each axis.
+    Between two stops they are interpolated; log: in the logarithm of the parameter. zooms: for each stop and
+    each stage, the scale of the axes relative to those of `View.zooms`, and the offset of their centre along
+    each axis.
     """
 
     parameter: str
@@ -125,11 +126,11 @@ class View:
 
     ranges     one (low, high) for each display axis; None: computed from what the view shows, and only the
                direction of `camera` is used (`components.language.framing`)
-    strip      make the last view small: the second of two narrow, the third of three low. Otherwise one view
-               fills the figure, two are side by side, and of three the first is large
-    rows       the number of strips that are stacked in this view: on a phone each gets its own room, and of
-               three views the second is as high as the figure if it has several
-    camera     its position, or its position and the point that it looks at, in units of the cube's side
+    strip      make the last view small: the second of two views narrow, or the third of three low. Otherwise
+               one view fills the figure, two are side by side, and of three the first is large
+    rows       the number of strips that are stacked in this view. On a phone the view is higher, so that each
+               strip has room; of three views, the second is as high as the figure if it has several strips
+    camera     the camera's position, or also the point that it looks at, in units of the cube's side
     axes       titles of the axes; without them there are no tick labels either
     edge       the name of a cloud that describes a plane, as for a `Disc`; a button turns the camera until
                that plane is seen edge-on
@@ -159,10 +160,10 @@ class View:
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
-        """The view with its axes zoomed as at a progress (in stages), for `params` or the defaults.
+        """The view with the axes that it has at the position `progress` between stages.
 
-        From one stage to the next, axes that widen do so in the first half of the way; axes that narrow do so
-        in the second half.
+        params: values of sliders; None for the defaults. Between two stages, axes widen in the first half of
+        the way and narrow in the second half.
         """
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
@@ -179,7 +180,7 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """The view with its axes scaled, then moved by an offset along each axis, and without zooms."""
+        """A copy of the view without zooms: its axes are `times` as long, their centre is moved by `by`."""
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
@@ -187,7 +188,7 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether its axes are so wide that, as the first of several views, it takes the whole width."""
+        """Whether the axes are so wide that the view takes the figure's whole width if it is the first."""
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
@@ -198,9 +199,9 @@ class View:
 class Table:
     """A table beside the figure: numbers of the followed (selected) point of a cloud at every stage.
 
-    ideal: the name of a cloud where the steps with ε = 0 map this point, exactly on the surfaces shown; the
-    column `distance` is the distance to the same point there. first: words after the distance at stage 0 that
-    say to what it is measured, such as "to the plane"; "" for none.
+    ideal: the name of a cloud that holds the points' images for ε = 0, which are exactly on the surfaces
+    shown. The column `distance` is the distance from the followed point to its image in that cloud. first:
+    words after the distance at stage 0 that say to what it is measured, such as "to the plane"; "" for none.
     """
 
     cloud: str
@@ -223,10 +224,10 @@ class Facts:
 class Overview:
     """A few lines of text beside a figure, and a table of everything that a choice can show.
 
-    The table has a row for each value 1 … n of the whole number `choice`; a click on the head of a column
-    sorts it, one on a row chooses its value. Without a `choice` a row chooses nothing.
-    abouts: an explanation of each column. csv: the file that readers can save, such as the same numbers in
-    full precision.
+    The table has a row for each value 1 … n of the whole number `choice`. A click on the head of a column
+    sorts the table by this column; a click on a row sets `choice` to its value, or does nothing if `choice`
+    is "". abouts: an explanation of each column. csv: the contents of a file that readers can save, such as
+    the same numbers in full precision.
     """
 
     lines: Sequence[str]

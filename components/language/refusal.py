@@ -33,7 +33,7 @@ def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> Non
 
 
 def check_unique(kind: str, names: Sequence[str]) -> list[str]:
-    """Return the names. Raises WrongRecipe if one occurs twice."""
+    """The same names as a list. Raises WrongRecipe if one occurs twice; `kind` says what they name."""
     for name, count in Counter(names).items():
         if count > 1:
             refuse(f"{kind} {name!r}", f"there are {count} with this name", "give each its own name")
@@ -46,7 +46,7 @@ def check_finite(where: str, numbers: Iterable[float]) -> None:
 
 
 def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> None:
-    """Refuse numbers that are not indices: integers from `low` to `count` − 1."""
+    """Raise WrongRecipe unless all `numbers` are indices: integers from `low` to `count` − 1."""
     array = np.asarray(numbers)
     if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() >= count):
         refuse(
@@ -55,6 +55,9 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
 
 
 def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
-    """Refuse a sequence that does not have `count` entries, one for each `of`."""
+    """Raise WrongRecipe unless the sequence `found` has `count` entries.
+
+    what: the name of the sequence in the message; of: a noun for what each entry belongs to.
+    """
     if len(found) != count:
         refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

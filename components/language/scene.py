@@ -21,7 +21,7 @@ Choices = Mapping[str, Any]
 
 
 def closest_scene(slug: str) -> str | None:
-    """The slug of the scene that is most similar to a misspelt one; None if none is."""
+    """The slug of the scene that is most similar to a misspelt slug; None if no slug is similar enough."""
     return next(iter(get_close_matches(slug, scenes(), n=1)), None)
 
 
@@ -34,7 +34,7 @@ def did_you_mean(slug: str) -> str:
 class WrongValue(ValueError):
     """Raised for a choice, parameter or state that a scene does not have; names what is allowed.
 
-    status: of the HTTP response.
+    status: the status code of the HTTP response.
     """
 
     def __init__(self, parameter: str, error: str, allowed: Any, status: int = 400) -> None:
@@ -69,8 +69,8 @@ def short(name: str, text: str, longest: int) -> str:
 class Choice:
     """A choice of one of `options` (value → label).
 
-    when    (another choice, values): it is shown only if that choice has one of these values
-    folded  its control is folded away at first
+    when    (another choice, values): the control is shown only if that choice has one of these values
+    folded  whether the control is folded away at first
 
     All kinds of choices have both fields.
     """
@@ -90,8 +90,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number between two bounds. When the reader changes one of the choices `of`, it gets its default
-    value again.
+    """A whole number between two bounds.
+
+    of: names of other choices. When the reader changes one of them, this choice returns to its default.
     """
 
     name: str
@@ -162,11 +163,10 @@ class Several:
 
 @dataclass(frozen=True)
 class Result:
-    """A choice whose value names a result computed from other choices, such as a trained network; "" for
-    none.
+    """A choice whose value names a result that was computed from other choices, such as a trained network.
 
-    It has no control. of: the names of the choices from which it was computed; when the reader changes one of
-    them, the browser drops the result.
+    Its value is "" if there is no result. It has no control. of: the names of the choices from which the
+    result was computed; when the reader changes one of them, the browser drops the result.
     """
 
     name: str
@@ -184,7 +184,7 @@ class Result:
 class Picked:
     """A choice of one part of a trained result by its number, such as one network by its seed.
 
-    A click on a curve can set it too. of: as in `Result`.
+    A click on a curve can set this choice too. of: as in `Result`.
     """
 
     name: str
@@ -210,7 +210,11 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """Data that a reader has opened: the name and value (a key) of the choice for it, and a parser."""
+    """Data that a reader has uploaded.
+
+    choice: the name of the choice that selects the data; key: the value of this choice, under which the data
+    are stored; read: the function that parses them.
+    """
 
     choice: str
     key: str
@@ -219,11 +223,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class Training:
-    """The training of a scene: `task` returns the model and data set for choices; `films` names shipped films
-    of such trainings.
+    """The training that a scene offers.
 
-    A scene with a training has two results: `run`, the key of a stored film, and `net`, the weights of a
-    network.
+    task: returns the model and the data set for the reader's choices. films: returns the names of shipped
+    trainings for them. A scene with a training has two choices for results: `run`, the key of a stored
+    training, and `net`, the weights of one network.
     """
 
     task: Callable[[Choices], tuple[Model, DataSet]]
@@ -238,9 +242,9 @@ def no_files(choices: Choices) -> Sequence[File | Stored]:
 class Scene:
     """The contents of a folder of scenes/. `package` is its Python name, whose last part is the slug.
 
-    `build` is a pure function that returns the recipe. It receives the choices; then a film, if the scene has
-    a training; then the contents of its `files`. The title and the lead are the first lines of `text.md`
-    beside it.
+    `build` is a pure function that returns the recipe. Its arguments are the choices; then a film (weights at
+    checkpoints of a stored training), if the scene has a training; then the contents of its `files`. The
+    title and the lead are the first lines of the folder's `text.md`.
     """
 
     package: str
@@ -252,7 +256,7 @@ class Scene:
     tour_choice: str = ""
 
     def private(self, texts: Mapping[str, Any]) -> bool:
-        """Whether choices name data that a reader has trained or opened; recipes of it are not cached."""
+        """Whether choices name data that a reader has trained or uploaded; such recipes are not cached."""
         return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 
     @property
@@ -280,8 +284,9 @@ class Scene:
         return Path(__file__).parents[1] / "scenes" / self.slug / "text.md"
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Parse the choices of a query; others have their defaults. Raises WrongValue for an unknown name or
-        value.
+        """All choices, parsed from the `texts` of a query; a choice that the query omits has its default.
+
+        Raises WrongValue for an unknown name or value.
         """
         names = [c.name for c in self.choices]
         for name in texts:

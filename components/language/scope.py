@@ -42,7 +42,7 @@ class Scope:
         check_known(self.where, kind, name, names)
 
     def cloud(self, name: str) -> Cloud:
-        """The cloud with this name; refuses an unknown name."""
+        """The cloud with this name. Raises WrongRecipe if there is none."""
         self.known("cloud", name, [c.name for c in self.clouds])
         return next(c for c in self.clouds if c.name == name)
 
@@ -61,7 +61,10 @@ class Scope:
             self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
 
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
-        """Refuse a row whose weights do not fit the number of coordinates: `space`, or that of the cloud."""
+        """Refuse a row whose weights do not fit the number of coordinates of the points.
+
+        That number is `space`, or if None the number of coordinates of the cloud.
+        """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):
             count = row.weights.shape[0]
@@ -93,7 +96,7 @@ class Scope:
                 pass
 
     def keys(self, cloud: Cloud) -> None:
-        """Refuse a cloud with no keys or too many: each is compared with all others in each frame."""
+        """Refuse a cloud with no points or too many: as keys, all are compared with each other per frame."""
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
             self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")

@@ -1,8 +1,8 @@
 """The story: one long text, with figures that follow it.
 
 `texts/story.md` begins with a title, a lead and the text before the first figure. Each `## part` has a line
-`@ slug name=value …`: its figure and the figure's first state. Later lines `@ name=value …` change the state
-beside the paragraphs below them; values that they do not name stay.
+`@ slug name=value …`: its figure and the figure's first state. A later line `@ name=value …` changes the
+figure's state for the paragraphs below it; values that it does not name stay.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ class Text:
 def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
 
-    An operator at the edge of such a piece gets the spacing of an infix operator; ⟨ and ⟩ become brackets; |
-    and ‖ become as high as a letter, without space.
+    An operator at the edge of a piece in `\class` gets the spacing of an infix operator. ⟨ and ⟩ become
+    brackets; | and ‖ become as high as a letter, without space around them.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):
@@ -173,7 +173,7 @@ def _raised(told: str) -> str:
 
 
 def _one(told: str) -> str:
-    """Parenthesise the plain text of a subformula with an operator; leave a single symbol or root."""
+    """The plain text of a subformula, in parentheses if it contains an operator and is not a root."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
@@ -181,7 +181,7 @@ def _one(told: str) -> str:
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
     """Split Markdown at headings that begin with `mark`, such as "##".
 
-    Returns the text before the first of them, and pairs (heading, text below it).
+    Returns the text before the first such heading, and pairs (heading, text below it).
     """
     before, *rest = re.split(rf"^{mark} +(.+)$", text, flags=re.M)
     return before, [(title.strip(), body.strip()) for title, body in zip(rest[::2], rest[1::2], strict=True)]
@@ -227,7 +227,7 @@ def heading(path: Path) -> tuple[str, str]:
 
 @cache
 def read(path: Path) -> Text:
-    """The text of a `text.md` below its lead."""
+    """The parsed content of a `text.md` below its title and lead."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())

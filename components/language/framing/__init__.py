@@ -26,9 +26,9 @@ from components.language.recipe import Recipe, View
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
-    """Compute the ranges of views without any, and shorten guides; returns the recipe's clouds and views.
+    """The recipe's clouds and views, with the ranges that were missing and with shorter guides.
 
-    All 3D views share one scale; each is centred.
+    All 3D views have the same scale; each is centred on its own points.
     """
     shown, clouds = ShownPoints(recipe), {cloud.name: cloud for cloud in recipe.clouds}
     boxes = _boxes(shown)
@@ -58,7 +58,7 @@ def _placed(view: View, center: Array, half: Array) -> View:
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """The views, with zooms at stages (`zooms`, of one scale in all 3D views) and for sliders (`wider`)."""
+    """The views with their zooms added: `zooms` for stages (same scale in 3D views), `wider` for sliders."""
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]
     zooms: dict[str, tuple[tuple[float, ...], ...]] = {}

@@ -48,7 +48,7 @@ def box_in_plane(extent: ViewExtent) -> Box:
 
 
 def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
-    """The boxes of 3D views, which share one scale and one camera direction from their centres."""
+    """The box (centre, half sides) of each 3D view. All have the same size and the same camera direction."""
     basis = extents[0].basis  # everything below is in the coordinates of this basis
     firsts = [extent.first @ basis.T for extent in extents]
     half = max(_half_for(first, MAX_FIRST_FRACTION) for first in firsts)
@@ -68,17 +68,17 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
 
 
 def _on_paper(points: Array, center: Array, half: float) -> Array:
-    """Positions (N, 2) in the picture of a box, whose sides are at −1 and 1.
+    """Positions (N, 2) of points in the picture of a box; the sides of the picture are at −1 and 1.
 
-    The points and the box (its centre, and half its side) are in the coordinates of the camera: right, up,
-    towards it.
+    The box is a cube with the centre `center` and half its side `half`. Points and centre are in camera
+    coordinates: right, up, towards the camera.
     """
     near = (points - center) / half
     return near[:, :2] / (HALF_VIEW_TANGENT * np.maximum(EYE_DISTANCE - near[:, 2:], MIN_EYE_DISTANCE))
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of the box, of half side `half`, whose picture has the points in its middle."""
+    """The centre (3,) of a box, with half its side `half`, in whose picture the points are centred."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -87,14 +87,17 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of the box in whose picture the points take a given fraction; 1 for a single point."""
+    """Half the side of the box in whose picture the points fill a given fraction; 1 if all coincide."""
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE
 
 
 def _half_needed(points: Array, center: Array) -> float:
-    """Half the side of the smallest box around a centre in which points take at most MAX_FIRST_FRACTION."""
+    """Half the side of the smallest box around `center` whose picture keeps a margin around all points.
+
+    The points take at most the fraction MAX_FIRST_FRACTION of the picture.
+    """
     off = points - center
     far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]
     return float(far.max(initial=0)) / EYE_DISTANCE

@@ -1,4 +1,4 @@
-"""The extent of a view: the few outermost of the points that it shows at first, later, or on a sphere."""
+"""The extent of a view: the outermost points that it shows at first, at later stages, and of its spheres."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ class ViewExtent:
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """The arrays of points that axes must keep when sliders move: of spheres, and of marks that
-        `moves_axes`.
+        """The points, an array for each mark, that must stay inside the view when sliders move.
+
+        They belong to visible spheres and circles, and to visible marks with `Mark.moves_axes`.
         """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)
@@ -102,14 +103,14 @@ class ViewExtent:
     ) -> Array:
         """The outermost points of visible marks that count for the axes (`Mark.in_frame`), without guides.
 
-        whole: also those that count only at the opening state and at stages. labels: also labels.
+        whole: include marks that count only in the opening state and at whole stages. labels: include labels.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The points of a sphere or circle when it is first visible; an empty array for other marks."""
+        """The outermost points of a sphere or circle when it is first visible; none for other marks."""
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
@@ -136,8 +137,9 @@ def _is_sphere(mark: Mark) -> bool:
 
 
 def _farthest_points(points: Array) -> tuple[Array, Array]:
-    """For each direction: the largest projection of points (directions,), and the point that has it
-    (directions, k).
+    """For each direction, the largest projection of the points onto it, and the point with this projection.
+
+    Shapes: (directions,) and (directions, k).
     """
     directions, found = _directions(points.shape[1]), []
     for start in range(0, len(points), POINTS_PER_PRODUCT):

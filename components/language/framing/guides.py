@@ -23,8 +23,8 @@ MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts g
 class GuideShortener:
     """Shortens guides (axes, planes, their labels), so that they end inside the picture at each stage.
 
-    A guide with a size of its own (`Mark.own_size`) is replaced by a shorter one. For the others, the points
-    of their cloud are pulled in, unless a mark that is not a guide also draws this cloud.
+    A guide whose class stores its size (`Mark.own_size`) is replaced by a shorter one. For other guides, the
+    points of the cloud are pulled towards the origin, unless a mark that is not a guide also draws the cloud.
     """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
@@ -32,13 +32,17 @@ class GuideShortener:
         self._shared = {mark.cloud for v in recipe.views for mark in v.layers if not mark.guide}
 
     def shortened(self, view: View) -> View:
-        """The view, whose guides now end within its picture at each stage; also alters points in `clouds`."""
+        """A copy of the view whose guides end inside its picture at each stage.
+
+        Where guides are shortened by moving points, the clouds in `self.clouds` are replaced.
+        """
         layers = (self._within(mark, view) if self._may_shorten(mark) else mark for mark in view.layers)
         return replace(view, layers=tuple(layers))
 
     def _may_shorten(self, mark: Mark) -> bool:
-        """Whether a mark is a guide and shortening it alters only guides: it has its own size, or a cloud
-        that only guides draw.
+        """Whether the mark is a guide and shortening it would alter nothing but guides.
+
+        That is so if it stores its size, or if only guides draw its cloud.
         """
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
@@ -64,7 +68,7 @@ class GuideShortener:
         return mark
 
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest |x| or |y| at which a guide is drawn at these stages, in halves of the panel's side."""
+        """The largest |x| or |y| at which a guide is drawn at these stages; 1 is the edge of the panel."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]

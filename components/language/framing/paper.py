@@ -20,14 +20,14 @@ HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
     """The position of a camera in the direction of `camera`, at the standard distance.
 
-    In units of the side of the 3D box, whose centre is the origin.
+    The unit is the side of the 3D box, and the origin is the centre of this box.
     """
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())
 
 
 def eye_basis(away: Array) -> Array:
-    """Orthonormal rows (3, 3) of a camera in this direction: right, up, and towards the camera."""
+    """Orthonormal rows (3, 3) for a camera in the direction `away`: right, up, and towards the camera."""
     return np.vstack([sides(-away), away])
 
 
@@ -51,18 +51,18 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 
 
 def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """For points in a plane: the centre and width of axes of which they take a given fraction."""
+    """The centre and width of square 2D axes of which the points fill a given fraction."""
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """For points in space: the target and distance of a camera for which they take a given fraction of the
-    paper.
+    """The target and distance of a camera for which points in space fill a given fraction of the picture.
 
-    The points are in camera coordinates (right, up, towards it). A point a to the right and c nearer appears
-    at a/(distance − c)/tan on the paper. It is within the fraction if distance ≥ ±a/(fraction · tan) + c.
-    This is linear, so at the smallest distance points touch both sides.
+    The points are in camera coordinates (right, up, towards the camera). A point that is a to the right of
+    the target and c nearer appears at a/(distance − c)/tan; `tan` is the tangent of half the field of view.
+    The point is within the fraction if distance ≥ ±a/(fraction · tan) + c. These bounds are linear, so at the
+    smallest distance points touch both sides.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2

@@ -29,7 +29,7 @@ class _SharedMoment(Moment):
 
 
 class ShownPoints:
-    """The points that each mark of a recipe shows at given parameters and progress, memoised."""
+    """The points that each mark of a recipe shows at given parameters and progress (in stages), memoised."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.clouds = recipe, {cloud.name: cloud for cloud in recipe.clouds}
@@ -38,7 +38,7 @@ class ShownPoints:
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
         """The points that a mark shows (its own, and for a trail those of each earlier stage), without NaN.
 
-        A mark that selects points by a property, which can change, counts with all points of its cloud.
+        If a mark selects points by a property, the selection can change; so all points of its cloud count.
         """
         moved: Iterable[float | None] = params.values()
         if mark.own_points:
@@ -80,14 +80,14 @@ class ShownPoints:
         return len(self.clouds[cloud].pipeline.steps)
 
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
-        """The names of the parameters that can move a cloud's display coordinates at or before a progress."""
+        """The names of the parameters that can move a cloud's display coordinates up to a progress."""
         return self.memoised(
             lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, of=show
         )
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """The points without NaN or ±∞, of all points or of those with the indices `some`."""
+    """The points without those that contain NaN or ±∞. some: the indices to keep; None for all."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]

@@ -41,10 +41,10 @@ DECIMALS = 3  # of the numbers of a zoom
 def stage_zooms(
     shown: ShownPoints, views: Sequence[View], framed: Collection[str]
 ) -> list[tuple[ZoomRow, ...]]:
-    """For each view, one zoom per stage; an empty tuple for every view if none needs any zoom.
+    """For each view, one zoom per stage; an empty tuple for every view if no view needs a zoom.
 
-    Axes widen so that a stage is wholly visible; in `framed` views they also narrow, so that a small stage
-    appears large. All views have the same scale at a stage.
+    Axes widen so that all points of a stage are visible. In the views named in `framed` they also narrow, so
+    that a stage with points close together appears large. All views have the same scale at a stage.
     """
     stages = range(len(shown.recipe.stages))
     view_zooms = [
@@ -93,9 +93,9 @@ def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
 
 
 def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
-    """The zoom with which a stage fits the picture; None if its points fit already, or there are none.
+    """The zoom with which the points of a stage fit the picture; None if they fit already or there are none.
 
-    nearer: also zoom in on a stage whose points take little of the picture.
+    nearer: also zoom in on a stage whose points fill only a small part of the picture.
     """
     points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
     if not len(points):
@@ -113,9 +113,9 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom with which the `held` points stay within the axes, relative to the usual zoom of that stage.
+    """The zoom with which the `held` points stay within the axes, relative to `usual`, the stage's zoom.
 
-    It is the identity if they fit already, or there are none.
+    It is the identity if the points fit already, or if there are none.
     """
     if not held:
         return identity_zoom(view.dims)
@@ -144,8 +144,9 @@ def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Ar
 
 
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
-    """The zoom that centres points and scales them to `fraction` of the picture, or to less, so that spheres
-    take at most MIN_SPHERE_FRACTION of it.
+    """The zoom that centres the points and scales them to `fraction` of the picture.
+
+    They take less of it if otherwise the spheres would take more than MIN_SPHERE_FRACTION.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

@@ -1,9 +1,9 @@
 """Marks: ways to draw a cloud. Each is a class with its own fields, and a function in marks.mjs.
 
-A mark computes its points at a moment, in display coordinates. `draws` names the primitive for them: points,
-line, mesh, labels, field or cells. Code that draws knows only primitives. The class also says which of its
-points count for the ranges of the axes (`Mark.in_frame` and the attributes after it), and validates its
-fields (`check`).
+A mark computes its points at a moment, in display coordinates. `draws` names the primitive that draws these
+points: points, line, mesh, labels, field or cells. Code that draws knows only primitives. The class also says
+whether its points count for the ranges of the axes (`Mark.in_frame` and the attributes after it), and
+validates its fields (`check`).
 """
 
 from components.language.marks.attention import (

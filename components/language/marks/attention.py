@@ -28,7 +28,10 @@ class AboutKeys(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class AboutQuery(AboutKeys):
-    """The base class of marks about a query: a row, or None for the best query of the followed point."""
+    """The base class of marks about a query.
+
+    query: a row, whose weights are the query; None for the best query of the followed (selected) point.
+    """
 
     query: Row | None
 
@@ -40,10 +43,11 @@ class AboutQuery(AboutKeys):
 
 @dataclass(frozen=True, kw_only=True)
 class Average(AboutKeys, Stroke):
-    """Lines from the followed point, if no query can select it as a key, to the points that average to it.
+    """Lines from the followed (selected) key to the keys whose weighted average it is.
 
-    Of all weights with this average, the most even ones are used. Lines lead only to points with weights p in
-    `span`, low ≤ p < high; the array has room for 1/low lines, the largest possible number.
+    There are no lines if some query can select the followed key. Of all weights with this average, the most
+    even ones are used. Lines lead only to keys with a weight p in `span`, low ≤ p < high; at most 1/low keys
+    can have such a weight, so the array has room for 1/low lines.
     """
 
     span: tuple[float, float]
@@ -61,11 +65,10 @@ class Average(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class BestQuery(AboutKeys, Stroke):
-    """An arrow from the origin: the query that gives the followed point its largest weight, cut to length
-    `reach`.
+    """An arrow from the origin: the query that gives the followed key its largest attention weight.
 
-    If the weight grows with the length of the query, the arrow has length `reach` and the direction with the
-    largest margin.
+    The arrow is at most `reach` long. If some query selects the key, the weight only approaches 1 as the
+    query gets longer; then the arrow has the length `reach` and the direction with the largest margin.
     """
 
     reach: float
@@ -82,10 +85,10 @@ class BestQuery(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(AboutQuery, Stroke):
-    """The supporting line of a query: all places with the score of the highest key. No key lies beyond it.
+    """The supporting line of a query: all places with the same score as the key with the highest score.
 
-    In 3D it is the rim of a disc in the supporting plane.
-    query: a row; without it, a query that selects the followed point, if there is one.
+    No key lies beyond this line. In 3D the mark is the rim of a disc in the supporting plane.
+    query: a row; if None, a query that selects the followed (selected) point, if one exists.
     """
 
     radius: float
@@ -179,7 +182,7 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
 
 
 def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
-    """(length, weight) of the followed point for queries of these lengths in one direction."""
+    """Points (length, attention weight of the followed key) for queries of given lengths along `query`."""
     keys, size = at.now(cloud), float(np.linalg.norm(query))
     scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)
     weights = softmax(np.outer(lengths, scores))

@@ -128,13 +128,13 @@ class Relocate:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click on a point plays the clock (see `Recipe.clock`) from the start to the end of the point's span.
+    """A click on a point plays the clock (see `Recipe.clock`) over the span of values of this point.
 
     For each of the cloud's points:
 
     spans     (N, 2) the first and last value of the clock
-    follow    (N,) the number of the point to follow, or −1 to keep it
-    progress  (N,) the progress to show, or −1 to keep it
+    follow    (N,) the index of the point to follow (select), or −1 to keep the current one
+    progress  (N,) the position between stages to show, or −1 to keep the current one
     """
 
     spans: Array

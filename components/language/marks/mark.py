@@ -31,7 +31,7 @@ InFrame = Literal["always", "whole", "labels", "never"]
 
 @dataclass(frozen=True)
 class Color:
-    """Colour by a colour scale of the theme: a number for each point, constant or computed at each moment."""
+    """Colours from a scale of the theme, by a number for each point: constant, or computed at each moment."""
 
     scale: str
     low: float
@@ -53,11 +53,11 @@ class Color:
 class Mark:
     """The base class of all marks.
 
-    role   its mathematical role, which decides the colour
+    role   the mathematical role of the mark, which decides its colour
     fade   the opacity at each stage, interpolated linearly and multiplied by `opacity`
-    guide  whether it surrounds the subject, like an axis or a plane, and need not fit into the picture
-    hint   an instruction such as "click to see it", which is added to its title in a live figure, but not in
-           a picture, a film or on paper
+    guide  whether the mark surrounds the subject, like an axis or a plane, and need not fit into the picture
+    hint   an instruction such as "click to see it", which is added to the mark's title in a live figure, but
+           not in a picture, in a recorded film or on paper
     """
 
     cloud: str
@@ -84,11 +84,11 @@ class Mark:
     own_size: ClassVar[bool] = False  # as a guide, it is shortened by a field, not by moving its points
 
     def points(self, at: Moment) -> Array:
-        """Display coordinates (M, k) in drawing order; gaps are NaN."""
+        """The display coordinates (M, k) that the mark draws at a moment, in drawing order; gaps are NaN."""
         return at.shown(self.cloud, self.rows)
 
     def values(self, at: Moment) -> Array:
-        """The number of each point that decides its colour. Raises ValueError for a mark of one colour."""
+        """For each point, the number that decides its colour. Raises ValueError for a mark of one colour."""
         raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
@@ -110,17 +110,18 @@ class Mark:
             scope.length("fade", self.fade, scope.stages, "stage")
 
     def fixed_indices(self, at: Moment) -> Array | None:
-        """The indices of the points that it shows, if they never change; None if it shows all points, or
-        selects them by a property.
+        """The indices of the points that the mark shows, if this selection has a fixed size.
+
+        None if the mark shows all points, or selects them by a property.
         """
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows whose values decide which points it shows (for the selection `Highest`); () otherwise."""
+        """For a `Highest` selection: a tuple with the row whose largest value picks the point; else ()."""
         return ()
 
     def has_heads(self) -> bool:
-        """Whether it draws arrow heads, whose points are not points of its cloud."""
+        """Whether the mark draws arrow heads, which add points that are not in its cloud."""
         return False
 
     def shortened(self, factor: float) -> Mark:
@@ -128,8 +129,9 @@ class Mark:
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
-        """Whether its lines run along rays from the origin, so that each of its points can be pulled in
-        separately.
+        """Whether its lines run along rays from the origin, for points `points` (N, d) of its cloud.
+
+        Then each point can be pulled towards the origin separately, and the lines keep their directions.
         """
         return False
 
@@ -149,7 +151,7 @@ class Stroke(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Colored(Mark):
-    """A mark whose points can each have a colour of their own."""
+    """The base class of marks whose points can have different colours."""
 
     color: Color | None = None
 

@@ -1,4 +1,4 @@
-"""Selections: which points of a cloud a mark shows, by index or by a property at the moment."""
+"""Selections: which points of a cloud a mark shows, by index or by a property of the current points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Highest:
-    """The point with the largest current value of a row; if several have it, the first."""
+    """The point with the largest current value of `row`; if several points share it, the first of them."""
 
     row: Row
 
@@ -66,10 +66,10 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, their `fate`.
+    """The points of a circle or sphere that have one `fate` in a layer max(Wx + b, 0).
 
-    fate    "apart": no other point of the sphere has the same image; "shared": some have; "collapsed": all
-            points of its linear piece have the same image
+    fate    "apart": no other point of the sphere has the same image; "shared": some other points have the
+            same image; "collapsed": all points of the same linear piece have the same image
     before  the index of the layer's Affine in the cloud's pipeline
     basis   (n, d) an orthonormal basis of the space of the circle or sphere on which the points lie before it
     of      another cloud with as many points, whose fates are used instead
@@ -102,12 +102,12 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The row whose values decide a selection `Highest`, as a tuple; () for other selections."""
+    """For a `Highest` selection: a tuple with the row whose largest value picks the point; otherwise ()."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
 def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
-    """The indices of a selection that never changes; None for all points, and for one by a property."""
+    """The indices that a selection of fixed size picks; None for all points, or a selection by property."""
     return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
 
 
@@ -144,7 +144,10 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """Select points (rows of `every`). If the size of the selection can change, the others become NaN."""
+    """The selected rows of `every`, which has a row for each point of the cloud.
+
+    If the number of selected points can change, the result keeps all rows, and the others become NaN.
+    """
     shown = indices(only, cloud, at)
     if not isinstance(only, Counted):
         return every[shown]

@@ -76,7 +76,7 @@ class Line(Clickable, Stroke):
         return self.arrow > 0
 
     def along_rays(self, points: Array) -> bool:
-        """Whether its pieces lie on lines through the origin."""
+        """Whether all straight pieces of the line lie on lines through the origin."""
         order = range(len(points)) if self.order is None else self.order
         ends = [points[[i, j]] for i, j in pairwise(order) if i >= 0 <= j]
         lengths = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends]
@@ -107,9 +107,9 @@ class Trail(Selecting, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Way(Selecting, Stroke):
-    """The path of points as one parameter changes: their positions at its values `stops`.
+    """The path of each point as one parameter changes: its positions at the parameter's values `stops`.
 
-    whole: the whole path, otherwise only up to the current value.
+    whole: whether to draw the whole path; otherwise it ends at the parameter's current value.
     """
 
     parameter: str
@@ -158,10 +158,9 @@ def _ways(corners: Array, shown: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class SemiAxes(Stroke):
-    """The semi-axes of an ellipsoid, as lines.
+    """The semi-axes of an ellipsoid, the image of a sphere under a linear map, as lines.
 
-    The cloud contains the ellipsoid's centre, then the points to which the linear map takes orthonormal radii
-    of the sphere.
+    The cloud contains the ellipsoid's centre, then the images of the ends of orthonormal radii of the sphere.
     """
 
     def points(self, at: Moment) -> Array:
@@ -178,10 +177,10 @@ class SemiAxes(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class PlaneInBall(Mark):
-    """The base class of `Disc` and `Rim`: where the plane on which an affine function is 0 cuts a ball around
-    the origin.
+    """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
-    The cloud's points are the values of that function at the origin and at the ends of the unit vectors.
+    On this plane an affine function is 0. The cloud's points are the values of the function at the origin and
+    at the unit vectors.
     """
 
     radius: float
@@ -226,7 +225,8 @@ class Hull(Stroke):
 class HullFaces(Mark):
     """The faces of the convex hull in space.
 
-    A hull of n points, the `count`, has at most 2n − 4 triangles; the other entries are triangles of size 0.
+    count: the number n of points. Their hull has at most 2n − 4 triangles, so this many are drawn; those that
+    are not needed have size 0.
     """
 
     count: int
@@ -273,9 +273,9 @@ class Mesh(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet(Colored):
-    """A cloud that is a grid of (rows, columns), row by row, as a surface.
+    """A cloud whose points are a grid (rows, columns), row by row, drawn as a surface.
 
-    It may fold: both of its sides are visible, and it hides nothing.
+    The surface may fold: both of its sides are visible, and it hides nothing.
     """
 
     grid: tuple[int, int]
@@ -333,7 +333,7 @@ def fan(corners: int) -> Array:
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Refuse a cloud that is not the values of one affine function at the origin and at the unit vectors."""
+    """Raise WrongRecipe unless the cloud can hold an affine function's values at 0 and the unit vectors."""
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(
