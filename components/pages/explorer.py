@@ -69,7 +69,7 @@ class Explorer(Dash):
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
-        """The page at a path. Its status is 404 for an unknown path, 400 for a link with a wrong value."""
+        """The response with the page at a path: status 404 for an unknown path, 400 for a wrong value."""
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
             head = [front_preview("home", "", LEAD), module(place.asset("page/home.mjs"))]
@@ -99,7 +99,7 @@ class Explorer(Dash):
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
-        """The home page; without the picture of its figure if the server is too busy."""
+        """The home page's content; if the server is too busy, without the still picture of its figure."""
         scene = home.hero()
         data = facts(scene, place) | page.apart(HOME_STATE, "progress")
         return drawn(
@@ -109,7 +109,7 @@ class Explorer(Dash):
         )
 
     def _story(self, place: Place) -> Markup:
-        """The story; without its pictures if the server is too busy."""
+        """The story's content; if the server is too busy, without the still pictures of its figures."""
         data = partial(facts, place=place)
         return drawn(
             ("story", place.root),
@@ -118,7 +118,7 @@ class Explorer(Dash):
         )
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
-        """HTTP status and HTML of a scene page; without its picture if the server is too busy."""
+        """The HTTP status and content of a scene's page; without its picture if the server is too busy."""
         panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
@@ -143,9 +143,10 @@ class Explorer(Dash):
 def answer(
     status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
 ) -> Response:
-    """The response with a page, in the theme of the link or else of the reader's cookie.
+    """The response with a page, in the theme that the link names, or else the reader's cookie.
 
-    head, main: its own parts. lead: the page's description. slug: of the scene, for its links in the header.
+    head, main: elements of this page for its head and its body. lead: the page's description. slug: the slug
+    of the page's scene, whose neighbours the header links; "" for other pages.
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
@@ -156,8 +157,10 @@ def answer(
 
 
 def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) -> Markup:
-    """The HTML of a page, cached by `key`; if the server is too busy, that of the page `without` pictures,
-    which no cache may store.
+    """The HTML of the tree that `page` returns, cached by `key`.
+
+    If the server is too busy, the HTML of the tree that `without` returns, a page without pictures. Then the
+    response tells all caches not to store it.
     """
 
     def unkept(answer: Response) -> Response:
@@ -186,7 +189,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 
 
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
-    """Elements for the head of a scene page: its scripts, and preloads of the files that they request first.
+    """Elements for the head of a scene page: scripts, and preloads of the files that these request first.
 
     trained: whether the page has a training panel.
     """
@@ -199,9 +202,10 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
 
 
 def first_recipe(scene: Scene, place: Place) -> str:
-    """The address of the recipe that a page's player requests first: for the choices in the page's query.
+    """The address of the recipe that the player of a scene's page requests first.
 
-    If they are wrong, it is for the defaults. assets/player/source.mjs must request the same address.
+    The recipe is for the choices in the page's query, or for the defaults if any of these is wrong.
+    assets/player/source.mjs must request the same address.
     """
     names = {c.name for c in scene.choices}
     try:
@@ -212,7 +216,7 @@ def first_recipe(scene: Scene, place: Place) -> str:
 
 
 def front_preview(name: str, path: str, lead: str) -> list[Any]:
-    """The link preview of a page that is no scene. name: in `front_pages`; path: the page's address."""
+    """The link preview of a page that is not a scene. name: its key in `front_pages`; path: its address."""
     image = f"{request.url_root}preview/{name}.png"
     return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)
 

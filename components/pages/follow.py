@@ -1,8 +1,8 @@
 """The route `/training/<ticket>`, which a page polls for news of its training.
 
-Each poll says what the page already has, and what it wants. So a lost poll or answer can be repeated. Dash's
-background callbacks are not used: they give up at the first lost answer, and poll as often when nothing is
-new.
+Each poll says what the page already has, and what it wants; so a poll can be repeated if it or its answer is
+lost. Dash's background callbacks are not used: they give up at the first lost answer, and do not poll less
+often when nothing is new.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def add_routes(server: Flask, ready: Ready) -> None:
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
     """The answer to a poll as JSON: "" if nothing is new, `{"away": true}` if the store does not answer.
 
-    ready: starts a worker if none runs; not called for an unknown ticket. question: what the page has `seen`
-    and wants.
+    ready: starts a worker if none runs; it is not called for an unknown ticket. question: the fields of the
+    poll, as `question` returns them.
     """
     try:
         text = queue.ask(ticket, **question)
@@ -58,7 +58,7 @@ def answer(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """End a training, because the reader is leaving its page; the response has no content."""
+    """End a training whose page the reader leaves. Returns an empty response with status 204."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204

@@ -46,9 +46,9 @@ def hero() -> Scene:
 def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
     """The content of the home page.
 
-    state  the state that the still picture in place of the live figure shows; None for no picture
-    data   data attributes from which its player starts
-    end    further content of its element
+    state  the state of the live figure that its still picture shows before it runs; None for no picture
+    data   data attributes from which the figure's player starts
+    end    further content of the figure's element
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))

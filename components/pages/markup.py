@@ -35,7 +35,7 @@ def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> An
 
 
 def attributes(**named: Any) -> dict[str, Any]:
-    """HTML attributes from Python names: aria_label="…" → {"aria-label": "…"}; without those of None."""
+    """HTML attributes from Python names: aria_label="…" → {"aria-label": "…"}; without values of None."""
     return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
 
@@ -43,7 +43,7 @@ def written(tree: Any) -> str:
     """Convert a tree to HTML text: components, elements, texts, numbers, None, and lists of these.
 
     Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for a component
-    that is not of `dash.html`, and for an attribute that is not a text, a number or a bool.
+    that does not come from `dash.html`, and for an attribute that is not a text, a number or a bool.
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))

@@ -36,9 +36,9 @@ def add_routes(server: Flask) -> None:
 
 
 def answer(known: str, name: str) -> Response:
-    """The response with a file of assets/ for the version `known` in its address.
+    """The response with a file of assets/. known: the version of assets/ in the requested address.
 
-    Browsers may keep it forever if that is the current version; otherwise they revalidate it.
+    Browsers may keep the file forever if `known` is the current version; otherwise they revalidate it.
     """
     response = served(name)
     if known == version():
@@ -47,7 +47,7 @@ def answer(known: str, name: str) -> Response:
 
 
 def served(name: str) -> Response:
-    """The response with a file of assets/, to be revalidated by browsers; 404 if there is none."""
+    """The response with a file of assets/, which browsers must revalidate; 404 if there is no such file."""
     if not is_script(name):
         return send_from_directory(ASSETS, name)
     if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
@@ -69,7 +69,7 @@ def is_script(name: str) -> bool:
 
 
 def modules(entry: str) -> dict[str, str]:
-    """By name, the source of a module of assets/ and of all that it imports, directly or not."""
+    """The sources, by name, of a module of assets/ and of all modules that it imports, directly or not."""
     sources: dict[str, str] = {}
     wanted = [entry]
     while wanted:
@@ -81,7 +81,10 @@ def modules(entry: str) -> dict[str, str]:
 
 
 def ordered(entry: str) -> dict[str, str]:
-    """By name, the sources of `entry` and of all that it needs at run time, each after those it imports."""
+    """The sources, by name, of `entry` and of all modules that it needs at run time, in order of dependency.
+
+    Each module comes after those that it imports.
+    """
     sources: dict[str, str] = {}
 
     def visit(name: str) -> None:
@@ -97,7 +100,7 @@ def ordered(entry: str) -> dict[str, str]:
 
 @cache
 def names(entry: str) -> tuple[str, ...]:
-    """The names of a module and of all that it imports, directly or not; computed once."""
+    """The names of a module and of all modules that it imports, directly or not; computed once."""
     return tuple(modules(entry))
 
 

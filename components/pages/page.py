@@ -46,9 +46,9 @@ def scene_page(
 ) -> html.Main:
     """The page of a scene: its text, and the containers that the player fills: views, controls, readouts.
 
-    state: the state that the still picture of its figure shows; None for no picture. told: the choices on
-    offer, as JSON data; None for all of the scene. below: more content below the controls. end: more content
-    at the end of the scene's element.
+    state: the state that the figure's still picture shows; None for no picture. told: the choices that
+    readers can change, as JSON data; None for all choices of the scene. below: more content below the
+    controls. end: more content at the end of the scene's element.
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
@@ -72,21 +72,24 @@ def scene_page(
 
 
 def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
-    """The data attributes that tell a scene's player what to load; those with None are left out."""
+    """The data attributes that tell a scene's player what to load.
+
+    others: further attributes by name without `data-`; values of None are left out.
+    """
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
     return attributes(data_slug=scene.slug, data_choices=usual, **named)
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """Data attributes with a figure's state and controls, for a page whose address does not have them."""
+    """Data attributes with a figure's state and visible controls, if the page address does not name them."""
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Data attributes of a figure that stays a picture until a script of the page sets its slug.
+    """The data attributes `data` of a figure, with `data-slug` renamed to `data-{kind}`.
 
-    Until then the slug is in the attribute data-`kind`.
+    So the figure stays a picture until a script of the page sets its `data-slug`.
     """
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
@@ -118,7 +121,7 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """The texts of the readouts `Letters`, laid out as by the player, but without highlighted letters."""
+    """The texts of a recipe's readouts `Letters`, laid out as by the player, but without highlights."""
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
@@ -139,10 +142,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Placeholders with labels where the player will put the controls of choices and sliders.
+    """Placeholders with labels, which the player fills with the controls of choices and sliders.
 
-    Some are folded away at first, but none if the link names the visible controls. told: the choices on
-    offer, as JSON data.
+    Some are folded away at first, but none if the link names the visible controls. told: the choices that
+    readers can change, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]

@@ -1,6 +1,6 @@
 """The training panel of a scene page: its fields and buttons, and the callback that queues a training.
 
-After that the page polls for news: follow.py and assets/player/training.mjs.
+Once a training is queued, the page polls for news of it: follow.py and assets/player/training.mjs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def add_training(app: Dash) -> Panel:
     child = None if redis_url(os.environ) else ChildWorker()
 
     def ready() -> None:
-        """Start the worker early; with Redis, workers are started separately."""
+        """Start a worker if none runs; with Redis, do nothing, because workers are started separately."""
         if child:
             child.ready()
 
@@ -116,8 +116,9 @@ def _trains() -> bool:
 
 
 def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
-    """Register what the buttons do. On "Train", the page sends choices and numbers; the server checks and
-    queues.
+    """Register the callbacks of the buttons.
+
+    On "Train", the page sends its choices and numbers; the server checks them and queues the training.
     """
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
@@ -155,5 +156,5 @@ def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
 
 
 def _owner() -> str:
-    """A random identifier of a browser, kept in its session cookie."""
+    """A random identifier of the reader's browser, kept in the session cookie."""
     return session.setdefault("who", secrets.token_hex(8))

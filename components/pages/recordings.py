@@ -1,8 +1,8 @@
 """Uploaded recordings of a model's norms: their panel on the scene `model`, and their routes.
 
-An upload is analysed and reduced at once. Only the result is stored, as long as trained runs are, under a
-random key: only its uploader and people who have the link can see or delete it. Two uploads of one file get
-two keys. `kept` and `page_of` also serve the command line and `normscape.own`.
+An upload is analysed and reduced at once. Only the result is stored, for as long as trained runs, under a
+random key. Only the uploader and people who have the link can see or delete it. Two uploads of one file get
+two keys. The command line and `normscape.own` also use `kept` and `page_of`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def add_routes(server: Flask) -> None:
 
 
 def tree(scene: Scene) -> html.Section | None:
-    """The container for a script's buttons to open a file and to save tables; None for other scenes."""
+    """The container that a script fills with buttons to open a file and to save tables.
+
+    None for every scene but `model`.
+    """
     if scene.slug != SCENE.slug:
         return None
     return html.Section(
@@ -53,7 +56,7 @@ def tree(scene: Scene) -> html.Section | None:
 
 
 def opened() -> Response:
-    """Analyse and store the uploaded recording; respond with the choices that show it."""
+    """Analyse and store the uploaded recording. The response has the choices that show it."""
     data = uploaded("recording")
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
         raise Busy(503, "Another recording is being analysed at the moment", RETRY_SECONDS)

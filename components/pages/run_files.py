@@ -33,7 +33,7 @@ def add_routes(server: Flask) -> None:
 
 
 def _file(run: str) -> Response:
-    """Download a stored run."""
+    """The response with a stored training as a file to download. run: its key."""
     with work():
         film = runs.load(run)
         answer = Response(to_npz(film), mimetype=BYTES)
@@ -43,7 +43,7 @@ def _file(run: str) -> Response:
 
 
 def _former_file(run: str) -> ResponseReturnValue:
-    """Redirect links of former versions to the file."""
+    """Redirect an address that former versions of Normscape used to the address of the run's file."""
     return redirect(url_for("run_npz", run=run), 301)
 
 
@@ -63,9 +63,9 @@ def network(run: str) -> Response:
 
 
 def opened(slug: str) -> Response:
-    """Store an uploaded film (a trained run); respond with the choices that show it.
+    """Store an uploaded film (the weights of a training). The response has the choices that show it.
 
-    They are those saved in the file or, if there are none, those of the query.
+    These choices are read from the file, or from the query if the file has none.
     """
     scene = find(slug)
     if scene.training is None:
@@ -108,8 +108,9 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
-    """The choices, saved in a film, for which it was trained; {} if it has none. Raises WrongValue for
-    the film of another scene.
+    """The choices that are saved in a film as those for which it was trained; {} if none are saved.
+
+    Raises WrongValue for the film of another scene.
     """
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:

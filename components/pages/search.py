@@ -50,7 +50,7 @@ def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None
 
 
 def _rows(table: re.Match[str]) -> str:
-    """The rows of an HTML table as lines of text."""
+    """The rows of an HTML table as lines of text. table: a match of the whole table."""
     columns, *rows = [CELL.findall(row) for row in ROW.findall(table[0])]
     return LINE_END + LINE_END.join(row_text(columns, row) for row in rows) + LINE_END
 
@@ -109,8 +109,8 @@ def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
 def _sections(html: str) -> Iterator[tuple[str, str, str]]:
     """The parts of a text that readers can find and jump to, each as (title, HTML, fragment of the link).
 
-    Each section is a part. After the first section, a paragraph that begins in bold starts a part of its own,
-    which has the bold words as its title.
+    Each section is a part. After the first section, a paragraph that begins in bold starts another part, with
+    the bold words as its title.
     """
     _, *named = HEADING.split(html)
     for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):

@@ -83,10 +83,10 @@ def document(
     asked: str | None = None,
     scheme: str = "",
 ) -> str:
-    """An HTML document.
+    """The text of an HTML document.
 
-    kind: CSS classes of `<html>`. asked: the theme of an embedded figure; None: the reader's theme.
-    scheme: light or dark, if the server knows it; otherwise the system's, until a script changes it.
+    kind: CSS classes of `<html>`. asked: the theme of an embedded figure; None for the reader's theme.
+    scheme: the theme, if the server knows it; otherwise the system's theme applies until a script changes it.
     """
     known = scheme if scheme in THEMES else None
     about = [element("meta", {"name": "description", "content": lead})] if lead else []
@@ -146,7 +146,7 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
 
 
 def typeface(place: Place) -> Any:
-    """A preload of the text's typeface, sooner than the style sheet that names it; None without the font."""
+    """A preload of the text's font, so that it starts before the style sheet; None if there is no font."""
     name = fonts.named("text")
     how = {"as": "font", "type": "font/woff2", "crossorigin": "anonymous"}
     return name and element("link", {"rel": "preload", "href": f"{place.root}lib/{name}"} | how)
@@ -193,7 +193,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
-    """A section of the menu: links to pages. pages: titles by name."""
+    """A section of the menu with links to pages. pages: the title of each page by its name."""
     links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
     return html.Section([html.P(heading), html.Ul(links)])
 

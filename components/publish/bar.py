@@ -11,7 +11,7 @@ WIDTH = 30  # characters
 
 
 def over(items: Sequence[T], what: str) -> Iterator[T]:
-    """Iterate over items and show a progress bar; outside of a terminal only its last state."""
+    """Iterate over `items` and show a progress bar on stderr; outside of a terminal only its last state."""
     for done, item in enumerate(items):
         if sys.stderr.isatty():
             _show(done, len(items), what)

@@ -132,7 +132,7 @@ def _look(asked: argparse.Namespace) -> Look:
 
 
 def _url(text: str) -> str:
-    """Parse the http(s) address of a folder, for argparse. Raises ArgumentTypeError."""
+    """Check the http(s) address of a folder, given to argparse. Raises ArgumentTypeError if it is invalid."""
     there = urlsplit(text)
     if there.scheme not in ("http", "https") or not there.netloc or there.query or there.fragment:
         raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")

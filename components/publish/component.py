@@ -49,7 +49,7 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
-    """The routes of a figure, as a Flask blueprint. name: that of the blueprint."""
+    """The routes that a figure needs, as a Flask blueprint with the name `name`."""
     own = Blueprint(name, __name__)
     route(own, "/assets/<path:name>", "asset", served, Access.SHARED)
     server.add_figures(own)
@@ -60,7 +60,7 @@ def routes(name: str) -> Blueprint:
 
 
 def figure(slug: str) -> Response:
-    """The HTML of a figure with its still picture, for the query of an embed."""
+    """The response with the HTML of a figure and its still picture, in the state of the request's query."""
     scene, asked = find(slug), once(request.args)
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return fresh(made(key, lambda: html(scene, asked)), "text/html")
@@ -100,5 +100,5 @@ def shadowed(css: str) -> str:
 
 
 def _pixels(condition: str) -> str:
-    """The condition of a media query with pixels for rem, because conditions cannot use custom properties."""
+    """The condition of a media query with rem converted to px, because it cannot use custom properties."""
     return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

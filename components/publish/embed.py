@@ -160,7 +160,10 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The largest width or height in pixels that the host allows; 99,999,999 if the query lacks `name`."""
+    """The largest width or height in pixels that the host allows in the parameter `name` of its query.
+
+    99,999,999 if the query lacks it. Raises WrongValue if it is not a positive whole number.
+    """
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
         raise WrongValue(name, f"{name}={text} is not a whole number above 0", {"min": 1, "whole": True})
@@ -168,7 +171,10 @@ def _most(asked: Mapping[str, str], name: str) -> int:
 
 
 def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
-    """The thumbnail fields of oEmbed, if the preview fits the host's maximum size; otherwise empty."""
+    """The thumbnail fields of an oEmbed response; {} if the preview is larger than the host allows.
+
+    most: the largest width and height in pixels. url: the address of the preview.
+    """
     if most[0] < preview.WIDTH or most[1] < preview.HEIGHT:
         return {}
     return {"thumbnail_url": url, "thumbnail_width": preview.WIDTH, "thumbnail_height": preview.HEIGHT}

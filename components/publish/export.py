@@ -68,7 +68,10 @@ def export(
 
 
 def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
-    """A self-contained page or, with a folder `assets`, one that shares the files in it with other pages."""
+    """The HTML of an exported page. If `assets` is None it is self-contained.
+
+    Otherwise the page shares files with other pages; these are written into the folder `assets`.
+    """
     recipes = inlined(scene, state, alive) if alive else None
     if assets is None:
         return single_file(scene, state, recipes=recipes)
@@ -79,9 +82,10 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
 
 
 def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
-    """By `key`, the recipes that an exported page needs, for all values of the choices in `alive`.
+    """The recipes that an exported page needs, by `key`: for all combinations of the choices in `alive`.
 
-    The recipe of the state is the first. Raises WrongValue if they are more than TOGETHER.
+    The recipe of the state is the first; invalid combinations are left out. Raises WrongValue if there are
+    more than TOGETHER combinations.
     """
     wanted = [_values(scene, state, name) for name in alive]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
@@ -109,7 +113,7 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
-    """For each frame of a film: the parameters that differ from the state, and the progress (in stages)."""
+    """For each frame of a film: parameters that differ from the state, and the position between stages."""
     count = max(2, round(look.seconds * look.fps))
     times = [k / (count - 1) for k in range(count)]
     if look.turn is None:
@@ -122,7 +126,7 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 
 
 def run(t: float, last: int) -> float:
-    """The progress (0 … `last`, in stages) at a time t from 0 to 1; it pauses at stages, as in the player."""
+    """The position between stages (0 … `last`) at a time t from 0 to 1; it pauses at each stage."""
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0
     eased = 4 * part**3 if part < 0.5 else 1 - (2 - 2 * part) ** 3 / 2

@@ -38,7 +38,7 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 
 
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
-    """Encode the PNG frames beside `out` as a GIF of one frame in `step`, at `width` times their size.
+    """Encode every `step`-th of the PNG frames beside `out` as a GIF, at `width` times their size.
 
     A GIF has delays in hundredths of a second; ffmpeg rounds them so that the mean frame rate is right.
     """

@@ -55,7 +55,10 @@ ONE_FORMULA = 66  # pixels: a formula with a fraction and a root, for a scene th
 
 
 def height(state: State, width: int) -> int:
-    """The height in pixels of a state's embedded figure at a width; rows of controls are estimated."""
+    """The height in pixels of an embedded figure in a state, at a width in pixels.
+
+    The number of rows of controls is estimated.
+    """
     return round(views(len(state.recipe.views), width) + above(state.scene.slug, width) + below(state, width))
 
 

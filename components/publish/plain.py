@@ -46,10 +46,10 @@ def body(
     tag: Callable[..., Component] = html.Main,
     folded: bool = True,
 ) -> Component:
-    """The scene's element: the parts that the player fills, and the still picture.
+    """The element of a scene's figure: the parts that the player fills, and the still picture.
 
-    told: the choices on offer, as JSON data. end: further content. tag: the kind of element. folded: fold the
-    controls away until the reader opens them, unless the link names controls.
+    told: the choices that readers can change, as JSON data. end: further content. tag: the kind of element.
+    folded: whether controls are folded away until the reader opens them, unless the link names controls.
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     chosen, moved, *more = controls(state, told)
@@ -131,9 +131,9 @@ def _alone(
 
 
 def figure(state: State) -> dict[str, str | None]:
-    """Data attributes of an embedded figure: its state, and separately its visible controls.
+    """Data attributes of an embedded figure: its state as a query, and separately its visible controls.
 
-    They are separate because the link from the figure to its page shows all controls.
+    The controls are separate, because the figure's link to its page does not name them: there, all are shown.
     """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}

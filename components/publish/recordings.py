@@ -98,7 +98,10 @@ def _words(path: Path) -> str:
 
 
 def _told(line: str) -> None:
-    """Print a status line to stderr; a line of progress only in a terminal, where the next overwrites it."""
+    """Print a status line to stderr.
+
+    A line of progress is printed only in a terminal, where the next line overwrites it.
+    """
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():
         print(f"\r{line}", end="" if bar else "\n", file=sys.stderr, flush=True)
@@ -120,7 +123,7 @@ def _report(asked: argparse.Namespace) -> None:
 
 
 def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, Any]:
-    """The effect of each norm's centring on the predictions of `asked.model`; empty without a model."""
+    """The effect of each norm's centring on the predictions of `asked.model`; {} if no model is given."""
     if asked.model is None:
         return {}
     predictions = needing_torch("learning.convert.predictions", "to run a model").predictions

@@ -19,7 +19,10 @@ compact = partial(json.dumps, separators=(",", ":"))
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """By JSON text, the path of each part of a recipe long enough to replace; of equal parts, the first."""
+    """The path of each part of a recipe that is long enough to replace, by its JSON text.
+
+    Of equal parts, the path is that of the first.
+    """
     found: dict[str, Path] = {}
     for text, path in _walk(value, ()):
         found.setdefault(text, path)
@@ -43,7 +46,7 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def referring(value: Any, known: Mapping[str, Path]) -> Any:
-    """A recipe with references instead of the parts in `known`; parts are replaced as large as possible."""
+    """A copy of a recipe in which references replace the largest parts that are in `known`."""
     text = compact(value)
     if len(text) < SHORTEST:
         return value

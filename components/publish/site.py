@@ -108,7 +108,7 @@ def _previews(folder: Path) -> None:
 
 
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
-    """The link preview of a page that is not a scene. name: its name in `front_pages`. url: of the site."""
+    """The link preview of a page that is not a scene. name: its key in `front_pages`. url: the site's URL."""
     return _preview(name, path, front_pages()[name].title, lead, url)
 
 
@@ -164,10 +164,10 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices on offer in a static page, as JSON data: only values that occur in `made`.
+    """The choices that readers of a static page can change, as JSON data, with only the values in `made`.
 
-    made: the choices of each written recipe; the page opens with the first. Text fields and results of
-    trainings are left out.
+    made: the choices of each recipe that was written; the page opens with the first. Text fields and results
+    of trainings are left out.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -185,7 +185,11 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def values(choice: Any) -> Sequence[Any]:
-    """The values of a choice for which recipes are written; of a text or many options, only the default."""
+    """The values of a choice for which the site has recipes.
+
+    These are all values if they are few; a few numbers of a `Whole` with a large range; and only the default
+    of a text or of a `Several` with many options.
+    """
     match choice:
         case Choice():
             return list(choice.options)
@@ -205,10 +209,10 @@ def values(choice: Any) -> Sequence[Any]:
 
 @cache
 def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Sequence[int]:
-    """The numbers that clicks in a scene's figure can give to a choice, such as the norm of a model.
+    """The numbers that clicks in a scene's figure can give to the choice `name`, such as the norm of a model.
 
-    other: the choices of the figure that are not the default ones. Seeds of trained networks are left out:
-    `EXPORTED_SEEDS` are enough.
+    other: the figure's choices that differ from the defaults. () for scenes with trainings, where clicks
+    choose seeds: `EXPORTED_SEEDS` seeds are enough.
     """
     scene = scenes()[slug]
     if scene.training is not None:
@@ -237,7 +241,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether these choices show a text field, which needs the server."""
+    """Whether a text field is shown for these choices. Text fields need the server."""
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(str(chosen[name]) in some for name, some in asked)
 
@@ -253,10 +257,11 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Each value of each choice, varied alone.
+    """Each value of each choice, varied alone: the choices that differ from the defaults.
 
-    A choice that is only shown for some values of another (`when`) is varied with each of these; a number
-    that can be clicked also with each value of the choices that reset it (`of`): each norm of each recording.
+    A choice that is only shown for some values of another (`when`) is combined with each of these values. A
+    number that clicks can set is combined with each value of the choices that reset it (`of`), so that, for
+    example, each norm of each recording has a recipe.
     """
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
@@ -275,7 +280,7 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, url: str = "") -> str:
-    """The HTML page of the story. files: recipe file by slug. alone: there is no other page to link to."""
+    """The HTML page of the story. files: recipe files by slug. alone: whether it is the only page."""
     data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
     end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
     main = story.page(place, state_of, data, end=end, alone=alone)
@@ -299,7 +304,10 @@ def front(recipe: str, url: str = "") -> str:
 def scene_page(
     scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]], url: str = ""
 ) -> str:
-    """The HTML of a scene's page. choices: those that have recipes. url: of the site, if known."""
+    """The HTML of a scene's page.
+
+    files: recipe files by `key`. choices: what `offered` returns. url: the site's URL; "" if unknown.
+    """
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     needs = html.Section(html.P("Training your own network needs a Normscape server."), className="training")
     main = page.scene_page(
@@ -320,7 +328,7 @@ def scene_page(
 def _page(
     title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
 ) -> str:
-    """The HTML of a page. Its scripts `FIRST` set the theme, and report if modules are blocked."""
+    """The HTML of a page. Its first scripts, `FIRST`, set the theme, and report if modules are blocked."""
     first = [element("script", {"src": place.asset(name)}) for name in FIRST]
     reader = [] if alone else [module(place.asset("page/reader.mjs"))]
     head = [*first, *reader, *place.styles("page/style.css"), more]

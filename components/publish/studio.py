@@ -35,8 +35,8 @@ class NoBrowser(CommandFailed):
 class Look:
     """Size, duration and motion of a picture or film.
 
-    turn: a parameter that moves in a film, its first and last value; None: the progress moves, from stage to
-    stage. fixed: names of fields that the caller has set, which a GIF must keep.
+    turn: the name of a parameter that moves in a film, and its first and last value; None if the film runs
+    through the stages. fixed: names of fields that the caller has set, which a GIF must keep.
     """
 
     width: int = 960
@@ -52,7 +52,7 @@ class Look:
 class Sheet:
     """An exported page that is open in the browser; it is laid out `zoom` times as large as the picture.
 
-    width, height: of the picture, in CSS pixels.
+    width, height: the size of the picture in CSS pixels.
     """
 
     tab: Any

@@ -10,7 +10,7 @@ MODEL_HELP = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
 
 
 class CommandFailed(RuntimeError):
-    """Raised for a command that fails; the message says why in one line."""
+    """Raised if a command fails; the one-line message says why."""
 
 
 def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.ArgumentParser:
