@@ -10,8 +10,8 @@ import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 /** @import { Moment } from "./engine.mjs" */
 /** @import { Gated, Mark, Only, Row } from "./recipe.d.ts" */
 
-/** The display coordinates of all points of a mark's cloud, `rows.length` for each. @param {Mark} mark
- * @param {Moment} moment */
+/** The display coordinates of all points of a mark's cloud, point by point: for each point, one number for
+ * each row in `mark.rows`. @param {Mark} mark @param {Moment} moment */
 export const allPoints = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
@@ -34,8 +34,8 @@ export function shownPoints(mark, moment) {
   return project(mark.rows, own.map(few), few(at[mark.cloud], null), indices.length, params);
 }
 
-/** The stages that a row reads; null stands for the current points, which may be between stages. @param {Row}
- * row @returns {(number | null)[]} */
+/** The stages that a row reads, including those that its divisor (`over`) reads; null stands for the current
+ * points, which may be between stages. @param {Row} row @returns {(number | null)[]} */
 const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
 /** Whether the number of points that `only` selects can change while the figure moves. Points that are not
@@ -44,8 +44,8 @@ const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 export const counted = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
-/** The indices, in its cloud, of the points that a mark shows. @param {{only?: Only, cloud: string}} mark
- * @param {Moment} moment @returns {number[]} */
+/** The indices of the points that a mark shows, counted in the mark's cloud. @param {{only?: Only, cloud:
+ * string}} mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
   const n = sizeOf(recipe, cloud);
@@ -78,8 +78,9 @@ export function chosen({ only, cloud }, moment) {
   return [best];
 }
 
-/** A copy of numbers of all points (k for each), with NaN for the points that a mark does not show.
- * @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment} moment */
+/** A copy of `numbers`, which has k numbers for each point of the mark's cloud, with NaN for the points that
+ * the mark does not show. @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment}
+ * moment */
 export function withGaps(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];

@@ -7,12 +7,12 @@
 import { movers, value } from "./packed.mjs";
 /** @import { Params, Row } from "./engine.mjs" */
 
-/** Write one display coordinate of n points into `out`: that of point i at index start + i·stride. It is
- * ⟨row.weights, point⟩ + row.offset, for the points at stage `row.stage`, or the current points if that is
- * null; divided by the display coordinate of the row `row.over`, if there is one. @param {Row} row @param
- * {ArrayLike<number>[]} stagesOfCloud the points at each stage @param {ArrayLike<number>} now the current
- * points @param {number} n @param {Params} params @param {Float32Array} out @param {number} start @param
- * {number} stride */
+/** Write one display coordinate of n points into `out`; the coordinate of point i goes to index start +
+ * i·stride. It is ⟨row.weights, point⟩ + row.offset, where `point` is the point at stage `row.stage`, or the
+ * current point if `row.stage` is null. If there is a row `row.over`, the result is divided by the display
+ * coordinate that this row gives. @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud the points at
+ * each stage @param {ArrayLike<number>} now the current points @param {number} n @param {Params} params
+ * @param {Float32Array} out @param {number} start @param {number} stride */
 function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
@@ -54,8 +54,9 @@ export const rowMovers = (rows) =>
     ...(over ? rowMovers([over]) : []),
   ]);
 
-/** The points (k numbers each) with these indices, in this order; index −1 gives k times NaN, a gap in a
- * line. @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>} indices */
+/** The points with the given indices, k numbers for each, in the order of `indices`. Index −1 gives k NaNs,
+ * which make a gap in a line. @param {ArrayLike<number>} points @param {number} k @param {ArrayLike<number>}
+ * indices */
 export function gather(points, k, indices) {
   const out = new Float32Array(indices.length * k);
   for (let i = 0; i < indices.length; i++) {

@@ -19,8 +19,8 @@ const CROWD_DIVISOR = 50; // a crowd has at least 1/50 of all points, and at lea
 // of grid cells, where a cell is 1/CELLS_PER_AXIS of the view's longest axis.
 const SPACE_REACH_CELLS = 3;
 const NEIGHBOURHOOD_CELLS = 12; // half the width, along each axis, of the box in which neighbours are counted
-// the number of points in this box, divided by the number of points of the crowd: if the ratio is larger, the
-// crowd is a part of a curve of points, and gets no label
+// The most points that may lie in the box of `near` around a crowd, as a multiple of the crowd's own number
+// of points. If more lie there, the crowd is a part of a curve of points, and gets no label.
 const MAX_NEIGHBOUR_RATIO = 1.5;
 const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
 // The key of a grid cell is its indices along the axes, as the digits of a number to this base. Points far
@@ -70,9 +70,9 @@ export function crowds(points, ranges, space) {
   return found.sort((a, b) => b.count - a.count);
 }
 
-/** Those of the points `own` whose position in space differs from the median position, coordinate by
- * coordinate, by at most `reach`. @param {number[]} own @param {(i: number) => ArrayLike<number>} space the
- * position of a point @param {number} reach */
+/** The indices from `own` of the points that are near the median of all points of `own` in space: each
+ * coordinate differs from the median of that coordinate by at most `reach`. @param {number[]} own @param {(i:
+ * number) => ArrayLike<number>} space the position of a point @param {number} reach */
 function together(own, space, reach) {
   const positions = own.map(space);
   const median = Array.from(
@@ -118,11 +118,11 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/** The crowds of a view, the fullest first; points of different clouds are counted separately. Counts the
- * points that `Points` marks show, each once: where the topmost of these marks shows it. Marks that only
- * highlight one point (`followed`, `highest`) do not count. Points of a crowd coincide also in the space of
- * their cloud, not only in the view's projection. @param {View} view @param {Moment} moment
- * @returns {Crowd[]} */
+/** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
+ * counted if a `Points` mark shows it. If several such marks show it, it is counted only once, at its place
+ * in the topmost of them. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
+ * a crowd coincide also in the space of their cloud, not only in the view's projection. @param {View} view
+ * @param {Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =

@@ -170,11 +170,11 @@ export function stages(recipe, params, memory = new WeakMap()) {
   return all;
 }
 
-/** The positions of n points between two stages, where each moves on a straight line. Beyond the last stage
- * they stay there. If the stages have different numbers of coordinates, missing ones count as 0. @param
- * {ArrayLike<number>[]} stages of one cloud @param {number} n @param {number | ArrayLike<number>} progress
- * the position between stages, in stages: one for all points, or one for each @param {Float64Array} [old] an
- * array whose memory is reused @returns {ArrayLike<number>} */
+/** The positions of n points at `progress`. Between two stages each point moves on a straight line; beyond
+ * the last stage all points stay where they are at the last stage. If the stages have different numbers of
+ * coordinates, missing ones count as 0. @param {ArrayLike<number>[]} stages of one cloud @param {number} n
+ * @param {number | ArrayLike<number>} progress the position between stages, in stages: one for all points, or
+ * one for each @param {Float64Array} [old] an array whose memory is reused @returns {ArrayLike<number>} */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);
@@ -199,8 +199,8 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/** What `between` returns, if each point has a progress of its own. @param {ArrayLike<number>[]} stages
- * @param {number} n @param {ArrayLike<number>} progress @param {Float64Array} [old] */
+/** The result of `between` if `progress` has a separate number for each point. @param {ArrayLike<number>[]}
+ * stages @param {number} n @param {ArrayLike<number>} progress @param {Float64Array} [old] */
 function scattered(stages, n, progress, old) {
   const last = stages.length - 1;
   const widths = stages.map((points) => points.length / n || 1);

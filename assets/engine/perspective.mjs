@@ -64,7 +64,7 @@ function combined({ ranges, zooms, wider }, stage, params) {
 /** The zoom of a view's axes at a position between stages. Between two stages, axes that become wider do so
  * in the first half of the way, and axes that become narrower in the second half, so that moving points stay
  * in view; shifts are interpolated linearly. @param {View} view @param {number} progress the position, in
- * stages @param {Record<string, number>} params @returns {number[]} a zoom, as IDENTITY_ZOOM */
+ * stages @param {Record<string, number>} params @returns {number[]} a zoom, in the format of IDENTITY_ZOOM */
 export function zoomOf(view, progress, params) {
   const stages = view.zooms.length || view.wider[0]?.zooms[0].length;
   if (!stages) return IDENTITY_ZOOM;

@@ -126,8 +126,8 @@ function attention(x, n, keys, causal) {
   return y;
 }
 
-/** The number of coordinates of a point after these steps, if it has d before. @param {Step[]} steps
- * @param {number} d @returns {number} */
+/** The number of coordinates that a point has after these steps, if it has d coordinates before them. @param
+ * {Step[]} steps @param {number} d @returns {number} */
 const wide = (steps, d) =>
   steps.reduce((now, step) => {
     switch (step.kind) {
@@ -279,7 +279,8 @@ export const parametersOf = (steps) =>
         ),
   );
 
-/** The names of the clouds whose points steps use as matrices. @param {Step[]} steps flattened by `every` */
+/** The names of the clouds whose points these steps use as matrices. @param {Step[]} steps flattened by
+ * `every` */
 export const sourcesOf = (steps) =>
   steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 

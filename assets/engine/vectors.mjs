@@ -5,9 +5,9 @@
 /** The smallest normal double: added to numbers, it avoids a division by 0. */
 export const TINY = 2 ** -1022;
 
-/** The scratch array of its holder `kept`, replaced by a longer one if it has fewer than `length` numbers; it
- * is reused so that a frame allocates no memory. @param {{buffer: Float64Array}} kept @param {number} length
- */
+/** The scratch array `kept.buffer`. If it has fewer than `length` numbers, it is first replaced by a new
+ * array of this length. Callers reuse it, so that a frame allocates no memory. @param {{buffer:
+ * Float64Array}} kept @param {number} length */
 export function grown(kept, length) {
   if (kept.buffer.length < length) kept.buffer = new Float64Array(length);
   return kept.buffer;

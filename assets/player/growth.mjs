@@ -43,8 +43,8 @@ export class Growth {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));
   }
 
-  /** Show the recipe of the training so far; ignored while the reader presses on a figure, or if its views
-   * are of other kinds. @param {Recipe} recipe */
+  /** Show the recipe of the training so far; Does nothing while the reader presses on a figure, or if the
+   * recipe's views do not match the panels in number and dimensions. @param {Recipe} recipe */
   show(recipe) {
     const { state } = this.#shown;
     const panels = this.#shown.panels();

@@ -31,8 +31,8 @@ export function split(search, choices) {
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };
 }
 
-/** Those choices that differ from others, such as the defaults, as texts.
- * @param {Record<string, unknown>} choices @param {Record<string, unknown>} others
+/** The entries of `choices` whose values differ from those in `others`, such as the defaults; the values are
+ * converted to texts. @param {Record<string, unknown>} choices @param {Record<string, unknown>} others
  * @returns {Record<string, string>} */
 export const changes = (choices, others) =>
   Object.fromEntries(

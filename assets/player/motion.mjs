@@ -31,9 +31,9 @@ const STAGE_TOLERANCE = 1e-6; // in stages; nearer than this counts as reached
 /** Cubic easing: slow at both ends. @param {number} t from 0 to 1 */
 const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
 
-/** The next or previous stage, seen from a position between stages. @param {number} progress the position, in
- * stages @param {number} by positive for the next
- * stage, negative for the previous one @param {number} last */
+/** The next or previous whole stage, seen from the position `progress`, clamped to 0 … `last`. @param
+ * {number} progress the position, in stages @param {number} by positive for the next stage, negative for the
+ * previous one @param {number} last */
 export const stageBeside = (progress, by, last) =>
   Math.max(
     0,

@@ -360,7 +360,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** The positions of a cloud's points in the last frame. @param {string} cloud */
+  /** The positions of a cloud's points in the most recently drawn frame. @param {string} cloud */
   drawn(cloud) {
     return this.at[cloud];
   }

@@ -288,8 +288,9 @@ function finish(end) {
   ];
 }
 
-/** The choices changed during the training that affect only what is shown; the seed is left out if the
- * finished training, of `seeds` networks, does not have it. @param {number} seeds */
+/** The choices that the reader has changed during the training and that affect only what is shown. The seed
+ * is left out if the finished training has no network with this number, that is, if it is not below `seeds`.
+ * @param {number} seeds */
 function keptChoices(seeds) {
   const { seed, ...rest } = Object.fromEntries(
     Object.entries(changed()).filter(([name]) => affectsOnlyPictures(name)),
