@@ -110,8 +110,8 @@ function runOf(step, x, nodes, inputs) {
   return run;
 }
 
-/** The number of states of a solution that are the same for other nodes, because the nodes up to there are
- * equal. @param {Run} run @param {Node[]} nodes */
+/** The number of states of the solution `run` that can be reused for `nodes`, because both have the same
+ * nodes up to there. @param {Run} run @param {Node[]} nodes */
 function common(run, nodes) {
   const alike = (/** @type {Node} */ a, /** @type {Node} */ b) =>
     a.time === b.time && a.point === b.point && same(a.place, b.place);

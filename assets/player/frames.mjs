@@ -33,13 +33,13 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** Whether a mark's points have hover texts. They have if a click follows (selects) them, or if a click has
- * another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
+/** Whether a mark's points have hover texts. They have them if a click follows (selects) them, or if a click
+ * has another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
-/** The hover texts of the points that a mark shows. If `only` is no fixed list, of all points of its cloud.
- * @param {Mark} mark @param {Moment} moment */
+/** The hover texts of the points that a mark shows. If `only` is not a fixed list, the hover texts of all
+ * points of the mark's cloud. @param {Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
   const only = onlyOf(mark);

@@ -43,7 +43,7 @@ export class Growth {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));
   }
 
-  /** Show the recipe of the training so far; Does nothing while the reader presses on a figure, or if the
+  /** Show the recipe of the training so far. Does nothing while the reader presses on a figure, or if the
    * recipe's views do not match the panels in number and dimensions. @param {Recipe} recipe */
   show(recipe) {
     const { state } = this.#shown;

@@ -84,8 +84,8 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** Whether panels can show a recipe: it has as many views, of the same dimensions. @param {Panel[]} panels
- * @param {Recipe} recipe */
+/** Whether the panels can show the recipe: the recipe has one view for each panel, with the same number of
+ * dimensions. @param {Panel[]} panels @param {Recipe} recipe */
 export const fit = (panels, { views }) =>
   panels.length === views.length && panels.every(({ view }, v) => view.dims === views[v].dims);
 

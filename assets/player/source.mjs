@@ -21,9 +21,9 @@ const NO_SERVER_TEXT = "this choice needs the server; a page without one has onl
 /** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
 
-/** From now on take the recipes of a scene's element from a function. @param {HTMLElement} root @param
- * {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>} give returns the recipe for a
- * query of the choices that differ from the defaults */
+/** Register the function from which the recipes of the scene in the element `root` are taken from now on.
+ * @param {HTMLElement} root @param {(query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>}
+ * give returns the recipe for a query of the choices that differ from the defaults */
 export function supply(root, give) {
   others.set(root, give);
 }

@@ -74,7 +74,7 @@ export class State {
   get unfinished() {
     return this.#computed.unfinished;
   }
-  /** For each cloud, the positions of its points in the last frame. */
+  /** For each cloud, the positions of its points in the most recently drawn frame. */
   get at() {
     return this.#computed.at;
   }
