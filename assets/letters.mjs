@@ -3,8 +3,8 @@
 
 const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or right edge of the window
 
-/** The rectangle, in the window, relative to which an element's `left` and `top` are counted: that of its
- * offset parent, or else of the page's body. @param {HTMLElement} element */
+/** The rectangle, in window coordinates, of the element relative to which `element.style.left` and `top` are
+ * counted: its offset parent, or else the page's body. @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Place a bubble below a letter, but between the left and right edges of the window. The bubble's style must

@@ -10,9 +10,9 @@
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether a value of the figure's state is the one that a property asks for. A property that is a dict may
- * name only some entries; the others may have any value. False if the property is not set. @param {any} asked
- * @param {any} has @returns {boolean} */
+/** Whether the value `has` of the figure's state is the one that the property `asked` requests. A property
+ * that is a dict may name only some entries; then the other entries may have any value. False if the property
+ * is not set. @param {any} asked @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -54,10 +54,10 @@ export class Binding {
     return asked;
   }
 
-  /** Receive the figure's state after a change; returns the properties to report to code, or null if it knows
-   * them all. A new figure also reports what code asked for only in part, such as a dict with all its
-   * entries. A value that the figure does not have, such as the camera of a 2D figure, is left out.
-   * @param {State} state @returns {State | null} */
+  /** Receive the figure's state after a change; returns the properties to report to code, or null if code
+   * knows them all. A new figure also reports what code asked for only in part, such as a dict with all its
+   * entries. A value that the figure does not have, such as the camera of a 2D figure, is left out. @param
+   * {State} state @returns {State | null} */
   told(state) {
     const isKnown = (/** @type {Name} */ name) =>
       this.fresh ? same(this.known[name], state[name]) : fulfils(this.expected[name], state[name]);

@@ -131,8 +131,8 @@ export class Figure {
     this.#allow();
   }
 
-  /** Change choices, for which the figure needs another recipe. If there is none, show the error message in
-   * place of the figure. Returns whether the choices could be changed. @param {Player} player
+  /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
+   * message in place of the figure. Returns whether the choices could be changed. @param {Player} player
    * @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(
@@ -174,7 +174,8 @@ export class Figure {
     };
   }
 
-  /** Tell code what the reader has changed; not while properties that it has set are still to be adopted. */
+  /** Tell code what the reader has changed. Does nothing while the figure has yet to adopt properties that
+   * code has set. */
   #report() {
     const state = this.#state;
     const news = state && !Object.keys(this.owed).length && this.binding.told(state);

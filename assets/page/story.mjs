@@ -7,8 +7,9 @@
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "../browser.mjs";
 
-// the WebGL contexts of all live figures together; then, in window heights, how far a live figure may be from
-// the middle of the window, and the line, from the top, above which the paragraph being read begins
+// MAX_CONTEXTS is the largest number of WebGL contexts that all live figures together may use. The next two
+// constants are in window heights: how far a live figure may be from the middle of the window; and the
+// distance of the reading line from the window's top. The paragraph being read begins above this line.
 const MAX_CONTEXTS = 4;
 const MAX_DISTANCE = 1.2;
 const READING_LINE = 0.55;
@@ -27,7 +28,8 @@ function distance(element) {
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may be live: the nearest ones, as many as MAX_CONTEXTS contexts are enough for. */
+/** The figures that may be live: those nearest to the middle of the window that together need at most
+ * MAX_CONTEXTS contexts. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = MAX_CONTEXTS;
