@@ -55,11 +55,11 @@ export function image(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
-/** Orthonormal axes of the affine space that n points span, from the first point: each goes towards the point
- * that is farthest from the span of the axes before it. The last one is the last whose farthest point is
- * farther away than `tolerance`, relative to the largest distance from the first point (size), plus `least`.
- * @param {Points} points @param {number} n @param {number} d @param {number} tolerance
- * @param {number} [least] @returns {Frame} */
+/** Orthonormal axes of the affine space that n points span, from the first point. Each axis leads towards the
+ * point that is farthest from the span of the axes before it. No more axes are added once this distance is at
+ * most `tolerance`·size + `least`, where size is the largest distance of a point from the first one. @param
+ * {Points} points @param {number} n @param {number} d @param {number} tolerance @param {number} [least]
+ * @returns {Frame} */
 export function frameOf(points, n, d, tolerance, least = 0) {
   /** @type {Frame} */ const built = { ends: [], axes: [], along: [], size: 0 };
   const rest = new Float64Array(points);

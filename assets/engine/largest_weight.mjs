@@ -143,8 +143,8 @@ function exp(x) {
   return EXP_TABLE[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
 }
 
-/** The softmax of the scores ⟨q, k⟩ of all keys k (p, in SOFTMAX_SCRATCH), and log Σ exp⟨q, k⟩ (value).
- * @param {RelativeKeys} all @param {number[]} q */
+/** The softmax of the scores ⟨q, k⟩ of all keys k (`p`, which is stored in SOFTMAX_SCRATCH), and log Σ exp⟨q,
+ * k⟩ (`value`). @param {RelativeKeys} all @param {number[]} q */
 export function softmax({ rows, n, d }, q) {
   const p = grown(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);
