@@ -99,12 +99,14 @@ def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Arr
 class _Flat:
     """Points as coordinates (n, r) in the smallest affine subspace that contains them, which has dimension r.
 
+    The axes are the principal axes; `widths` (r,) says how widely the points spread along each.
     rounding: the tolerance for rounding errors of these coordinates.
     """
 
     origin: Array
     basis: Array
     coordinates: Array
+    widths: Array
     rounding: float
 
     @property
@@ -120,8 +122,9 @@ def _flat(points: Array) -> _Flat:
     rounding = FLATNESS_TOLERANCE * size + 8 * float(np.finfo(float).eps) * float(
         np.max(np.abs(points), initial=0)
     )
-    basis = directions[sizes > rounding * np.sqrt(len(points))]
-    return _Flat(origin, basis, away @ basis.T, rounding)
+    spanned = sizes > rounding * np.sqrt(len(points))
+    basis = directions[spanned]
+    return _Flat(origin, basis, away @ basis.T, sizes[spanned], rounding)
 
 
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:
@@ -144,15 +147,19 @@ def _corners(flat: _Flat) -> Array:
     """The indices of the hull's vertices.
 
     A point is a vertex, rather than inside an edge or face, if the normals of its faces span all directions.
+    The normals are compared in coordinates in which the points spread equally widely along all axes, because
+    the faces of a thin set are nearly parallel.
     """
     normals, offsets, candidates = _faces(flat)
+    scaled = normals * flat.widths
+    scaled /= np.linalg.norm(scaled, axis=-1, keepdims=True)
     on = np.abs(flat.coordinates[candidates] @ normals.T + offsets) <= flat.rounding
     independent = 1e-7  # sine of the angle between normals; faces at a smaller angle are one face
     faces, full = on.sum(axis=-1), np.zeros(len(on), dtype=bool)
     for count in np.unique(faces):  # all points with the same number of faces at once
         some = faces == count
         own = np.nonzero(on[some])[1].reshape(some.sum(), count)
-        full[some] = np.linalg.matrix_rank(normals[own], tol=independent) == flat.dimension
+        full[some] = np.linalg.matrix_rank(scaled[own], tol=independent) == flat.dimension
     return candidates[full]
 
 

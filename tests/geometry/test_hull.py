@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from geometry.hull import inside, polygon, triangles, vertices
+from geometry.hull import inside, outline, polygon, triangles, vertices
 
 
 def combines(x, points):
@@ -60,6 +60,16 @@ def test_size_and_place_do_not_matter(scale, shift):
     moved = scale * (points + shift)
     np.testing.assert_array_equal(vertices(moved), vertices(points))
     assert inside(moved, moved).all()
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-5, 1e-7, 1e-8])
+def test_a_thin_set_has_the_vertices_of_the_same_set_before_it_was_pressed(width):
+    points = np.random.default_rng(4).normal(size=(30, 3))
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    pressed = points * [1, width, width] @ turn
+    np.testing.assert_array_equal(vertices(pressed), vertices(points))
+    bent = np.array([[0, 0], [0.4, width], [1, 0]])
+    assert vertices(bent).tolist() == [0, 1, 2] and len(outline(bent)) == 4
 
 
 def test_few_points():
