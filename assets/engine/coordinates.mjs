@@ -12,8 +12,8 @@ import { movers, value } from "./packed.mjs";
  * current point if `row.stage` is null. If there is a row `row.over`, the result is divided by the display
  * coordinate that this row gives. @param {Row} row @param {ArrayLike<number>[]} stagesOfCloud the points at
  * each stage @param {ArrayLike<number>} now the current points @param {number} n @param {Params} params
- * @param {Float32Array} out @param {number} start @param {number} stride */
-function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
+ * @param {Float32Array | Float64Array} out @param {number} start @param {number} stride */
+export function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
   const d = points.length / n || 1;
@@ -32,7 +32,7 @@ function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
       out[to] = sum;
     }
   if (!row.over) return;
-  const by = new Float32Array(n);
+  const by = new Float64Array(n);
   coordinate(row.over, stagesOfCloud, now, n, params, by, 0, 1);
   for (let i = 0; i < n; i++) out[start + i * stride] /= by[i];
 }

@@ -54,7 +54,7 @@ import { scratch } from "./scratch.mjs";
 import { IN_PLACE_STEPS, apply, every, parametersOf, sourcesOf } from "./steps.mjs";
 import { latest } from "./time_slices.mjs";
 
-export { gather, project, rowMovers } from "./coordinates.mjs";
+export { coordinate, gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
 
 /** A cloud by its name. @param {Recipe} recipe @param {string} name */

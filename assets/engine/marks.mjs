@@ -12,6 +12,7 @@ import {
   between,
   cloudOf,
   cloudStages,
+  coordinate,
   gather,
   project,
   rowMovers,
@@ -322,7 +323,9 @@ function support(mark, moment) {
     const found = certificateOf(mark.cloud, moment);
     query = found.query.map((x) => (found.largest === 1 ? x : 0));
   }
-  const ends = still(mark.rows, [...query.map(() => 0), ...query], 2, params);
+  const points = [...query.map(() => 0), ...query];
+  const ends = new Float64Array(2 * k); // not in single precision, because their difference may be small
+  mark.rows.forEach((row, r) => coordinate(row, [points], points, 2, params, ends, r, k));
   const shown = allPoints(mark, moment);
   const middle = Array.from(shown.subarray(best * k, best * k + k));
   return facing(
