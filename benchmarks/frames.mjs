@@ -107,7 +107,8 @@ export async function run(way, count, slider = "") {
  * frame after WebGL has drawn, by when the picture is on the screen. @param {string} way
  * @param {number} count */
 export async function latency(way, count) {
-  const plot = player.panels[0].scene.glplot;
+  const [panel] = /** @type {import("/assets/painter/plotly/space.mjs").SpacePanel[]} */ (player.panels);
+  const plot = panel.scene.glplot;
   const slider = /** @type {HTMLInputElement} */ (document.querySelector(".parameters input[type=range]"));
   const go = ways[way]("");
   const out = [];

@@ -36,7 +36,7 @@ async function copying(player) {
   const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
   const canvas = h("canvas", { width: even(width * ratio), height: even(height * ratio) });
   const context = pen(canvas);
-  const axes = await Promise.all(panels.map((panel) => panel.axes()));
+  const images = await Promise.all(panels.map((panel) => panel.images(true)));
   const copy = () => {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = getComputedStyle(document.body).backgroundColor;
@@ -44,7 +44,7 @@ async function copying(player) {
     const from = player.need("views").getBoundingClientRect();
     panels.forEach((panel, v) => {
       const { left, top } = panel.gd.getBoundingClientRect();
-      panel.copy(context, left - from.left, top - from.top, axes[v]);
+      panel.copy(context, left - from.left, top - from.top, images[v]);
     });
   };
   return { canvas, copy };

@@ -124,8 +124,9 @@ function followNext(player, by) {
  * @param {number} around degrees @param {number} up degrees */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
-  if (!panel) return;
-  const { eye, center } = panel.camera();
+  const before = panel?.camera();
+  if (!panel || !before) return;
+  const { eye, center } = before;
   const [x, y, z] = eye.map((e, i) => e - center[i]);
   const far = Math.hypot(x, y, z);
   const radians = Math.PI / 180;

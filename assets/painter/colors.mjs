@@ -40,6 +40,3 @@ export function palette(scale) {
  */
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;
-
-/** Whether a mark's colour values change with parameters. @param {Color | null} color */
-export const live = (color) => color && !("bdata" in color.of);

@@ -11,8 +11,6 @@
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
-import { flat } from "../engine/perspective.mjs";
-
 const LABEL_GAP_PX = 6; // between a mark and its label
 const SMALL_POINT_PX = 6; // points up to this size block only the pixel of their centre
 // the largest drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in 3D Plotly
@@ -160,10 +158,8 @@ export function name(panel) {
   // a growing recipe has no frame yet
   if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return;
   gd.classList.remove("turning");
-  const size = /** @type {[number, number]} */ ([gd.clientWidth, gd.clientHeight]);
-  const camera = panel.is3d ? panel.camera() : null;
-  const at = frame.map((drawn) => pixels(panel, drawn, camera, size));
-  const room = /** @type {Box} */ (panel.is3d ? [2, 2, size[0] - 4, size[1] - 4] : panel.axesBox);
+  const at = frame.map(({ points }) => panel.pixels(points));
+  const { room } = panel;
   const seen = (/** @type {number} */ l) =>
     frame[l].opacity > MIN_OPACITY && (view.layers[l].draws !== "line" || lineVisible(at[l], room));
   const sampled = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
@@ -256,17 +252,5 @@ function sample(at) {
   const step = 2 * Math.max(1, Math.ceil(at.length / 2 / MAX_SAMPLED_POINTS));
   const out = [];
   for (let i = 0; i < at.length; i += step) if (!Number.isNaN(at[i])) out.push(at[i], at[i + 1]);
-  return out;
-}
-
-/**
- * The points of a layer in pixels from the panel's top left.
- * @param {Panel} panel @param {import("./painter.mjs").Drawn} drawn @param {import("./painter.mjs").Camera |
- * null} camera @param {[number, number]} size
- */
-function pixels(panel, { points }, camera, [width, height]) {
-  if (camera) return flat(points, panel.ranges, camera, width, height);
-  const out = new Float32Array(points.length);
-  for (let i = 0; i < points.length; i += 2) out.set(panel.pixel(points[i], points[i + 1]), i);
   return out;
 }

@@ -33,8 +33,8 @@ export function watchClicks(panel, signal) {
       if (!began || began.defaultPrevented) return; // a point is being dragged
       if (Math.hypot(clientX - began.clientX, clientY - began.clientY) > STILL_PX) return;
       const { left, top } = gd.getBoundingClientRect();
-      const found = clickableAt(panel, clientX - left, clientY - top);
-      if (found) panel.hand.picked(found.layer, found.index);
+      const clicked = clickableAt(panel, clientX - left, clientY - top);
+      if (clicked) panel.hand.picked(clicked.layer, clicked.index);
     },
     options,
   );
@@ -43,17 +43,16 @@ export function watchClicks(panel, signal) {
 /** The clickable point nearest to a pixel, within PICK_RADIUS_PX; the topmost if there are several in the
  * same place; null if there is none. @param {Panel} panel @param {number} x @param {number} y */
 function clickableAt(panel, x, y) {
-  /** @type {{layer: Mark, index: number, far: number} | null} */ let found = null;
+  /** @type {{layer: Mark, index: number, far: number} | null} */ let nearest = null;
   for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {
-    const { points } = panel.frame[l];
-    let least = found ? found.far - SAME_PLACE_PX : PICK_RADIUS_PX;
-    for (let index = 0; clickable(layer) && 2 * index < points.length; index++) {
-      const [left, top] = panel.pixel(points[2 * index], points[2 * index + 1]);
-      const far = Math.hypot(left - x, top - y);
+    const pixels = clickable(layer) ? panel.pixels(panel.frame[l].points) : [];
+    let least = nearest ? nearest.far - SAME_PLACE_PX : PICK_RADIUS_PX;
+    for (let index = 0; 2 * index < pixels.length; index++) {
+      const far = Math.hypot(pixels[2 * index] - x, pixels[2 * index + 1] - y);
       if (!(far < least)) continue;
-      found = { layer, index, far };
+      nearest = { layer, index, far };
       least = far;
     }
   }
-  return found;
+  return nearest;
 }

@@ -4,17 +4,16 @@
  * it.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
- * @typedef {import("./painter.mjs").Frame} Frame
+ * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("./painter.mjs").Camera} Camera
  * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
  * @typedef {import("../engine/engine.mjs").Trace} Trace
  * @typedef {import("../engine/engine.mjs").View} View
  * @typedef {import("../globals.mjs").Plotly} Plotly
- * @typedef {{width: number, height: number}} Size pixels
  */
 
 import { legible } from "../engine/crowds.mjs";
-import { IDENTITY_ZOOM, flat, widened } from "../engine/perspective.mjs";
+import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
 const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
@@ -34,8 +33,9 @@ export function outside({ ranges, zooms, wider }) {
   return widened(ranges, [factor, ...shifts]).map(([low, high]) => 2 * high - low);
 }
 
-/** Width and height of a figure in pixels. @param {Plotly} gd @returns {{width?: number, height?: number}} */
-export const size = ({ layout }) => ({ width: layout?.width, height: layout?.height });
+/** Width and height of a figure in pixels; 0 before it is built. @param {Plotly} gd @returns {{width: number,
+ * height: number}} */
+export const size = ({ layout }) => ({ width: layout?.width ?? 0, height: layout?.height ?? 0 });
 
 /** Left, top, width and height of the rectangle of a 2D figure's axes, in pixels: the figure without its
  * margins; or, if both axes have the same scale, the largest rectangle of the right shape in it, centred.
@@ -59,49 +59,48 @@ export const plotlyCamera = ({ eye, center }) => ({
   up: named([0, 0, 1]),
 });
 
-/** Plotly's traces and layout for a frame. @param {View} view @param {Frame} frame
- * @param {Camera | null} camera @param {Crowd[]} crowds places where many points coincide, labelled with
- * their number @param {(name: string) => string} color @param {Size} size of the figure @returns {{data:
- * Trace[], layout: Record<string, any>}} */
-export function figure(view, frame, camera, crowds, color, size) {
+/** Plotly's traces and layout for the last frame of a panel. @param {Panel} panel @param {Camera | null}
+ * camera @param {Crowd[]} crowds places where many points coincide, labelled with their number @returns
+ * {{data: Trace[], layout: Record<string, any>}} */
+export function figure(panel, camera, crowds) {
+  const { view, frame, gd } = panel;
   const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (
-    resolve(view.figure, color)
+    resolve(view.figure, panel.color)
   );
-  const ranges = widened(view.ranges, frame.zoom);
   const axes = layout.scene ?? layout;
   const traces = data.map((trace, l) => filled(view, { ...trace, uid: `layer-${l}` }, frame[l]));
-  ranges.forEach((range, r) => {
+  panel.ranges.forEach((range, r) => {
     axes[`${"xyz"[r]}axis`].range = range;
   });
-  if (crowds.length) traces.push(counted(view, ranges, camera, crowds, layout.font, size));
+  if (crowds.length) traces.push(counted(panel, crowds, layout.font));
   if (layout.scene && camera) layout.scene.camera = { ...layout.scene.camera, ...plotlyCamera(camera) };
-  return { data: traces, layout: { ...layout, ...size } };
+  const before = size(gd); // a hidden figure keeps its size
+  Object.assign(layout, { width: gd.clientWidth || before.width, height: gd.clientHeight || before.height });
+  return { data: traces, layout };
 }
 
 /** The text trace that labels crowds (places where several points coincide) with their counts, such as “×12”;
- * without labels that would overlap. @param {View} view @param {[number, number][]} ranges @param {Camera |
- * null} camera @param {Crowd[]} all @param {Record<string, any>} font @param {Size} size @returns {Trace} */
-function counted({ dims }, ranges, camera, all, { family, color }, { width, height }) {
-  const space = dims === 3;
-  const places = all.map(({ place }) => place);
-  const [[low, high], [bottom, top]] = ranges;
-  const at = space
-    ? camera && flat(Float32Array.from(places.flat()), ranges, camera, width, height)
-    : places.flatMap(([x, y]) => [
-        ((x - low) / (high - low)) * width,
-        ((y - bottom) / (top - bottom)) * height,
-      ]);
-  const crowds = at ? legible(all, at, COUNT_HEIGHT_PX) : all;
+ * without labels that would overlap. @param {Panel} panel @param {Crowd[]} all @param {Record<string, any>}
+ * font @returns {Trace} */
+function counted(panel, all, { family, color }) {
+  const { dims } = panel.view;
+  const [bottom, top] = panel.ranges[1];
+  const crowds = legible(
+    all,
+    panel.pixels(Float32Array.from(all.flatMap(({ place }) => place))),
+    COUNT_HEIGHT_PX,
+  );
   const coordinates = Object.fromEntries(
     [..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]),
   );
   return {
-    type: space ? "scatter3d" : "scatter",
+    type: dims === 3 ? "scatter3d" : "scatter",
     mode: "text",
     uid: "crowds",
     ...coordinates,
     text: crowds.map(({ count }) => `×${count}`),
-    textposition: space ? "top right" : crowds.map(({ place: [x, y] }) => labelPosition(x, y, top - bottom)),
+    textposition:
+      dims === 3 ? "top right" : crowds.map(({ place: [x, y] }) => labelPosition(x, y, top - bottom)),
     textfont: { size: COUNT_HEIGHT_PX, family, color },
     hoverinfo: "skip",
     showlegend: false,

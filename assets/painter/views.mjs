@@ -3,6 +3,7 @@
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
+import { size } from "./traces.mjs";
 
 /** Plotly, loaded when a figure first needs it, and only once for the page. @param {string} source the
  * script's address @returns {Promise<import("../globals.mjs").Plotly>} */
@@ -70,23 +71,24 @@ const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hin
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** One picture of all views as they look now, side by side. @param {import("./painter.mjs").Panel[]} all
- * @param {string} paper its colour @returns {Promise<HTMLCanvasElement>} */
+/** One picture of all views as they look now, side by side, with twice as many pixels along each side.
+ * @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns
+ * {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);
-  const images = await Promise.all(panels.map((panel) => panel.picture(2)));
-  const canvas = h("canvas", {
-    width: images.reduce((w, i) => w + i.width, 0),
-    height: Math.max(...images.map((i) => i.height)),
-  });
+  const sizes = panels.map(({ gd }) => size(gd));
+  const images = await Promise.all(panels.map((panel) => panel.images(false)));
+  const width = sizes.reduce((sum, each) => sum + each.width, 0);
+  const height = Math.max(...sizes.map((each) => each.height));
+  const canvas = h("canvas", { width: 2 * width, height: 2 * height });
   const context = pen(canvas);
+  context.scale(2, 2);
   context.fillStyle = paper;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  images.reduce((x, image, v) => {
-    const { ground } = panels[v]; // a field, which Plotly's picture does not have
-    if (ground) context.drawImage(ground, x, 0, image.width, image.height);
-    context.drawImage(image, x, 0);
-    return x + image.width;
-  }, 0);
+  context.fillRect(0, 0, width, height);
+  let left = 0;
+  panels.forEach((panel, v) => {
+    panel.copy(context, left, 0, images[v]);
+    left += sizes[v].width;
+  });
   return canvas;
 }

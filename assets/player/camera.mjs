@@ -47,10 +47,11 @@ export class Camera {
     const panel = panels().find((p) => p.is3d);
     this.#turnedPanel = undefined;
     state.look(place);
-    if (panel) {
+    const from = panel?.camera();
+    if (panel && from) {
       const to = place ?? home(panel.view);
       if (calmly()) this.#set(to);
-      else this.#flight = { from: panel.camera(), to, done: 0 };
+      else this.#flight = { from, to, done: 0 };
     }
     draw();
   }
@@ -59,11 +60,13 @@ export class Camera {
    * `view.edge`) is seen edge-on. Does nothing if there is none. @param {Panel} panel */
   flyEdgeOn(panel) {
     const { view, ranges } = panel;
+    const camera = panel.camera();
+    if (!camera) return;
     const sides = ranges.map(([low, high]) => high - low);
     const plane = this.#scene.state.at[/** @type {string} */ (view.edge)];
     const eye = edgeOn(
       plane,
-      panel.camera().eye.map((e, i) => e * sides[i]),
+      camera.eye.map((e, i) => e * sides[i]),
     );
     if (eye) this.fly({ eye: eye.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
@@ -96,9 +99,10 @@ export class Camera {
   settle() {
     const { state, panels } = this.#scene;
     const panel = this.#turnedPanel;
-    if (!panel || !panels().includes(panel) || !state.camera || this.#flight) return;
-    state.look(panel.camera());
-    this.#set(panel.camera(), panel);
+    const camera = panel?.camera();
+    if (!panel || !camera || !panels().includes(panel) || !state.camera || this.#flight) return;
+    state.look(camera);
+    this.#set(camera, panel);
   }
 
   /**

@@ -9,7 +9,7 @@
  */
 
 import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
-import { eyeOf, flat, onSphere } from "../engine/perspective.mjs";
+import { eyeOf, onSphere } from "../engine/perspective.mjs";
 import { pointsOf } from "../engine/shown.mjs";
 /** @import { Mark, Relocate } from "../engine/recipe.d.ts" */
 /** @import { Panel } from "../painter/painter.mjs" */
@@ -83,17 +83,15 @@ const centre = ({ rows }) => rows.map(({ offset }) => offset);
 function near(player, panel, layer, [x, y]) {
   const points = pointsOf(layer, player.moment);
   const k = layer.rows.length;
-  const { gd, ranges } = panel;
-  const camera = panel.is3d ? panel.camera() : null;
-  const pixels = camera && flat(points, ranges, camera, gd.clientWidth, gd.clientHeight);
-  const eye = camera && eyeOf(ranges, camera);
+  const pixels = panel.pixels(points);
+  const camera = panel.camera();
+  const eye = camera && eyeOf(panel.ranges, camera);
   const middle = centre(layer);
   let point = -1;
   let least = PICK_RADIUS_PX;
   for (let i = 0; i < points.length / k; i++) {
     const at = points.subarray(k * i, k * i + k);
-    const [left, top] = pixels ? pixels.subarray(2 * i, 2 * i + 2) : panel.pixel(at[0], at[1]);
-    const far = Math.hypot(left - x, top - y);
+    const far = Math.hypot(pixels[2 * i] - x, pixels[2 * i + 1] - y);
     if (far >= least || (eye && at.reduce((sum, a, r) => sum + (a - middle[r]) * (eye[r] - a), 0) < 0))
       continue;
     point = i;
@@ -106,8 +104,8 @@ function near(player, panel, layer, [x, y]) {
  * @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
-  if (panel.is3d)
-    return onSphere([left, top], centre(layer), ranges, panel.camera(), gd.clientWidth, gd.clientHeight);
+  const camera = panel.camera();
+  if (camera) return onSphere([left, top], centre(layer), ranges, camera, gd.clientWidth, gd.clientHeight);
   const at = panel.point(left, top);
   return centre(layer).map((c, r) => at[r] - c);
 }

@@ -10,7 +10,8 @@ import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
 import { lines } from "./overview.mjs";
 import { passages, towards } from "./passages.mjs";
-import { NoWebGL, Panel } from "../painter/painter.mjs";
+import { PlanePanel } from "../painter/plane.mjs";
+import { NoWebGL, SpacePanel } from "../painter/plotly/space.mjs";
 import { picture } from "../painter/pictures.mjs";
 import { rename, tabs } from "./tabs.mjs";
 import { Tour } from "./tour.mjs";
@@ -19,7 +20,7 @@ import { name, reserveLegend } from "../painter/names.mjs";
 import { home, legend, plotly } from "../painter/views.mjs";
 /** @import { Recipe, View } from "../engine/engine.mjs" */
 /** @import { Mark } from "../engine/recipe.d.ts" */
-/** @import { Camera, Frame } from "../painter/painter.mjs" */
+/** @import { Camera, Frame, Panel } from "../painter/painter.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is idle
@@ -204,7 +205,8 @@ function build(player, view, Plotly, listeners) {
   );
   layOut(figure, view);
   player.need("views").append(figure);
-  const panel = new Panel(element, view, (name) => color(element, name), Plotly, {
+  const Kind = view.dims === 3 ? SpacePanel : PlanePanel;
+  const panel = new Kind(element, view, (name) => color(element, name), Plotly, {
     picked: (layer, index) => listeners.picked(layer, pointOf(layer, index)),
     turned: (camera) => listeners.turned(camera, panel),
   });

@@ -123,7 +123,7 @@ def test_a_saved_picture_has_the_field(page):
     share = """(async () => {
       const { collage } = await import("/assets/painter/views.mjs");
       const canvas = await collage([p.panels[value]], "#000000");
-      const box = p.panels[value].axesBox.map((x) => 2 * x);
+      const box = p.panels[value].room.map((x) => 2 * x);
       const { data } = canvas.getContext("2d").getImageData(...box);
       let n = 0;
       for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] > 60;
@@ -139,15 +139,17 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
     visit(page, f"/layernorm?{SMALL_3D}")
     rest(page)
     told = """(async () => {
-      const [panel] = p.panels, { gd } = panel, { clientWidth: width, clientHeight: height } = gd;
+      const { collage } = await import("/assets/painter/views.mjs");
+      const [panel] = p.panels, canvas = await panel.images(false);
+      const { gd } = panel, { clientWidth: width, clientHeight: height } = gd;
       const read = (draw) => {
         const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
         draw(context);
         return context.getImageData(0, 0, width, height).data;
       };
-      const seen = () => read((context) => panel.copy(context, 0, 0, null)), before = seen();
+      const seen = () => read((context) => panel.copy(context, 0, 0, canvas)), before = seen();
       const far = (data) => data.reduce((sum, x, i) => sum + Math.abs(x - before[i]), 0) / data.length;
-      const saved = await panel.picture(2), own = new Image();
+      const saved = await collage([panel], "transparent"), own = new Image();
       own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 2, width, height });
       await own.decode();
       const shown = (image) => read((context) => context.drawImage(image, 0, 0, width, height));
@@ -160,7 +162,7 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
 
 def test_axes_that_move_bring_their_own_cross_into_a_film(page):
     crosses = """(async (panel) => {
-      const drawn = decodeURIComponent((await panel.axes()).src);
+      const drawn = decodeURIComponent((await panel.images(true)).find(({ src }) => src).src);
       return [panel.view.wider.length > 0, drawn.includes("zl crisp"), drawn.includes("<svg")];
     })(p.panels[0])"""
     for link, moves in (("/layernorm?d=2&n=60", True), ("/activation", False)):

@@ -111,7 +111,8 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         page.goto(f"{base}/lab/")
         one, two = page.locator("#one"), page.locator("#room > :nth-child(2)")
         for scene in (one, two):
-            scene.locator(".handle").or_(scene.locator("canvas.motion")).first.wait_for(timeout=TIMEOUT_MS)
+            canvas = scene.locator(".handle").or_(scene.locator("canvas.motion")).first
+            canvas.wait_for(state="attached", timeout=TIMEOUT_MS)
         until(lambda: heard[-1]["follow"] is not None)
         assert heard[-1]["params"] == {"t": 3, "eps": 0} and heard[-1]["choices"] == {"n": "120"}
         look(one, two)

@@ -132,7 +132,7 @@ def open_with(page, path, query, state, progress):
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}#without=buffers")
     rest(page)
-    assert not player(page, "p.panels.some((panel) => panel.space?.fast)")
+    assert not player(page, "p.panels.some((panel) => panel.is3d && panel.fast)")
 
 
 UNCOUNTED = """p.panels.forEach((panel) => {
@@ -222,10 +222,13 @@ def ink(page):
     return int((seen.max(axis=-1) < 120).sum())
 
 
+COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
+
+
 def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
     """The points are on the surface; the line goes through their place."""
     visit(page, "/fibre?progress=2")
-    rest(page, "p.panels[0].crowds.length")
+    rest(page, COUNTED.format(0))
     among = ink(page)
     surfaces = "Object.values(p.panels[0].scene.traces).flatMap(({ mesh }) => mesh ?? [])"
     player(
@@ -234,7 +237,7 @@ def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
     alone = ink(page)
     assert among > 0.8 * alone > 80
     player(page, "p.set('phi', 320)")
-    rest(page, "p.panels[1].crowds.length")
+    rest(page, COUNTED.format(1))
     counts = "p.panels[1].gd.data.find(({ uid }) => uid === 'crowds')"
     places = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.textposition[i]])"))
     assert places == {True: "bottom left", False: "top right"}, "v points to the right and down"
@@ -293,9 +296,10 @@ def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
           panel.paint(shifted(0.2));
           await done;
           const by = panel.frame[0].points[0] - frame[0].points[0];
-          return [panel.moving, by, panel.flat?.over.hidden ?? false];
+          const canvas = panel.gd.querySelector('canvas.motion');
+          return [panel.moving, by, canvas ? canvas.checkVisibility() : true];
         })()""",
     )
-    assert moved == [True, pytest.approx(0.2, abs=1e-6), False]
+    assert moved == [True, pytest.approx(0.2, abs=1e-6), True]
     player(page, "(p.panels[0].settle(p.panels[0].frame), 0)")
     until(page, "!p.panels[0].moving")

@@ -23,7 +23,7 @@ PLACES = """await (async () => {
 })()"""
 # Events of a pressed pointer that reach the canvas without pointer capture. Chromium sends such a mouseout
 # when the pointer is captured, if it has moved by then.
-STRAY = """["mousemove", "mouseout"].forEach((type) => p.panels[0].space.canvas.dispatchEvent(
+STRAY = """["mousemove", "mouseout"].forEach((type) => p.panels[0].scene.glplot.canvas.dispatchEvent(
   new MouseEvent(type, { bubbles: true, buttons: 1, clientX: value[0], clientY: value[1] })))"""
 ON = ("", "d=3&n=64", "placement=all", "placement=all&d=3&n=64")
 

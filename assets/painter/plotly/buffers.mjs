@@ -6,59 +6,57 @@
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
- * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its arrays and last values
+ * @typedef {import("../../engine/recipe.d.ts").Color} Color
+ * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its last frame, its
+ *   arrays, and its colours `rgb` or `palette` (red, green, blue, 0 to 1)
  */
 
+import { shade } from "../colors.mjs";
+
 /** Write the positions of markers. Plotly's buffer has a point's position once for every vertex of its glyph:
- * first those of the glyphs' faces, for all points, then those of their edges. Only the part of the buffer
- * from the first to the last point that has moved is updated. @param {Plotly} cloud Plotly's object for the
- * markers @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number[]} away the
- * position at which points that are not shown (NaN) are put */
-export function writePoints(cloud, points, scale, kept, away) {
+ * first those of the glyphs' faces, for all points, then those of their edges. Points that are not shown
+ * (NaN) are put to `kept.away`. @param {Plotly} cloud Plotly's object for the markers @param {Float32Array}
+ * points @param {number[]} scale @param {Kept} kept */
+export function writePoints(cloud, points, scale, kept) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
   const edges = cloud.lineVertexCount / n;
   if (!Number.isInteger(faces) || !Number.isInteger(edges)) throw new Error("unexpected glyphs");
-  const before = kept.array ? kept.points : null;
   const out = (kept.array ??= new Float32Array(3 * n * (faces + edges)));
-  let low = n;
-  let high = -1;
-  for (let i = 0; i < n; i++) {
-    if (before && stays(before, points, 3 * i)) continue;
-    const gap = points[3 * i] !== points[3 * i];
-    const from = gap ? away : points;
-    const o = gap ? 0 : 3 * i;
-    const x = from[o] * scale[0];
-    const y = from[o + 1] * scale[1];
-    const z = from[o + 2] * scale[2];
-    for (let at = 3 * i * faces, end = at + 3 * faces; at < end; at += 3) {
-      out[at] = x;
-      out[at + 1] = y;
-      out[at + 2] = z;
+  let at = 0;
+  for (const vertices of [faces, edges]) {
+    for (let i = 0; vertices && i < n; i++) {
+      const shown = points[3 * i] === points[3 * i];
+      const from = shown ? points : kept.away;
+      const o = shown ? 3 * i : 0;
+      const x = from[o] * scale[0];
+      const y = from[o + 1] * scale[1];
+      const z = from[o + 2] * scale[2];
+      for (const end = at + 3 * vertices; at < end; at += 3) {
+        out[at] = x;
+        out[at + 1] = y;
+        out[at + 2] = z;
+      }
     }
-    for (let at = 3 * (n * faces + i * edges), end = at + 3 * edges; at < end; at += 3) {
-      out[at] = x;
-      out[at + 1] = y;
-      out[at + 2] = z;
-    }
-    low = Math.min(low, i);
-    high = i;
   }
-  for (const [from, each] of [
-    [0, faces],
-    [n * faces, edges],
-  ]) {
-    const first = 3 * (from + low * each);
-    const end = 3 * (from + (high + 1) * each);
-    if (end > first) cloud.pointBuffer.update(out.subarray(first, end), first * out.BYTES_PER_ELEMENT);
-  }
+  cloud.pointBuffer.update(out, 0);
 }
 
-/** Whether a point has not moved, or is NaN as before. @param {Float32Array} before @param {Float32Array}
- * after @param {number} o the index of the point's first number */
-const stays = (before, after, o) =>
-  (after[o] === before[o] && after[o + 1] === before[o + 1] && after[o + 2] === before[o + 2]) ||
-  (after[o] !== after[o] && before[o] !== before[o]);
+/** Write the colours of points: one of `kept.palette` for each. @param {Plotly} cloud @param {Float32Array}
+ * values @param {Kept} kept @param {Color} color */
+export function shadePoints(cloud, values, kept, color) {
+  const vertices = cloud.vertexCount / values.length;
+  const out = (kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1));
+  for (let i = 0, at = 0; i < values.length; i++) {
+    const [r, g, b] = kept.palette[shade(values[i], color)];
+    for (let v = 0; v < vertices; v++, at += 4) {
+      out[at] = r;
+      out[at + 1] = g;
+      out[at + 2] = b;
+    }
+  }
+  cloud.colorBuffer.update(out, 0);
+}
 
 /** Write a line as a triangle strip: four vertices per segment, each with 12 numbers (its end of the segment,
  * the other end, arc length, ± width, colour). At a gap (NaN) the vertices around it are repeated, so that
@@ -118,70 +116,43 @@ function lineTemplate(n, color) {
   return out;
 }
 
-/** The meshes that are drawn indexed, each with its index buffer. Plotly would store one vertex for each
- * corner of each triangle, which is six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
-export const sharing = new WeakMap();
+/** The index buffers of the meshes that are drawn indexed. Plotly would store one vertex for each corner of
+ * each triangle, which is six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+const indexBuffers = new WeakMap();
 
 /** Convert a mesh to indexed drawing, which lasts until Plotly fills its buffers again. @param {Plotly} mesh
  * @returns {Uint32Array} for each triangle the indices of its three vertices */
-function shared(mesh) {
+function makeIndexed(mesh) {
   const { gl } = mesh;
   const cells = Uint32Array.from(mesh.cells.flat());
-  const numbers = gl.createBuffer();
   if (3 * mesh.triangleCount !== cells.length || !gl.getExtension("OES_element_index_uint"))
     throw new Error("unexpected triangles");
-  const bind = () => gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, numbers);
-  bind();
-  gl.bufferData(
-    gl.ELEMENT_ARRAY_BUFFER,
-    cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]),
-    gl.STATIC_DRAW,
-  ); // Plotly stores the corners of each triangle in reverse order
+  const buffer = indexBuffers.get(mesh) ?? gl.createBuffer();
+  indexBuffers.set(mesh, buffer);
+  // Plotly stores the corners of each triangle in reverse order
+  const indices = cells.map((_, c) => cells[c + 2 - 2 * (c % 3)]);
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
+  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, null);
-  parted(mesh);
-  arrange(mesh, { bind });
-  sharing.set(mesh, numbers);
   return cells;
 }
 
-/** Undo `shared`: draw a mesh without indices again, as Plotly does. Does nothing for other meshes.
- * @param {Plotly} mesh */
-export function parted(mesh) {
-  const numbers = sharing.get(mesh);
-  if (!numbers) return;
-  sharing.delete(mesh);
-  arrange(mesh, null);
-  mesh.gl.deleteBuffer(numbers);
+/** Draw a mesh without indices again, as Plotly does. @param {Plotly} mesh */
+export function makeUnindexed(mesh) {
+  mesh.gl.deleteBuffer(indexBuffers.get(mesh) ?? null);
+  indexBuffers.delete(mesh);
 }
 
-/** Set the vertex attributes of a mesh (buffers, sizes, order), as Plotly does, with an index buffer or
- * without (null). @param {Plotly} mesh @param {{bind: () => void} | null} numbers */
-function arrange(
-  { gl, triangleVAO, trianglePositions, triangleIds, triangleColors, triangleUVs, triangleNormals },
-  numbers,
-) {
-  const floats = (/** @type {Plotly} */ buffer, /** @type {number} */ size) => ({
-    buffer,
-    type: gl.FLOAT,
-    size,
-  });
-  triangleVAO.update(
-    [
-      floats(trianglePositions, 3),
-      { buffer: triangleIds, type: gl.UNSIGNED_BYTE, size: 4, normalized: true },
-      floats(triangleColors, 4),
-      floats(triangleUVs, 2),
-      floats(triangleNormals, 3),
-    ],
-    numbers,
-  );
-}
-
-/** Run Plotly's own drawing of a mesh, but with `drawElements` in place of `drawArrays`. @param {Plotly} mesh
- * @param {() => void} draw Plotly's drawing function */
-export function byNumbers({ gl }, draw) {
-  gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) =>
+/** Run Plotly's own drawing of an object; of a mesh that is drawn indexed, with `drawElements` in place of
+ * `drawArrays`. @param {Plotly} object @param {() => void} draw Plotly's drawing function */
+export function drawIndexed(object, draw) {
+  const { gl } = object;
+  const buffer = indexBuffers.get(object);
+  if (!buffer) return draw();
+  gl.drawArrays = (/** @type {number} */ mode, /** @type {number} */ first, /** @type {number} */ count) => {
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
     gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
+  };
   draw();
   delete gl.drawArrays;
 }
@@ -190,7 +161,7 @@ export function byNumbers({ gl }, draw) {
  * around the vertex, weighted by area. @param {Plotly} mesh @param {Float32Array} points @param {number[]}
  * scale @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
-  const cells = (kept.cells ??= shared(mesh));
+  const cells = (kept.cells ??= makeIndexed(mesh));
   const out = (kept.array ??= new Float32Array(points.length));
   const sums = (kept.normals ??= new Float32Array(points.length));
   const [sx, sy, sz] = scale;
@@ -234,24 +205,20 @@ export function writeMesh(mesh, points, scale, kept) {
 }
 
 /** Write the colours of a mesh's vertices: for each its place on the colour scale, from 0 (value low) to 1
- * (high). @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept @param {{low: number, high:
- * number}} color */
+ * (high). @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept @param {Color} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
-/** Write the opacity of a mesh: Plotly stores it with the colour of every vertex. @param {Plotly} mesh
- * @param {number} opacity @param {Kept} kept @param {number[]} color red, green, blue, 0 to 1 */
-export function fadeMesh(mesh, opacity, kept, color) {
-  const colors = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
-  for (let v = 0; v < colors.length; v += 4) {
-    colors[v] = color[0];
-    colors[v + 1] = color[1];
-    colors[v + 2] = color[2];
-    colors[v + 3] = opacity;
+/** Write the opacity of a mesh: Plotly stores it with the colour (`kept.rgb`) of every vertex. @param
+ * {Plotly} mesh @param {number} opacity @param {Kept} kept */
+export function fadeMesh(mesh, opacity, kept) {
+  const out = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
+  for (let v = 0; v < out.length; v += 4) {
+    out.set(kept.rgb, v);
+    out[v + 3] = opacity;
   }
-  mesh.triangleColors.update(colors, 0);
-  mesh.opacity = opacity;
+  mesh.triangleColors.update(out, 0);
 }

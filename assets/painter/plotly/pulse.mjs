@@ -3,8 +3,6 @@
  * Stop the render loop of a 3D figure at rest. Plotly's loop checks in every animation frame whether there is
  * something new to draw, for as long as the figure exists. Here it runs only for a short time after each
  * event that may change the picture.
- *
- * @typedef {(time: number) => void} Look Plotly's callback for an animation frame, which looks for changes
  */
 
 const SETTLE_MS = 100; // how long the loop runs after an event: the camera comes to rest in this time
@@ -13,33 +11,33 @@ const POINTER_EVENTS =
 const PLOTLY_EVENTS = ["plotly_afterplot", "plotly_relayout", "plotly_relayouting"];
 
 /** Run `build`, by which Plotly builds a figure, and catch the animation frame callback of its render loop,
- * so that the loop does not start. @template T @param {() => T} build @returns {{built: T, look: Look |
- * null}} the result of `build`, and the callback; null if it was not found */
-export function caught(build) {
-  /** @type {Look | null} */ let look = null;
-  const built = instead((call) => /\._stopped\b/.test(String(call)) && Boolean((look = call)), build);
-  return { built, look };
+ * so that the loop does not start. @template T @param {() => T} build @returns {{built: T, loop:
+ * FrameRequestCallback | null}} the result of `build`, and the callback; null if it was not found */
+export function captureLoop(build) {
+  /** @type {FrameRequestCallback | null} */ let loop = null;
+  const built = withholding((call) => /\._stopped\b/.test(String(call)) && Boolean((loop = call)), build);
+  return { built, loop };
 }
 
 /** From now on, run the figure's render loop for SETTLE_MS after each event that may change the picture.
- * @param {import("../../globals.mjs").Plotly} gd @param {Look} look the callback that `caught` returned
- * @param {AbortSignal} signal aborts when the figure is closed */
-export function pulse(gd, look, signal) {
+ * @param {import("../../globals.mjs").Plotly} gd @param {FrameRequestCallback} loop the callback that
+ * `captureLoop` returned @param {AbortSignal} signal aborts when the figure is closed */
+export function pulse(gd, loop, signal) {
   let until = 0;
-  let looking = false;
+  let running = false;
   const next = () => {
     const now = performance.now();
-    instead(
-      (call) => call === look,
-      () => look(now),
+    withholding(
+      (call) => call === loop,
+      () => loop(now),
     );
-    looking = !signal.aborted && now < until;
-    if (looking) requestAnimationFrame(next);
+    running = !signal.aborted && now < until;
+    if (running) requestAnimationFrame(next);
   };
   const wake = () => {
     until = performance.now() + SETTLE_MS;
-    if (!looking) requestAnimationFrame(next);
-    looking = true;
+    if (!running) requestAnimationFrame(next);
+    running = true;
   };
   for (const name of POINTER_EVENTS)
     gd.addEventListener(name, wake, { capture: true, passive: true, signal });
@@ -49,9 +47,9 @@ export function pulse(gd, look, signal) {
 }
 
 /** Run a function, and drop some of the callbacks that it gives to `requestAnimationFrame`. @template T
- * @param {(call: Look) => boolean} keep whether a callback is kept from the browser @param {() => T} act
- * @returns {T} the function's result */
-function instead(keep, act) {
+ * @param {(call: FrameRequestCallback) => boolean} keep whether a callback is kept from the browser @param
+ * {() => T} act @returns {T} the function's result */
+function withholding(keep, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (keep(call) ? 0 : own.call(window, call));
   try {

@@ -1,31 +1,29 @@
 // @ts-check
 /**
- * The part of a 3D figure that uses Plotly's private objects. Its fast path draws a frame by writing
- * positions into the buffers that Plotly has built, and never touches the camera. If that fails, the failure
- * is reported, and from then on the painter draws by Plotly's public functions.
+ * Panels of 3D views, with everything that uses Plotly's private objects. The fast path draws a frame by
+ * writing positions into the buffers that Plotly has built, and never touches the camera. If that fails, the
+ * failure is reported, and from then on the panel draws by Plotly's public functions.
  *
- * @typedef {import("../painter.mjs").Drawn} Drawn
- * @typedef {import("../painter.mjs").Frame} Frame
  * @typedef {import("../painter.mjs").Camera} Camera
  * @typedef {import("../../engine/recipe.d.ts").Mark} Mark
- * @typedef {import("../../engine/recipe.d.ts").Color} Color
- * @typedef {import("../../engine/engine.mjs").Trace} Trace
- * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {import("../../globals.mjs").Plotly} Plotly the library, or one of its private objects, such as a
  *   scene or a buffer
  * @typedef {import("./buffers.mjs").Kept} Kept
  */
 
+import { h, pen } from "../../dom.mjs";
 import { onlyOf } from "../../engine/engine.mjs";
 import { clickable } from "../../engine/hands.mjs";
-import { outside } from "../traces.mjs";
-import { live, palette, resolve, rgb, shade } from "../colors.mjs";
+import { flat, lifted } from "../../engine/perspective.mjs";
+import { palette, resolve, rgb } from "../colors.mjs";
+import { Panel } from "../painter.mjs";
+import { outside, plotlyCamera, size } from "../traces.mjs";
 import {
-  byNumbers,
+  drawIndexed,
   fadeMesh,
-  parted,
+  makeUnindexed,
   shadeMesh,
-  sharing,
+  shadePoints,
   writeLine,
   writeMesh,
   writePoints,
@@ -33,122 +31,149 @@ import {
 import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
-import { caught, pulse } from "./pulse.mjs";
+import { captureLoop, pulse } from "./pulse.mjs";
 import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
+const MIN_PRINT_RATIO = 2; // pixels of a printed picture per CSS pixel, at least
 
 /** Raised when the browser cannot create a WebGL context. */
 export class NoWebGL extends Error {}
 
+/** The names of Plotly's drawing objects, by what they draw. @type {Record<string, string>} */
+const OBJECTS = { points: "scatterPlot", line: "linePlot", mesh: "mesh", labels: "textMarkers" };
+
 /** The coordinates of a Plotly vector. @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
 const xyz = ({ x, y, z }) => [x, y, z];
 
-export class Space {
-  #gd;
-  #color;
-  /** @type {View} */ #view;
+export class SpacePanel extends Panel {
   /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
   /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
-  /** @type {import("./pulse.mjs").Look | null} Plotly's render loop, if caught */ #look = null;
+  /** @type {FrameRequestCallback | null} Plotly's render loop, if captured */ #renderLoop = null;
+  #turning = 0; // cameras that we have set by the public path and Plotly has not yet confirmed
+  #fast = wanted("buffers");
 
-  /** @param {Plotly} gd Plotly's graph div @param {View} view @param {(name: string) => string} color the
-   * colour of a role */
-  constructor(gd, view, color) {
-    this.#gd = gd;
-    this.#view = view;
-    this.#color = color;
-    this.fast = wanted("buffers");
+  /** @override */
+  get fast() {
+    return this.#fast;
   }
 
   /** Plotly's private scene object; undefined before the figure is built. @returns {Plotly} */
   get scene() {
-    return this.#gd._fullLayout?.scene?._scene;
+    return this.gd._fullLayout?.scene?._scene;
   }
 
   /** Whether the figure has a WebGL context. */
-  get living() {
+  get #living() {
     return Boolean(this.scene?.glplot);
   }
 
-  /** The WebGL canvas. @returns {HTMLCanvasElement | undefined} */
-  get canvas() {
-    return this.scene?.glplot?.canvas;
-  }
-
-  /** Show another 3D view from the next frame on. @param {View} view */
-  show(view) {
-    this.#view = view;
-  }
-
-  /** Set the background colour, into which far points fade. @param {string} color */
-  paper(color) {
-    this.#depth.paper = rgb(color);
-  }
-
   /** Build the figure with all patches to its WebGL context and its render loop. On the fast path nothing is
-   * drawn yet; `open` does that. Throws NoWebGL if there is no WebGL context. @param {() => Promise<unknown>}
-   * draw calls `Plotly.newPlot` */
-  async build(draw) {
-    const { depth } = /** @type {Plotly} */ (this.#view.figure.layout).meta;
+   * drawn yet; `begin` does that. Throws NoWebGL if there is no WebGL context. @override @param {() =>
+   * Promise<unknown>} newPlot */
+  async build(newPlot) {
+    const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta;
     let deepened = () => !wanted("depth");
     /** @type {Plotly} */ let unseen = null;
+    this.#depth.paper = rgb(this.color("paper"));
     const build = () =>
-      within(draw, (gl) => {
+      within(newPlot, (gl) => {
         if (this.fast && wanted("uniforms")) this.#mend = cacheUniforms(gl);
         if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
         if (!this.fast) return;
         unseen = gl;
         gl.drawArrays = gl.drawElements = () => {};
       });
-    const { built, look } = wanted("pulse") ? caught(build) : { built: build(), look: null };
+    const { built, loop } = wanted("pulse") ? captureLoop(build) : { built: build(), loop: null };
     await built.catch((error) => {
-      throw this.living ? error : new NoWebGL();
+      throw this.#living ? error : new NoWebGL();
     });
+    if (!this.#living && !this.closed) throw new NoWebGL();
     delete unseen?.drawArrays;
     delete unseen?.drawElements;
-    if (!look && wanted("pulse")) report("pulse", "the loop of frames was not found");
-    if (this.#view.layers.some(({ draws }) => draws === "points") && !deepened())
+    if (!loop && wanted("pulse")) report("pulse", "the loop of frames was not found");
+    if (this.view.layers.some(({ draws }) => draws === "points") && !deepened())
       report("depth", "the shaders of markers have other texts");
-    this.#look = look;
+    this.#renderLoop = loop;
   }
 
-  /** Draw the figure for the first time, after `build`. @param {Frame} frame @param {AbortSignal} signal
-   * aborts when the figure is closed */
-  open(frame, signal) {
+  /** Draw the figure for the first time, and listen to its events. @override */
+  begin() {
+    this.gd.on("plotly_click", (/** @type {Plotly} */ { points: [{ curveNumber, pointNumber }] }) => {
+      const layer = this.view.layers[curveNumber];
+      if (clickable(layer)) this.hand.picked(layer, pointNumber);
+    });
+    const moved = (/** @type {Plotly} */ event) => {
+      if (!("scene.camera" in event) || this.#turning) return;
+      this.gd.classList.add("turning");
+      this.hand.turned(this.camera());
+      requestAnimationFrame(() => this.plotted()); // Plotly moves its camera in its next frame
+    };
+    this.gd.on("plotly_relayouting", moved);
+    this.gd.on("plotly_relayout", moved);
+    this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
-    this.refresh(frame);
-    if (this.#look) pulse(this.#gd, this.#look, signal);
+    this.#complete();
+    if (this.#renderLoop) pulse(this.gd, this.#renderLoop, this.life.signal);
   }
 
+  /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer. */
+  #zoom = (/** @type {WheelEvent} */ event) => {
+    event.stopPropagation(); // or Plotly would keep the page from scrolling
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const { eye, center } = this.camera();
+    const f = Math.exp(event.deltaY / 300);
+    this.turn({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
+  };
+
   /** Draw the scene at once, as it is in Plotly's buffers. */
-  redraw() {
+  #redraw() {
     redraw(this.scene.glplot);
   }
 
-  /** Forget what is in Plotly's buffers, because Plotly refills them. */
+  /** @override */
   forget() {
+    super.forget();
     this.#buffers.clear();
+  }
+
+  /** @override */
+  async refresh() {
+    this.#complete();
+  }
+
+  /** Draw the last frame as this class draws it, after Plotly has drawn it: its objects with our changes, and
+   * its dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump
+   * when the figure settles. */
+  #complete() {
+    this.#depth.paper = rgb(this.color("paper"));
+    guarded("layers", () => this.#changeObjects());
+    const dashed = this.view.layers.flatMap((layer, l) =>
+      "pattern" in layer && layer.pattern.length ? [l] : [],
+    );
+    this.#attempt(() => this.#write(dashed));
+    this.#redraw();
   }
 
   /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are
    * skipped; only clickable layers are drawn into the pick buffer, so that a sphere never hides the points
    * behind it from the pointer; and each object gets its depth effects. Throws if Plotly is not as
    * expected. */
-  #prepare() {
+  #changeObjects() {
     const traces = this.scene?.traces ?? {};
-    const own = this.#view.layers.map((layer, l) => ({
+    const layers = this.view.layers.map((layer, l) => ({
       trace: traces[`layer-${l}`],
       look: lookOf(layer),
       picks: clickable(layer),
     }));
     // counts never fade: far labels must stay legible, too
     const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false };
-    for (const { trace, look, picks } of [...own, counts]) {
-      for (const object of [trace?.scatterPlot, trace?.linePlot, trace?.textMarkers, trace?.mesh]) {
+    for (const { trace, look, picks } of [...layers, counts]) {
+      for (const object of Object.values(OBJECTS).map((name) => trace?.[name])) {
         if (!object) continue;
         // no projections onto the walls: null equals neither true nor false, so Plotly skips drawing them
         if (!object.axesProject?.some(Boolean)) object.projectHasAlpha = null;
@@ -158,16 +183,16 @@ export class Space {
         }
         const { draw, drawTransparent, drawPick, update } = Object.getPrototypeOf(object);
         if (!draw) throw new Error("an object that draws otherwise");
-        const drawn = (/** @type {(camera: Plotly) => void} */ own) => (/** @type {Plotly} */ camera) => {
-          Object.assign(this.#depth, look);
-          // an object may have no program before it is first drawn
-          this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
-          if (sharing.has(object)) byNumbers(object, () => own.call(object, camera));
-          else own.call(object, camera);
-        };
+        const drawn =
+          (/** @type {(camera: Plotly) => void} */ plotlyDraw) => (/** @type {Plotly} */ camera) => {
+            Object.assign(this.#depth, look);
+            // an object may have no program before it is first drawn
+            this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
+            drawIndexed(object, () => plotlyDraw.call(object, camera));
+          };
         if (object === trace.mesh)
           object.update = (/** @type {Plotly} */ given) => {
-            parted(object);
+            makeUnindexed(object);
             update.call(object, given);
           };
         object.draw = drawn(draw);
@@ -177,18 +202,6 @@ export class Space {
     }
   }
 
-  /** Draw a frame as this class draws it, after Plotly has drawn it: its objects with our changes, and its
-   * dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump when
-   * the figure settles. @param {Frame} frame */
-  refresh(frame) {
-    guarded("layers", () => this.#prepare());
-    const dashed = this.#view.layers.flatMap((layer, l) =>
-      "pattern" in layer && layer.pattern.length ? [l] : [],
-    );
-    this.#attempt(() => this.#writeLayers(frame, dashed));
-    this.redraw();
-  }
-
   /** Keep the camera responsive. Plotly sets the camera's mode on every update, and after that the camera
    * ignores input and drifts for half a second. So the change of mode at the start is dated back, and later
    * the mode is set only if it is another one. */
@@ -196,7 +209,7 @@ export class Space {
     const scene = this.scene;
     const set = scene?.updateFx;
     if (!set || !scene.camera) throw new Error("no camera whose mode is set");
-    const { eye, center } = this.#gd.layout.scene.camera;
+    const { eye, center } = this.gd.layout.scene.camera;
     scene.camera.lookAt(xyz(eye), xyz(center), UP);
     scene.camera.view.flush(Infinity);
     for (const part of Object.values(scene.camera.view._active)) part?._time?.fill(0);
@@ -206,26 +219,26 @@ export class Space {
     };
   }
 
-  /** Draw a frame by the fast path. @param {Frame} frame @param {number[][]} ranges of the axes
-   * @returns {boolean} whether this succeeded; false if Plotly is not as expected */
-  paint(frame, ranges) {
-    return this.#attempt(() => {
+  /** @override */
+  draw() {
+    const succeeded = this.#attempt(() => {
       const { glplot, traces, dataScale } = this.scene;
-      this.#writeLayers(frame, frame.keys());
-      ranges.forEach(([low, high], r) =>
+      this.#write(this.frame.keys());
+      this.ranges.forEach(([low, high], r) =>
         glplot.setBounds(r, { min: low * dataScale[r], max: high * dataScale[r] }),
       );
       // while points move, the counts of coinciding points are wrong: hide them
       if (traces.crowds?.textMarkers) traces.crowds.textMarkers.opacity = 0;
-      redraw(this.scene.glplot, true);
+      redraw(glplot, true);
     });
+    if (!succeeded) this.settle(this.frame);
   }
 
   /** Run a part of the fast path; if it throws, report that and never use the fast path again. @param {() =>
    * void} act @returns {boolean} whether it succeeded; false also if the fast path is not used */
   #attempt(act) {
-    if (!this.fast || !this.living) return false;
-    this.fast = Boolean(
+    if (!this.fast || !this.#living) return false;
+    this.#fast = Boolean(
       guarded("buffers", () => {
         act();
         return true;
@@ -234,86 +247,106 @@ export class Space {
     return this.fast;
   }
 
-  /**
-   * Write some layers of a frame into Plotly's buffers, without drawing them.
-   * @param {Frame} frame @param {Iterable<number>} layers the indices of the layers
-   */
-  #writeLayers(frame, layers) {
-    for (const l of layers)
-      this.#write(this.scene, this.scene.traces[`layer-${l}`], this.#view.layers[l], frame[l], l);
-  }
-
-  /**
-   * Write the parts of one layer that have changed since the last frame into Plotly's buffers.
-   * @param {Plotly} scene @param {Plotly} trace @param {Mark} layer @param {Drawn} drawn @param {number} l
-   */
-  #write(scene, trace, layer, drawn, l) {
-    let kept = this.#buffers.get(l);
-    const solid = Boolean(trace.mesh);
-    if (!kept)
-      this.#buffers.set(l, (kept = { rgb: solid && layer.color ? [1, 1, 1] : rgb(this.#color(layer.role)) }));
-    const object =
-      trace.mesh ?? (layer.draws === "labels" ? trace.textMarkers : (trace.scatterPlot ?? trace.linePlot));
-    if (!solid && kept.opacity !== drawn.opacity) {
-      object.opacity = drawn.opacity;
-      object.hasAlpha = drawn.opacity < 1;
-    }
-    if (layer.draws === "labels") return;
-    if (kept.points !== drawn.points) {
-      const { points } = drawn;
-      const { dataScale } = scene;
-      if (layer.draws === "points") writePoints(object, points, dataScale, kept, outside(this.#view));
-      else if (layer.draws === "line") writeLine(object, points, dataScale, kept, layer.size, this.#view);
-      else writeMesh(object, points, dataScale, kept);
-    }
-    if (solid && kept.opacity !== drawn.opacity) fadeMesh(object, drawn.opacity, kept, kept.rgb);
-    if (solid && layer.color && drawn.values && kept.values !== drawn.values)
-      shadeMesh(object, drawn.values, kept, /** @type {Color} */ (layer.color));
-    if (layer.draws === "points" && drawn.values && kept.values !== drawn.values)
-      this.#colorPoints(object, drawn.values, layer, kept, l);
-    Object.assign(kept, { points: drawn.points, opacity: drawn.opacity, values: drawn.values });
-  }
-
-  /**
-   * Write the colours of points into Plotly's buffers, if they depend on parameters.
-   * @param {Plotly} cloud @param {Float32Array} values @param {Mark} layer @param {Kept} kept @param {number}
-   * l
-   */
-  #colorPoints(cloud, values, layer, kept, l) {
-    if (!live(layer.color)) return;
-    kept.palette ??= palette(resolve(this.#view.figure.data[l].marker.colorscale, this.#color));
-    const each = cloud.vertexCount / values.length;
-    kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1);
-    for (let i = 0, at = 0; i < values.length; i++) {
-      const [r, g, b] = kept.palette[shade(values[i], /** @type {Color} */ (layer.color))];
-      for (let v = 0; v < each; v++, at += 4) {
-        kept.colors[at] = r;
-        kept.colors[at + 1] = g;
-        kept.colors[at + 2] = b;
+  /** Write what has changed in some layers of the last frame into Plotly's buffers, without drawing it.
+   * @param {Iterable<number>} layers the indices of the layers */
+  #write(layers) {
+    const { traces, dataScale } = this.scene;
+    for (const l of layers) {
+      const layer = this.view.layers[l];
+      const { color } = layer;
+      const object = traces[`layer-${l}`][OBJECTS[layer.draws]];
+      const { points, opacity, values } = this.frame[l];
+      const kept = this.#buffers.get(l) ?? {};
+      this.#buffers.set(l, kept);
+      const moved = kept.points !== points;
+      const faded = kept.opacity !== opacity;
+      const shaded = color && values && kept.values !== values;
+      if (faded) Object.assign(object, { opacity, hasAlpha: opacity < 1 });
+      if (layer.draws === "points") {
+        kept.away ??= outside(this.view);
+        if (moved) writePoints(object, points, dataScale, kept);
+        kept.palette ??= color && palette(resolve(this.view.figure.data[l].marker.colorscale, this.color));
+        if (shaded) shadePoints(object, values, kept, color);
+      } else if (layer.draws === "line") {
+        kept.rgb ??= rgb(this.color(layer.role));
+        if (moved) writeLine(object, points, dataScale, kept, layer.size, this.view);
+      } else if (layer.draws === "mesh") {
+        kept.rgb ??= color ? [1, 1, 1] : rgb(this.color(layer.role));
+        if (moved) writeMesh(object, points, dataScale, kept);
+        if (faded) fadeMesh(object, opacity, kept);
+        if (shaded) shadeMesh(object, values, kept, color);
       }
+      Object.assign(kept, { points, opacity, values });
     }
-    cloud.colorBuffer.update(kept.colors, 0);
   }
 
-  /** The camera as Plotly has it now. @returns {Camera} */
+  /** The camera as Plotly has it now. @override @returns {Camera} */
   camera() {
-    const { eye, center } = this.scene?.getCamera?.() ?? this.#gd.layout.scene.camera;
+    const { eye, center } = this.scene?.getCamera?.() ?? this.gd.layout.scene.camera;
     return { eye: xyz(eye), center: xyz(center) };
   }
 
-  /** Turn the camera and draw at once. @param {Camera} camera @returns {boolean} whether it succeeded */
-  turn({ eye, center }) {
-    return this.#attempt(() => {
-      this.scene.camera.lookAt(eye, center, UP);
-      this.redraw();
+  /** Turn the camera and draw at once; by the public path if the fast path fails. @override @param {Camera}
+   * camera */
+  setCamera(camera) {
+    if (!this.opened) return;
+    this.gd.classList.add("turning");
+    const turned = this.#attempt(() => {
+      this.scene.camera.lookAt(camera.eye, camera.center, UP);
+      this.#redraw();
     });
+    if (turned) return this.plotted();
+    this.#turning++;
+    this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.#turning--);
   }
 
-  /** Purge the figure, and free its WebGL context at once, since browsers allow only a few. @param {() =>
-   * void} purge calls `Plotly.purge` */
-  close(purge) {
+  /** The figure without its outermost pixels. @override @returns {[number, number, number, number]} */
+  get room() {
+    return [2, 2, this.gd.clientWidth - 4, this.gd.clientHeight - 4];
+  }
+
+  /** @override @param {Float32Array} points */
+  pixels(points) {
+    return flat(points, this.ranges, this.camera(), this.gd.clientWidth, this.gd.clientHeight);
+  }
+
+  /** @override @param {number} left @param {number} top @param {ArrayLike<number>} [at] */
+  point(left, top, at = [0, 0, 0]) {
+    const { clientWidth, clientHeight } = this.gd;
+    return lifted([left, top], at, this.ranges, this.camera(), clientWidth, clientHeight);
+  }
+
+  /** The WebGL canvas, because an image that Plotly makes has no depth effects. @override */
+  async images() {
+    return [this.scene.glplot.canvas];
+  }
+
+  /** @override @type {Panel["copy"]} */
+  copy(...given) {
+    this.#redraw(); // a drawing buffer is valid only during its frame
+    super.copy(...given);
+  }
+
+  /** Before printing (on), cover the WebGL canvas with a copy, because printers find it empty; afterwards,
+   * remove the copy. @override @param {boolean} on */
+  print(on) {
+    this.gd.querySelector(".printed")?.remove();
+    if (!on) return;
+    const { width, height } = size(this.gd);
+    const ratio = Math.max(MIN_PRINT_RATIO, devicePixelRatio);
+    const copy = h("canvas", { className: "motion printed", width: width * ratio, height: height * ratio });
+    const context = pen(copy);
+    context.scale(ratio, ratio);
+    this.copy(context, 0, 0, [this.scene.glplot.canvas]);
+    // not the figure's size: on paper it may be a little narrower
+    Object.assign(copy.style, { width: `${width}px`, height: `${height}px` });
+    this.gd.append(copy);
+  }
+
+  /** Free the figure, and its WebGL context at once, since browsers allow only a few. @override */
+  close() {
     const gl = this.scene?.glplot?.gl;
-    purge();
+    super.close();
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
   }
 }

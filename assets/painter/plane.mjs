@@ -1,0 +1,292 @@
+// @ts-check
+/**
+ * Panels of 2D views. One canvas lies below Plotly's axes and always shows the view's fields and cells. The
+ * other lies above them and shows all other layers, but only while something moves: at rest Plotly draws
+ * these.
+ *
+ * @typedef {Extract<Mark, {draws: "points"}>} PointMark
+ * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is drawn under the axes
+ * @typedef {(coordinate: number) => number} Scale from a coordinate to pixels from the figure's left or top
+ */
+
+import { h, pen } from "../dom.mjs";
+import { palette, resolve, shade } from "./colors.mjs";
+import { Panel } from "./painter.mjs";
+import { watchClicks } from "./picking.mjs";
+import { axesBox, size } from "./traces.mjs";
+/** @import { Trace } from "../engine/engine.mjs" */
+/** @import { Color, Mark } from "../engine/recipe.d.ts" */
+/** @import { Plotly } from "../globals.mjs" */
+/** @import { Drawn } from "./painter.mjs" */
+
+/** Whether a mark is drawn on the canvas below the axes. @param {Mark} mark @returns {mark is Ground} */
+const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
+
+export class PlanePanel extends Panel {
+  /** @type {unknown[]} all that the drawing on the ground canvas depends on */ #grounded = [];
+  /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
+  /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ #paths = new WeakMap();
+  #over = h("canvas", { className: "motion" });
+  /** @type {HTMLCanvasElement | null} the canvas under the axes, if the view has fields or cells */ ground =
+    null;
+
+  /** The axes. @override */
+  get room() {
+    return axesBox(this.gd);
+  }
+
+  /** Whether the axes move with parameters or stages. */
+  get #axesMove() {
+    return this.view.wider.length + this.view.zooms.length > 0;
+  }
+
+  /** @override */
+  begin() {
+    this.gd.append(this.#over);
+    if (this.view.layers.some(grounds)) this.gd.prepend((this.ground = h("canvas", { className: "ground" })));
+    this.#align();
+    this.gd.on("plotly_afterplot", () => this.#align());
+    this.#watchResolution();
+    watchClicks(this, this.life.signal);
+  }
+
+  /** Adjust the canvases to the axes that Plotly has just drawn. */
+  #align() {
+    if (this.closed) return;
+    if (this.moving) this.draw();
+    else this.#drawGround();
+  }
+
+  /** Redraw when the pixel ratio changes, by zooming the page or on another screen. */
+  #watchResolution() {
+    const changed = () => {
+      this.#align();
+      this.#watchResolution();
+    };
+    const options = { once: true, signal: this.life.signal };
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", changed, options);
+  }
+
+  /** Set the ranges of the axes again if `Plotly.react` has not adopted them: for axes with equal scales it
+   * ignores a range that is narrower than the first one; `relayout` does not. @override */
+  async refresh() {
+    const [x, y] = this.ranges;
+    const { xaxis, yaxis } = this.gd.layout;
+    if (JSON.stringify([xaxis.range, yaxis.range]) === JSON.stringify([x, y])) return;
+    await this.Plotly.relayout(this.gd, { "xaxis.range": x, "yaxis.range": y });
+  }
+
+  /** The scales of both axes in the last frame. @returns {[Scale, Scale]} */
+  get #scales() {
+    const [left, top, wide, high] = this.room;
+    const [[west, east], [south, north]] = this.ranges;
+    return [
+      (x) => left + ((x - west) / (east - west)) * wide,
+      (y) => top + ((north - y) / (north - south)) * high,
+    ];
+  }
+
+  /** @override @param {Float32Array} points */
+  pixels(points) {
+    const [px, py] = this.#scales;
+    return points.map((x, i) => (i % 2 ? py(x) : px(x)));
+  }
+
+  /** @override @param {number} left @param {number} top */
+  point(left, top) {
+    const [west, north, wide, high] = this.room;
+    const [x, y] = this.ranges;
+    return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
+  }
+
+  /** Draw all layers on both canvases; and, if the axes move, the lines through 0, for which Plotly would
+   * have to redraw everything. What Plotly has drawn is hidden. @override */
+  draw() {
+    this.#drawGround();
+    const [px, py] = this.#scales;
+    const context = this.#cleared(this.#over);
+    this.gd.classList.toggle("reaching", this.#axesMove);
+    if (this.#axesMove) {
+      const [left, top, wide, high] = this.room;
+      context.fillStyle = this.color("rule");
+      context.fillRect(Math.round(px(0) - 0.5), top, 1, high);
+      context.fillRect(left, Math.round(py(0) - 0.5), wide, 1);
+    }
+    this.frame.forEach((drawn, l) => {
+      if (drawn.opacity > 0 && !grounds(this.view.layers[l])) this.#drawLayer(context, l, drawn, px, py);
+    });
+    context.restore();
+  }
+
+  /** Give a canvas the figure's size, clear it, and clip its context to the rectangle of the axes. The caller
+   * must call `restore` on the returned context. @param {HTMLCanvasElement} canvas */
+  #cleared(canvas) {
+    const { width, height } = size(this.gd);
+    const ratio = devicePixelRatio;
+    const context = pen(canvas);
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+    }
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(...this.room);
+    context.clip();
+    return context;
+  }
+
+  /** Draw the fields and cells on the canvas below the axes, unless it shows them already. */
+  #drawGround() {
+    if (!this.ground) return;
+    const { width, height } = size(this.gd);
+    const fields = this.frame.filter((_, l) => grounds(this.view.layers[l]));
+    const showing = [
+      ...fields.flatMap(({ values, points, opacity }) => [values, points, opacity]),
+      ...this.frame.zoom,
+      width,
+      height,
+      ...this.room,
+      devicePixelRatio,
+      this.color("paper"),
+    ];
+    if (showing.every((part, i) => part === this.#grounded[i])) return;
+    this.#grounded = showing;
+    const context = this.#cleared(this.ground);
+    this.frame.forEach((drawn, l) => {
+      if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn);
+    });
+    context.restore();
+  }
+
+  /** Draw a field or cells: an image with one pixel per grid point, enlarged. A field is interpolated and
+   * fills the whole view; cells have sharp edges, and each lies around its point. @param
+   * {CanvasRenderingContext2D} context @param {number} l the index of the layer @param {Drawn} drawn */
+  #drawGrid(context, l, { points, values, opacity }) {
+    const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
+    const numbers = /** @type {Float32Array} */ (values);
+    const high = numbers.length / columns;
+    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(
+      ([r, g, b]) =>
+        ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0,
+    ); // little endian
+    const image = new ImageData(columns, high);
+    const dots = new Uint32Array(image.data.buffer);
+    for (let y = 0; y < high; y++) {
+      for (let x = 0; x < columns; x++)
+        dots[columns * (high - 1 - y) + x] =
+          shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
+    }
+    if (this.#grid?.canvas.width !== columns || this.#grid?.canvas.height !== high)
+      this.#grid = new OffscreenCanvas(columns, high).getContext("2d");
+    const grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.#grid);
+    grid.putImageData(image, 0, 0);
+    const smooth = draws === "field";
+    const [left, top, wide, tall] = this.room;
+    const [px, py] = this.#scales;
+    const last = points.length - 2;
+    const [x, y] = smooth ? [left, top + tall] : [px(points[0]), py(points[1])];
+    const [right, upper] = smooth ? [left + wide, top] : [px(points[last]), py(points[last + 1])];
+    const dx = (right - x) / (columns - 1);
+    const dy = (y - upper) / (high - 1);
+    Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
+    context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
+  }
+
+  /** Draw a layer of labels, points or a line. @param {CanvasRenderingContext2D} context @param {number} l
+   * the index of the layer @param {Drawn} drawn @param {Scale} px @param {Scale} py */
+  #drawLayer(context, l, drawn, px, py) {
+    const layer = this.view.layers[l];
+    const trace = this.view.figure.data[l];
+    const { points, opacity } = drawn;
+    const color = this.color(layer.role);
+    Object.assign(context, {
+      globalAlpha: opacity,
+      fillStyle: color,
+      strokeStyle: color,
+      lineJoin: "round",
+    });
+    if (layer.draws === "labels") {
+      Object.assign(context, {
+        font: `${trace.textfont.size}px ${trace.textfont.family}`,
+        textAlign: "center",
+        textBaseline: "middle",
+      });
+      for (let i = 0; i < points.length / 2; i++)
+        context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
+    } else if (layer.draws === "points") {
+      drawMarkers(context, layer, trace, drawn, px, py, this.color);
+    } else if (layer.draws === "line") {
+      context.lineWidth = trace.line.width;
+      context.setLineDash(layer.pattern);
+      context.stroke(this.#path(layer, points, px, py));
+    }
+  }
+
+  /** The line of a layer in pixels, interrupted at NaN; cached until its points or the axes move. @param
+   * {Mark} layer @param {Float32Array} points @param {Scale} px @param {Scale} py @returns {Path2D} */
+  #path(layer, points, px, py) {
+    const place = [px, py].map((at) => [at(0), at(1)]).join();
+    const known = this.#paths.get(layer);
+    if (known?.points === points && known.place === place) return known.path;
+    const path = new Path2D();
+    for (let i = 0, joined = false; i < points.length; i += 2) {
+      const x = points[i];
+      if (x === x) path[joined ? "lineTo" : "moveTo"](px(x), py(points[i + 1]));
+      joined = x === x;
+    }
+    this.#paths.set(layer, { points, place, path });
+    return path;
+  }
+
+  /** @override @param {boolean} moving */
+  async images(moving) {
+    const { data, layout } = this.gd;
+    const { width, height } = size(this.gd);
+    const plotly = new Image();
+    // while axes move, the lines through 0 are on the canvas
+    const crossed = (/** @type {Plotly} */ axis) => ({ ...axis, zeroline: axis.zeroline && !this.#axesMove });
+    const axes = { ...layout, xaxis: crossed(layout.xaxis), yaxis: crossed(layout.yaxis) };
+    plotly.src = await this.Plotly.toImage(moving ? { data: [], layout: axes } : { data, layout }, {
+      format: "svg",
+      width,
+      height,
+    });
+    await plotly.decode();
+    return [...(this.ground ? [this.ground] : []), plotly, ...(moving ? [this.#over] : [])];
+  }
+}
+
+/** Draw the points of a layer as circles, rings or squares; all points of one colour at once. @param
+ * {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param {Drawn} drawn
+ * @param {Scale} px @param {Scale} py @param {(name: string) => string} color */
+function drawMarkers(context, layer, trace, { points, values }, px, py, color) {
+  const radius = layer.size / 2;
+  const square = trace.marker.symbol === "square";
+  const colors =
+    values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
+  /** @type {Map<number, number[]>} */ const groups = new Map();
+  for (let i = 0; i < points.length / 2; i++) {
+    const key = values ? shade(values[i], /** @type {Color} */ (layer.color)) : 0;
+    const group = groups.get(key);
+    if (group) group.push(i);
+    else groups.set(key, [i]);
+  }
+  for (const [key, group] of groups) {
+    if (colors) context.fillStyle = context.strokeStyle = colors[key];
+    context.beginPath();
+    context.lineWidth = 1.5;
+    for (const i of group) {
+      const x = px(points[2 * i]);
+      const y = py(points[2 * i + 1]);
+      if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
+      else {
+        context.moveTo(x + radius, y);
+        context.arc(x, y, radius, 0, 2 * Math.PI);
+      }
+    }
+    if (layer.glyph === "ring") context.stroke();
+    else context.fill();
+  }
+}
