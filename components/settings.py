@@ -44,7 +44,7 @@ class Settings:
 def read(environment: Mapping[str, str]) -> Settings:
     """Read the settings of the web application; empty ones count as missing. Raises WrongSetting.
 
-    The other settings have functions of their own.
+    LOG_LEVEL, BIND, REDIS_URL and CACHE_DIR are read by functions of their own.
     """
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),

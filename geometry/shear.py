@@ -90,8 +90,8 @@ def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
     """`sheared_shadow` as pipeline steps, which also keep the height: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h).
 
-    `shadow_coordinates` makes the input. s, r: the names of the parameters for shear and radius. The height h
-    = ±√(1 − ρ²) is computed from angles, because there are steps for these: sin(arcsin ρ ± π/2) = ±√(1 − ρ²).
+    `shadow_coordinates` makes the input. s, r: the names of the parameters for shear and radius. The height
+    is h = ±√(1 − ρ²) = sin(arcsin ρ ± π/2): in this form it needs only functions that `Pointwise` has.
     """
     add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
     scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))

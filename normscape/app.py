@@ -75,7 +75,10 @@ def wsgi() -> Flask:
 
 
 def serve(host: str | None, port: int | None, path: str = "") -> None:
-    """Serve the explorer until Ctrl+C or SIGTERM. host, port: the address instead of that in BIND."""
+    """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
+
+    `host` and `port` replace those of BIND unless they are None.
+    """
     try:
         settings.read(os.environ)
         settings.check_storage(os.environ)
@@ -147,7 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
 def address(
     parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
 ) -> None:
-    """Add the options --host and --port to a parser; host, at: their defaults."""
+    """Add the options --host and --port to a parser; `host` and `at` are their defaults."""
     words = "the address to listen on, such as 0.0.0.0 for all (default: that of BIND, else 127.0.0.1)"
     parser.add_argument("--host", default=host, help=words)
     words = "the port to listen on (default: that of BIND, else 8050)"

@@ -184,7 +184,7 @@ class Figure(anywidget.AnyWidget):
         return link.parse(self.scene, query, lambda _, choices: self._built(choices), tour=False)
 
     def _built(self, choices: Choices) -> Recipe:
-        """The recipe of the present choices, cached."""
+        """The recipe for `choices`. Only the most recent one is cached."""
         if self.known is None or self.known[0] != choices:
             self.known = choices, built(self.scene, choices)
         return self.known[1]
@@ -196,7 +196,10 @@ class Figure(anywidget.AnyWidget):
         self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
 
     def _asked(self, _: Any, asked: Mapping[str, Any], __: Any) -> None:
-        """Answer a page's request for code or for a recipe."""
+        """Answer a page's request for the player's code or for the recipe of some choices.
+
+        Wrong choices are answered with an error message.
+        """
         if "code" in asked:
             return self.send({"code": True}, [code()])
         key = str(asked.get("make"))
@@ -228,7 +231,11 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.observe("choices")
     def _chosen(self, change: Any) -> None:
-        """Change the recipe, keeping the state that fits, as the browser does (assets/player/state.mjs)."""
+        """After a change of choices, send their recipe.
+
+        Parameters, progress and followed point are kept where they still fit, as in the browser
+        (assets/player/state.mjs).
+        """
         if not change.old:
             return
         before, recipe = built(self.scene, change.old).defaults, self._built(self.choices)
@@ -265,7 +272,7 @@ def _camera(state: State) -> list[float] | None:
 
 
 def _home(recipe: Recipe) -> list[float] | None:
-    """The default camera, that of the first 3D view; None without a 3D view."""
+    """The default camera of the first 3D view; None if the recipe has no 3D view."""
     return next((list(map(float, view.camera)) for view in recipe.views if view.dims == 3), None)
 
 

@@ -128,7 +128,10 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue for state that the scene does not have; builds its recipe to check it. Cached."""
+    """Raise WrongValue if the scene lacks one of these choices, parameters or state values.
+
+    Each argument is a JSON object. The recipe is built for this check, so the result is cached.
+    """
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)
     recipe = state_of(scene, chosen | moved | json.loads(state), tour=False).recipe

@@ -336,7 +336,11 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 
 
 def _cells(drawn: Drawn) -> str:
-    """SVG of a grid of rectangles: each blends the two nearest colours of the scale, by opacity."""
+    """SVG of a grid of coloured rectangles.
+
+    Each rectangle is drawn twice, in the two colours of the scale that are nearest to its value; the opacity
+    of the second mixes them.
+    """
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
     name, last = mark.color.scale, _last(mark.color)

@@ -22,7 +22,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class CloudReadout(Readout):
-    """A readout of one cloud."""
+    """Base class of readouts that are computed from the points of one cloud, named by `cloud`."""
 
     cloud: str
 

@@ -30,10 +30,11 @@ SCALES: dict[str, Axis] = {
 
 
 def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the loss or accuracy of every seed; for "both" and "gradient", two curves of the shown seed.
+    """View of the loss or accuracy of every seed during training, with the curve of `seed` on top.
 
-    Plateaus and drops are marked on the loss of the shown seed; a click on a drop plays it (`replay`). Losses
-    are log₁₀, except for "both".
+    `what` is "loss", "accuracy", "both" (loss and accuracy) or "gradient" (loss and length of the gradient).
+    For the last two, the second curve is that of `seed`. Plateaus and drops are marked on the loss of `seed`;
+    a click on a drop plays it (`replay`). Losses are log₁₀, except for "both".
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)

@@ -87,7 +87,7 @@ def close(ticket: str) -> None:
 def active() -> dict[str, dict[str, Any]]:
     """All trainings by ticket: those that run, then those that wait (`waits`), each in the order of arrival.
 
-    First ends those whose entry is corrupt, or whose page or worker is silent for too long.
+    Before that, it ends trainings whose entry is corrupt, or whose page or worker is silent for too long.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))

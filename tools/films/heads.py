@@ -46,7 +46,7 @@ def heads() -> None:
 def harms(
     shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one model: the shuffles' effect, by layer and place.
+    """Yield the table rows of one model: for each layer and place, the effects of shuffles on its loss.
 
     every: whether a row also lists the effects of all shuffles, sorted.
     """

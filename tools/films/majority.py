@@ -127,7 +127,10 @@ def reached(film: Film, accuracy: float) -> list[int | None]:
 
 
 def kept(film: Film) -> Film:
-    """The film as it is stored: every third of 32 checkpoints, which `thinned` chooses, and the last one."""
+    """The film as it is stored, with weights in half precision.
+
+    Of 32 checkpoints that `thinned` chooses, every third and the last one are kept.
+    """
     film = at(film, thinned(film.loss.T, 32))
     film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))
     return stored(film, film.data, half=True)

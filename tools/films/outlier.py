@@ -18,7 +18,7 @@ LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later
 
 
 def outlier() -> None:
-    """Write the file "outlier": for each text, the vectors of the first and a later token before a norm."""
+    """Write the file "outlier": for each text, vectors that enter a norm, of the first and a later token."""
     source = MODELS["smollm2"]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)

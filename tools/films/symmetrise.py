@@ -40,7 +40,7 @@ UNSHARED_VARIANTS = ("own weights", "adding")  # with different weights in each 
 
 
 def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """scikit-learn's digits as vectors of 16 coordinates, means of tiles: (for training, for testing)."""
+    """scikit-learn's digits, each as the 16 means of tiles of its picture: (training set, test set)."""
     return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
 
 
@@ -58,7 +58,10 @@ def drawing(kind: str, pictures: np.ndarray) -> Draw:
 
 
 def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Train blocks on vectors of a kind; returns their parameters (T, S, …), in half precision as stored."""
+    """Train blocks on vectors of `kind`.
+
+    Returns their parameters at T checkpoints for S seeds, (T, S, …), rounded to half precision as stored.
+    """
     draw = drawing(kind, tiles()[0])
     found = learned(
         block, draw, iterations=iterations, seeds=range(BLOCKS_PER_KIND), checkpoints=CHECKPOINT_STEPS
@@ -135,7 +138,7 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
 
 
 def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The row of the blocks that were trained on one kind of vectors and are tested on all kinds."""
+    """The table row for blocks trained on vectors of `kind`: their mean errors on each of `kinds`."""
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
     used = {name: far_off(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}

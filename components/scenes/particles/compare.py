@@ -131,7 +131,7 @@ def layer(d: int) -> Pipeline:
 
 
 def across(d: int) -> np.ndarray:
-    """Unit vectors (2, d) that point right and up in the picture, in 3D for its first camera."""
+    """Unit vectors (2, d) that point right and up in the picture; for d = 3, as the first camera sees it."""
     if d == 2:
         return np.eye(2)
     ahead = np.array(eye(CAMERA)) / np.linalg.norm(eye(CAMERA))

@@ -101,7 +101,11 @@ class Path:
 
 
 def gradient(width: int, inputs: int) -> Pipeline:
-    """(w, …, noise, …) ↦ ∇L(w) = J(−pull·a + noise·ξ), J the Jacobian of w/‖w‖."""
+    """Pipeline of the loss's gradient: (w, …, ξ, …) ↦ ∇L(w) = J(−pull·a + noise·ξ).
+
+    J is the Jacobian of w ↦ w/‖w‖, and a the direction BEST_DIRECTION that `pull` prefers. The input has
+    `width` numbers, of which the noise ξ begins at index `inputs`.
+    """
     at = np.eye(width)
     take = np.vstack([at[:2], np.zeros((2, width))])
     pull = Entries(np.zeros(4), {"pull": np.concatenate([[0, 0], -BEST_DIRECTION])})

@@ -63,10 +63,11 @@ def loaded(shared: str, d: int) -> int:
 
 
 def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
-    """Steps that correlate the components: each g, times √(ρd), is added to a coordinate and removed.
+    """Steps that correlate the coordinates of points of `size` numbers, by the parameter ρ.
 
-    loads: index of g → index of that coordinate, of `size` numbers. All others are multiplied by √(1 − ρ),
-    except those that are `free`.
+    Some of the numbers are shared components g: each is multiplied by √(ρd), added to one other coordinate,
+    and then dropped. `loads` maps the index of each g to the index of that coordinate. All other coordinates
+    are multiplied by √(1 − ρ), except those with an index in `free`.
     """
     roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
     both = Affine(np.zeros((2, size)), Entries(np.zeros(2), tracks={"rho": Track(RHO, roots)}))
