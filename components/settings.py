@@ -81,7 +81,7 @@ def _reach_redis(url: str) -> None:
             url, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
         ).ping()
     except (redis.AuthenticationError, redis.ResponseError, ValueError) as problem:
-        raise WrongSetting(f"REDIS_URL: Redis refuses us: {problem}") from None
+        raise WrongSetting(f"REDIS_URL: Redis refused the connection: {problem}") from None
     except redis.RedisError:
         print("normscape: Redis does not answer yet; until it does, nothing is trained", file=sys.stderr)
 
@@ -122,9 +122,11 @@ def _whole(environment: Mapping[str, str], name: str, default: int, low: int, hi
 
 def _prefix(text: str) -> str:
     if not re.fullmatch(r"/([\w.~-]+/)*", text, re.ASCII):
-        raise WrongSetting(f"NORMSCAPE_PREFIX={text} is not a path from slash to slash, like /normscape/")
+        raise WrongSetting(
+            f"NORMSCAPE_PREFIX={text} is not a path with a slash at both ends, like /normscape/"
+        )
     if len(text) > LONGEST_PREFIX or {".", ".."} & set(text.split("/")):
-        raise WrongSetting(f"NORMSCAPE_PREFIX={text[:LONGEST_PREFIX]} is too long, or has . or .. for a name")
+        raise WrongSetting(f"NORMSCAPE_PREFIX={text[:LONGEST_PREFIX]} is too long, or has . or .. as a part")
     return text
 
 

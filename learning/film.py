@@ -164,13 +164,13 @@ def _meta(film: Film) -> dict[str, Any]:
 def _film(meta: Any, arrays: dict[str, Array]) -> Film:
     """Build a film from the metadata and arrays of an untrusted file. Raises FileError."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise FileError("this file is no film of ours")
+        raise FileError("this file is not a run saved by Normscape")
     if meta.get("version") != VERSION:
         raise FileError(f"this film has another version; this one reads {VERSION}")
     if missing := [name for name in MAX_NUMBERS if name not in arrays and name not in OPTIONAL]:
         raise FileError(f"this film has no {', '.join(missing)}")
     if not isinstance(meta.get("ended"), list):
-        raise FileError("this film does not say how its seeds ended")
+        raise FileError("this run does not say how its seeds ended")
     try:
         data = DataSet(
             finite(arrays["points"], "points"),
@@ -193,7 +193,7 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
     except FileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
-        raise FileError(f"this film is broken: {problem}") from None
+        raise FileError(f"this run is damaged: {problem}") from None
 
 
 def _check(film: Film) -> None:

@@ -38,15 +38,15 @@ def npz_parts(data: bytes) -> Parts:
     """The metadata and arrays of a NumPy archive. Raises FileError if it is broken or too large."""
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
-        raise FileError("this archive holds other things than a film")
+        raise FileError("this archive contains other things than a run")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             names = {member.filename.removesuffix(".npy"): member for member in members}
             if sorted(m.filename for m in members) != sorted(f"{name}.npy" for name in names):
-                raise FileError("this archive holds other things than a film")
+                raise FileError("this archive contains other things than a run")
             if not names.keys() <= {*MAX_NUMBERS, "meta"} or "meta" not in names:
-                raise FileError("this archive holds other things than a film")
+                raise FileError("this archive contains other things than a run")
             arrays = {name: _member(archive, member, name) for name, member in names.items()}
     except FileError:
         raise
@@ -90,7 +90,7 @@ def _array(data: bytes, name: str) -> Array:
     except Exception as problem:  # the header is a Python literal, whose parser raises many types
         raise FileError(f"{name} of this film is not a NumPy array: {problem}") from None
     if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
-        raise FileError(f"{name} of this film are no numbers")
+        raise FileError(f"{name} of this run are not numbers")
     if name != "meta":
         _count(name, prod(shape))
     if min(shape, default=0) < 0 or dtype.itemsize * prod(shape) != len(data) - file.tell():

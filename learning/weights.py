@@ -73,7 +73,9 @@ def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
     if len(body) < head.size or checksum != struct.pack("<I", zlib.crc32(body)):
         raise FileError("this network is not whole: the link was cut or changed")
     if body[0] not in (LINEARS, ATTENTION):
-        raise FileError(f"this network comes from another version: no kind {body[0]} is known here")
+        raise FileError(
+            f"this network comes from another version: its kind {body[0]} is unknown here; train it again"
+        )
     network: Network | AttentionClassifier
     network, kind, flat = _attention_of(body) if body[0] == ATTENTION else _linears_of(body)
     if len(flat) != kind.itemsize * network.parameter_count:
@@ -85,7 +87,9 @@ def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
 def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
     _, middle, inputs, outputs, depth, eps = LINEARS_HEADER.unpack_from(body)
     if middle >= len(MIDDLES):
-        raise FileError(f"this network comes from another version: no step {middle} is known here")
+        raise FileError(
+            f"this network comes from another version: its step {middle} is unknown here; train it again"
+        )
     widths, flat = (
         tuple(body[LINEARS_HEADER.size : LINEARS_HEADER.size + depth]),
         body[LINEARS_HEADER.size + depth :],
@@ -96,7 +100,9 @@ def _linears_of(body: bytes) -> tuple[Network, np.dtype, bytes]:
 def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
     _, classes, width, norm = ATTENTION_HEADER.unpack_from(body)
     if norm >= len(NORMS):
-        raise FileError(f"this network comes from another version: no norm {norm} is known here")
+        raise FileError(
+            f"this network comes from another version: its norm {norm} is unknown here; train it again"
+        )
     try:
         network = AttentionClassifier(classes, width, list(NORMS)[norm])
     except ValueError as problem:

@@ -11,7 +11,7 @@
  */
 
 const WIDGET_TIMEOUT_MS = 3000; // milliseconds to wait for the shared widget, which may not exist
-const FAILED_TEXT = "Normscape: this figure could not be brought to life. Run its cell again.";
+const FAILED_TEXT = "Normscape: this figure could not be started. Run its cell again.";
 // the elements around one output in JupyterLab, Notebook, their HTML exports, and Quarto
 const OUTPUT_CELL = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);

@@ -4,7 +4,7 @@
   const page = /** @type {any} */ (window);
   const React = page.React;
   const base = new URL("../../_normscape/", /** @type {HTMLScriptElement} */ (document.currentScript).src);
-  const NOT_LOADED_TEXT = "Scene: a part of this page has not come. Reload it to try again.";
+  const NOT_LOADED_TEXT = "Scene: a part of this page did not load. Reload it to try again.";
 
   /** @param {any} props */
   function Scene(props) {

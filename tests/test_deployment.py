@@ -146,7 +146,7 @@ def guarded_redis():
 def test_a_redis_that_refuses_us_ends_the_start_with_a_line():
     with guarded_redis() as url:
         said = ends_with_a_line(["app.py"], {"REDIS_URL": url, "SECRET_KEY": KEY})
-    assert "Redis refuses us" in said
+    assert "Redis refused the connection" in said
 
 
 def test_a_redis_that_is_away_is_said_and_waited_for(capsys):

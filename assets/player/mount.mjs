@@ -238,7 +238,7 @@ function still(player, views) {
         "p",
         { role: "status" },
         "This browser has no WebGL, so nothing can be turned here; this is a still picture of the scene. " +
-          "To move it, turn on hardware acceleration, or use another browser.",
+          "To turn the figure, switch on hardware acceleration, or use another browser.",
       ),
       live || (views.querySelector(".poster") ?? ""),
     ),

@@ -61,7 +61,7 @@ def short(name: str, text: str, longest: int) -> str:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})
     if any("\ud800" <= each <= "\udfff" for each in text):
-        raise WrongValue(name, f"{name} has half of a surrogate pair, which is no character", "Unicode text")
+        raise WrongValue(name, f"{name} contains an incomplete Unicode character", "Unicode text")
     return text
 
 

@@ -151,7 +151,7 @@ def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
     except (WrongValue, queue.Refused, Busy) as problem:
         return str(problem), None
     except store.StoreUnavailable as problem:
-        logging.getLogger(__name__).error("no training can be asked for: %s", problem)
+        logging.getLogger(__name__).error("a training could not be requested: %s", problem)
         return NO_STORE, None
 
 

@@ -55,7 +55,7 @@ def add(commands: Any) -> None:
         "normscape certify gpt2 gpt2-folded --text book.txt",
     )
     one.add_argument("original", metavar="A", help=MODEL_HELP)
-    one.add_argument("converted", metavar="B", help="the model to compare with it")
+    one.add_argument("converted", metavar="B", help="the checkpoint to compare with A")
     one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
     one.add_argument("--inputs", type=Path, metavar="FILE.safetensors", help=INPUTS)
     one.add_argument("--json", action="store_true", help="print the certificate as JSON")

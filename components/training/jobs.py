@@ -96,7 +96,7 @@ def trainable() -> list[str]:
 def order(asked: Any) -> Order:
     """Validate an order, the JSON that a page sends. Raises WrongValue."""
     if not isinstance(asked, Mapping) or problems(asked):
-        raise WrongValue("order", "this is not an order of a page", "an order as a page sends it")
+        raise WrongValue("order", "this is not a training request", "a request as a page sends it")
     slug, choices = asked.get("slug"), asked.get("choices")
     if slug not in trainable():
         raise WrongValue("slug", "nothing can be trained in this scene", trainable())
@@ -118,7 +118,7 @@ def work(ticket: str) -> None:
         film = _train(ticket, Order(**training["order"]))
         outcome = _kept(film, training["address"]) if film else queue.LEFT
     except store.StoreUnavailable as problem:
-        logging.getLogger(__name__).error("a run cannot be kept: %s", problem)
+        logging.getLogger(__name__).error("a run could not be stored: %s", problem)
         outcome = {"state": "failed", "words": NOT_STORED}
     except Exception as problem:  # the page must learn of any failure
         logging.getLogger(__name__).exception("a training failed")

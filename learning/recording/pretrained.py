@@ -154,7 +154,8 @@ def windows(
         raise NoModel("this text has no tokens")
     if examples[0].count(tokenizer.unk_token_id) > len(examples[0]) / 2:
         raise NoModel(
-            "the tokenizer does not know most of this text: see its case, and spaces between letters"
+            "the tokenizer does not know most of this text: check upper and lower case,"
+            " and whether it needs spaces between letters"
         )
     return examples
 

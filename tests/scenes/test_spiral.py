@@ -313,7 +313,7 @@ CLAIMS = {
     "none has.": the_fold,
     "By step 1,044, 15 of them have turned. Within the drop the gradient is longest at step 1,008: 2.7, "
     "against 0.05 on the plateau (the median).": the_fold,
-    "the marked points bring only 19 % of the fall (this network).": their_share,
+    "the marked points account for only 19 % of the fall (this network).": their_share,
     "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "
     "than a half of the sphere": one_layer,
     "All 32 wait on a plateau at least once.": every_seed_waits,

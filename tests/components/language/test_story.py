@@ -51,7 +51,7 @@ SAME = {
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
     "19 % of the fall of the loss comes from these points, which are a tenth of all points": (
         "spiral",
-        "the marked points bring only 19 % of the fall",
+        "the marked points account for only 19 % of the fall",
     ),
     "the loss ends at 0.182, that of LayerNorm at 0.232, and that of the network they compared it "
     "with at 0.476 (median of 10 seeds)": ("majority", "ends at 0.232, and **no projection, length"),
