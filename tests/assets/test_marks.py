@@ -40,7 +40,6 @@ from components.language.marks import (
     SemiAxes,
     Sheet,
     Support,
-    SupportDisc,
     Threshold,
     Trail,
     Unselectable,
@@ -307,19 +306,6 @@ def near_attention(mark, cloud, got, want, off):
     assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)
 
 
-def near_support(mark, cloud, got, want, off):
-    """Compare discs, whose edge begins where the smallest component of the normal says: no two may tie."""
-    if want.shape[-1] == 3:
-        assume(np.ptp(want, axis=0).max() == 0 or apart(np.cross(*np.diff(want[-4:], axis=0)[:2])))
-    near_attention(mark, cloud, got, want, off)
-
-
-def apart(normal):
-    """Whether rounding in single precision cannot decide which component of a normal is the smallest."""
-    sizes = np.sort(np.abs(normal))
-    return sizes[1] - sizes[0] > 1e-4 * sizes[2]
-
-
 def no_points(mark, cloud, got, want, off):
     assert not got.size and not want.size
 
@@ -337,8 +323,6 @@ LAWS = {
     Profile: near_profile,
     Threshold: near_threshold,
     **dict.fromkeys(ATTENTION, near_attention),
-    Support: near_support,
-    SupportDisc: near_support,
 }
 
 
