@@ -106,7 +106,7 @@ def harm(
     *,
     attend: Callable[[Array], Array] = causal,
 ) -> Float[np.ndarray, "k 2"]:
-    """How much each permutation, at one place of one layer, changes a model's predictions: (k, 2).
+    """The effects (k, 2) of k permutations, at one place of one layer, on a model's predictions.
 
     Both columns are in nats per character. The first is the increase of the mean loss. The second is the mean
     `divergence` between the unchanged model's predictions and the new ones.

@@ -33,7 +33,7 @@ def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> Non
 
 
 def check_unique(kind: str, names: Sequence[str]) -> list[str]:
-    """The same names as a list. Raises WrongRecipe if one occurs twice; `kind` says what they name."""
+    """Return `names` as a list. Raises WrongRecipe if a name occurs twice. `kind`: what they name."""
     for name, count in Counter(names).items():
         if count > 1:
             refuse(f"{kind} {name!r}", f"there are {count} with this name", "give each its own name")

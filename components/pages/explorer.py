@@ -26,7 +26,7 @@ from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
 from components.web.budget import Busy, made
-from components.web.routes import Access, View, route
+from components.web.routes import Access, DeclaredView, route
 from components.web.server import bundle, fresh, once
 
 # Dash adds facts about its server to each page, which only its developers need.
@@ -62,7 +62,7 @@ class Explorer(Dash):
         """Register the routes and callbacks of the pages."""
         views = self.server.view_functions
         for endpoint, access in DASH_ROUTES.items():
-            views[endpoint] = View(views[endpoint], access)
+            views[endpoint] = DeclaredView(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)
         found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
         route(self.server, "/search.json", "search", found, Access.SHARED)

@@ -28,8 +28,8 @@ class Access(Enum):
 
 
 @dataclass(frozen=True)
-class View:
-    """A view function, with the access to its responses."""
+class DeclaredView:
+    """The view function of a route, with the access to its responses that was declared for it."""
 
     function: Callable[..., Any]
     access: Access
@@ -50,17 +50,17 @@ def route(
     access: Access,
     methods=("GET",),
 ) -> None:
-    server.add_url_rule(rule, endpoint, View(function, access), methods=methods)
+    server.add_url_rule(rule, endpoint, DeclaredView(function, access), methods=methods)
 
 
 def check(server: Flask) -> None:
     """Raises UndeclaredRoute if a route of a server has no `Access`."""
     for rule in server.url_map.iter_rules():
-        if not isinstance(server.view_functions[rule.endpoint], View):
+        if not isinstance(server.view_functions[rule.endpoint], DeclaredView):
             raise UndeclaredRoute(f"{rule.rule}: register it by components.web.routes.route")
 
 
 def current_access() -> Access:
     """The access to the response of the current request; PRIVATE if no route matches."""
     view = current_app.view_functions.get(request.endpoint or "")
-    return view.access if isinstance(view, View) else Access.PRIVATE
+    return view.access if isinstance(view, DeclaredView) else Access.PRIVATE

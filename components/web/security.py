@@ -17,7 +17,7 @@ from werkzeug.sansio.utils import host_is_trusted
 
 from components.language.scene import WrongValue, scenes
 from components.settings import Settings, WrongSetting
-from components.web.routes import SECRET, Access, View, check, current_access
+from components.web.routes import SECRET, Access, DeclaredView, check, current_access
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
@@ -69,7 +69,7 @@ def secure(app: Dash, setting: Settings) -> None:
     server.register_error_handler(RequestEntityTooLarge, too_large)
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
     checked = partial(callback, server.view_functions[CALLBACKS])
-    server.view_functions[CALLBACKS] = View(checked, Access.PRIVATE)
+    server.view_functions[CALLBACKS] = DeclaredView(checked, Access.PRIVATE)
 
 
 def headers(answer: Response) -> Response:
@@ -149,7 +149,7 @@ def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
     return jsonify(wrong.json()), 413
 
 
-def callback(dispatch: View) -> ResponseReturnValue:
+def callback(dispatch: DeclaredView) -> ResponseReturnValue:
     """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
     try:
         answer: ResponseReturnValue = dispatch()

@@ -49,8 +49,8 @@ def _picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
         for name, value in query.items():
             if value not in CARDS.get(name, ()):
                 raise WrongValue(name, f"a card has no {name}={value}", CARDS)
-        card = kept("moving card" if "moving" in query else "card", scene)
-        return still.dressed(card.decode(), query.get("theme", "auto")).encode()
+        svg = kept("moving card" if "moving" in query else "card", scene)
+        return still.dressed(svg.decode(), query.get("theme", "auto")).encode()
     if query and kind in front_pages():
         wrong = next(iter(query))
         raise WrongValue(wrong, f"this picture has no {wrong!r}", [])

@@ -44,7 +44,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sources:
-    """How much modules contribute to a number: the share of each kind of module, and the largest contributor.
+    """The modules' contributions to a number: the share of each kind of module, and the largest contributor.
 
     module, share: the name of the largest contributor, and its share. Raises FileError for invalid fields.
     """

@@ -97,12 +97,12 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The same steps for vectors given by their coordinates in the hyperplane, without the height along 𝟏."""
+    """Steps that do what `steps` do, for vectors given by their coordinates in the hyperplane alone."""
     return [flat(step) for step in steps]
 
 
 def flat(step: Step) -> Step:
-    """The same step for hyperplane coordinates: an affine one in that basis, any other unchanged."""
+    """The step for coordinates in the hyperplane: an affine step in their basis, any other step unchanged."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})
