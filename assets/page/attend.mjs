@@ -1,7 +1,7 @@
 // @ts-check
 /** The entry point of a page with figures. Every element with a `data-slug` attribute (the name of a scene)
- * gets a `Player`, which is closed when the element is removed or its attribute changes. A key goes to the
- * player that has the focus; if none has, to that of the page's own scene, if there is one. */
+ * gets a `Player`, which is closed when the element is removed or its attribute changes. A key press goes to
+ * the player that has the focus; otherwise to the player of the page's own scene, if the page has one. */
 
 import { shared } from "../globals.mjs";
 import { commands } from "./commands.mjs";
@@ -11,7 +11,8 @@ import { Player } from "../player/player.mjs";
 /** @type {Player[]} */ const players = [];
 shared.normscape = { players };
 
-/** Close players whose element or scene is gone, and start one for each new element. */
+/** Close each player whose element is no longer in the page or shows another scene now, and start a player
+ * for each element that has none. */
 function attend() {
   for (const player of [...players]) {
     if (player.root.isConnected && player.slug === player.root.dataset.slug) continue;

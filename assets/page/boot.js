@@ -1,5 +1,6 @@
-// Start the player in a page opened from the disk, where browsers do not load modules: each becomes a data:
-// URL, and an import map knows them by name. Python inserts their sources here (components/publish/plain.py).
+// Start the player in a page opened from the disk. There browsers do not load modules from files, so each
+// module becomes a data: URL, and an import map gives these URLs the modules' names. Python inserts the
+// modules' sources, by name, as `texts` (components/publish/plain.py).
 (() => {
   const texts = "MODULES";
   const url = (text) => `data:text/javascript;charset=utf-8,${encodeURIComponent(text)}`;

@@ -1,14 +1,14 @@
 // @ts-check
-/** Load Dash on a page that was served as static HTML. Dash is needed only for the training panel: its
- * scripts are loaded once the figure is interactive and the panel is open; then Dash's element tree replaces
- * the static one. Python lists the scripts (components/pages/explorer.py). */
+/** Load Dash on a page that was served as static HTML. Only the training panel needs Dash, so Dash's scripts
+ * are loaded only once the figure is interactive and the panel is open. Then Dash's element tree replaces the
+ * static panel. Python lists the scripts (components/pages/explorer.py). */
 
 import { h } from "../dom.mjs";
 
 const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
-/** Load and run a script. Several run in the order in which they were requested. The promise is rejected if
- * loading fails. @param {string} src @returns {Promise<void>} */
+/** Load and run a script. Scripts run in the order of the calls. The promise is rejected if loading fails.
+ * @param {string} src @returns {Promise<void>} */
 const load = (src) =>
   new Promise((done, fail) =>
     document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),
@@ -16,7 +16,7 @@ const load = (src) =>
 
 /**
  * Wait until Dash has rendered its tree in an element.
- * @param {HTMLElement} place @returns {Promise<void>} resolves when the element contains one with an id, and
+ * @param {HTMLElement} place @returns {Promise<void>} resolves once an element inside `place` has an id and
  * Dash's loading text is gone
  */
 const filled = (place) =>
@@ -28,12 +28,13 @@ const filled = (place) =>
     }).observe(place, { childList: true, subtree: true });
   });
 
-/** Load Dash's scripts, start Dash, and replace the static panel when Dash has rendered its own. */
+/** Load Dash's scripts, start Dash, and remove the static panel once Dash has rendered its own. If a script
+ * cannot be loaded, an error message replaces the static panel. */
 async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
   const until = /** @type {HTMLElement} */ (document.querySelector(".until"));
   const sources = document.getElementById("dash-scripts")?.textContent;
-  // Dash's tree will have elements with these ids
+  // Dash will render elements with the same ids, and an id may occur only once in a page
   for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id");
   const shown = filled(place);
   try {

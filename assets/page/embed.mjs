@@ -1,20 +1,21 @@
 // @ts-check
-/** The entry point of a figure outside the explorer: in another page's iframe, or in a file of its own. It
- * starts as a still picture; the player is loaded when the figure becomes visible, or at the first press or
- * key. In an iframe it sends the surrounding page (the host) its height, {type: "normscape:height", slug,
- * height}, in pixels, and accepts a theme from it, {type: "normscape:theme", theme}. */
+/** The entry point of a figure outside the explorer: in another page's iframe, or in a standalone HTML file.
+ * It starts as a still picture; the player is loaded when the figure becomes visible, or at the first press
+ * or key. In an iframe the figure sends the surrounding page (the host) its height in pixels, {type:
+ * "normscape:height", slug, height}, and accepts a theme from it, {type: "normscape:theme", theme}. */
 
 import { shared } from "../globals.mjs";
 import { calmly } from "../browser.mjs";
 
-const SLOW_LOAD_MS = 4000; // milliseconds
+// milliseconds of loading, after which a notice says that the figure is still loading
+const SLOW_LOAD_MS = 4000;
 shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs fills in the players
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 
-/** Load the player, with its modules, recipe and Plotly at the same time; after a failure it can be called
- * again. */
+/** Load the player's modules, the recipe and Plotly, all at the same time. Does nothing if this has begun
+ * already; after a failure the next call tries again. */
 function load() {
   if (loading) return;
   const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) =>
@@ -66,9 +67,9 @@ root.addEventListener("normscape:state", (event) => {
   if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
 });
 
-/** Tell the host page the height in pixels that the figure needs. It is measured without the limit `--room`,
- * by which the views shrink to fit a lower iframe. If the host page has our own origin, its iframe is resized
- * directly, too. */
+/** Tell the host page the height in pixels that the figure needs. While the height is measured, `--room` is
+ * switched off, the limit by which the views shrink to fit a lower iframe. If the host page has our own
+ * origin, its iframe is also resized directly. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

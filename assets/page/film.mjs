@@ -1,34 +1,34 @@
 // @ts-check
-/** Record a video of the figure in the browser while it plays from the first to the last stage: in each frame
- * all its panels are copied to one canvas, which a `MediaRecorder` records. */
+/** Record a video of a figure in the browser while the figure plays from the first to the last stage. In each
+ * frame all panels of the figure are copied to one canvas, which a `MediaRecorder` records. */
 
 import { h, pen, saveData } from "../dom.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
-/** Video formats in order of preference. Most programs open H.264 (avc1). An MP4 file for which no codec is
- * named may contain another codec, so this format comes last. */
+/** Video formats in order of preference. Most programs can open H.264 (avc1). An MP4 file for which no codec
+ * is named may contain another codec, so this format comes last. */
 const FORMATS = [
   { type: "video/mp4;codecs=avc1.42E01E", name: "MP4", ending: "mp4" },
   { type: "video/mp4;codecs=avc1", name: "MP4", ending: "mp4" },
   { type: "video/webm", name: "WebM", ending: "webm" },
   { type: "video/mp4", name: "MP4", ending: "mp4" },
 ];
-const BITS_PER_SECOND = 8e6; // bits per second
+const BITS_PER_SECOND = 8e6; // of the video
 const CHUNK_MS = 100;
 const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
 const MIN_FILM_BYTES = 100; // a smaller file has only a header
 
 /** @typedef {typeof FORMATS[number]} Format */
 
-/** The first of FORMATS that this browser can record; undefined if it can record none. */
+/** The first of FORMATS that this browser can record; undefined if it can record none of them. */
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
 /** The format in which the figure can be recorded; undefined if it has no panels or only one stage, or if the
  * browser cannot record. @param {Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/** A canvas of the size of the figure, and a function that copies all panels to it.
- * @param {Player} player */
+/** Returns a canvas with the size of the figure in device pixels, and a function `copy` that draws the
+ * present picture of all panels on the canvas. @param {Player} player */
 async function copying(player) {
   const { panels } = player;
   const { width, height } = player.need("views").getBoundingClientRect();
@@ -51,8 +51,8 @@ async function copying(player) {
 }
 
 /** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
- * starts a loop meanwhile, what was recorded until then is saved; if the player is closed, nothing is.
- * @param {Player} player @param {Format} format */
+ * switches on the loop in the meantime, the recording ends there and is saved; if the player is closed,
+ * nothing is saved. @param {Player} player @param {Format} format */
 export async function film(player, { type, ending }) {
   const { canvas, copy } = await copying(player);
   const recorder = new MediaRecorder(canvas.captureStream(), {
@@ -61,13 +61,14 @@ export async function film(player, { type, ending }) {
   });
   /** @type {Blob[]} */ const parts = [];
   let pictureCame = () => {};
-  // Chromium first sends chunks of a single byte, which have no pictures
+  // Chromium first sends chunks of a single byte, which contain no pictures
   recorder.ondataavailable = ({ data }) => {
     parts.push(data);
     if (data.size > 1) pictureCame();
   };
-  /** Wait for the next chunk with pictures, before and after the run: a recorder may take longer to start and
-   * to stop than a short run lasts, and would miss it. */
+  /** Wait for the next chunk that contains pictures, at most CHUNK_TIMEOUT_MS. This is done before the figure
+   * begins to play and after it has ended: a recorder may take longer to start or stop than a short animation
+   * lasts, and would miss it. */
   const nextPicture = () =>
     new Promise((resolve) => {
       pictureCame = () => resolve(null);

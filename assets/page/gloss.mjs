@@ -5,7 +5,8 @@ import { h } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
 
 /**
- * Give each symbol of a formula that has a meaning a bubble with it.
+ * Make the symbols of a formula show their meanings, each in a bubble below the symbol. Symbols without a
+ * meaning show none.
  * @param {HTMLElement} formula @param {Record<string, string>} meanings the text of the bubble, by symbol
  */
 export function gloss(formula, meanings) {

@@ -1,8 +1,8 @@
 // @ts-check
 /** The home page. Its figure becomes interactive once the page has been painted, and plays in a loop while it
  * is visible, unless the reader has stopped it. The picture of a card is animated while the pointer is over
- * the card or the card has the focus. For readers who save data or prefer reduced motion, figure and cards
- * stay still pictures. Hovering over a symbol of the formula shows what the symbol means. */
+ * the card or the card has the focus. For readers who save data or prefer reduced motion, the figure and the
+ * cards remain still pictures. Hovering over a symbol of the formula shows what the symbol means. */
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
@@ -38,7 +38,8 @@ async function live(root) {
   );
 }
 
-/** Show the animated picture of a card, or the still one. @param {HTMLElement} card @param {boolean} on */
+/** Show the animated picture of a card if `on` is true, unless the reader prefers still pictures; otherwise
+ * the still one. @param {HTMLElement} card @param {boolean} on */
 function move(card, on) {
   for (const picture of card.querySelectorAll("img")) {
     picture.dataset.rest ??= picture.src;

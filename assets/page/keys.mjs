@@ -42,8 +42,8 @@ const KEYS = [
  * dictated words would trigger them. */
 const quiet = () => stored(SHORTCUTS_KEY) === "off";
 
-/** Whether the player must ignore a key press: because it belongs to the browser (Ctrl, Alt, ⌘) or to the
- * focused input, or because it is a single character and such shortcuts are turned off.
+/** Whether the player must ignore a key press. It must if the key press belongs to the browser (Ctrl, Alt, ⌘)
+ * or to the focused input, or if it is a single character and the reader has turned such shortcuts off.
  * @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
@@ -57,8 +57,9 @@ export function elsewhere(event) {
   );
 }
 
-/** Do for a player what a key stands for. A key without an action, or one that the focused element uses
- * itself, keeps the browser's default action. @param {KeyboardEvent} event @param {Player} player */
+/** Perform the action of a key press on a player, and prevent the browser's default action. Does nothing for
+ * a key without an action, or for one that the focused element uses itself. @param {KeyboardEvent} event
+ * @param {Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -80,12 +81,13 @@ export function key(event, player) {
 }
 
 /**
- * The actions of the arrow keys. @param {Player} player @returns {Record<string, () => void>}
+ * The actions of the arrow keys, by key: to the previous and to the next stage. @param {Player} player
+ * @returns {Record<string, () => void>}
  */
 const STEPS = (player) => ({ ArrowLeft: () => player.step(-1), ArrowRight: () => player.step(1) });
 
 /**
- * The actions of the arrow keys with Shift, which turn the camera. @param {Player} player
+ * The actions of the arrow keys with Shift, by key: they turn the camera. @param {Player} player
  * @returns {Record<string, () => void>}
  */
 const TURNS = (player) => ({
@@ -96,7 +98,8 @@ const TURNS = (player) => ({
 });
 
 /**
- * The actions of single-character shortcuts. @param {Player} player @returns {Record<string, () => void>}
+ * The actions of Enter and of the single-character shortcuts except digits, by key. @param {Player} player
+ * @returns {Record<string, () => void>}
  */
 const LETTERS = (player) => ({
   r: () => player.reset(),
@@ -112,7 +115,9 @@ const LETTERS = (player) => ({
 });
 
 /**
- * Follow the next point, or for a negative number the previous one. @param {Player} player @param {number} by
+ * Follow (select) the point `by` places after the followed one; the first point comes after the last. Does
+ * nothing in scenes where no point can be followed. @param {Player} player @param {number} by negative for
+ * earlier points
  */
 function followNext(player, by) {
   const { recipe } = player;
@@ -120,8 +125,9 @@ function followNext(player, by) {
   if (recipe.table || marksOf(recipe).some(follows)) player.follow((player.followed + by + count) % count);
 }
 
-/** Rotate the camera around the vertical axis, and up or down, like a mouse. @param {Player} player
- * @param {number} around degrees @param {number} up degrees */
+/** Rotate the camera of the 3D views around the vertical axis, and up or down, as dragging with the mouse
+ * does. Does nothing if there is no 3D view. @param {Player} player @param {number} around degrees @param
+ * {number} up degrees */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   const before = panel?.camera();
@@ -132,7 +138,7 @@ function turn(player, around, up) {
   const radians = Math.PI / 180;
   const steepest = MAX_ELEVATION_DEGREES * radians;
   const height = Math.asin(z / far);
-  // a camera that is already higher is not pulled down
+  // a camera that is already beyond the limit is not pulled back to it
   const bounds = [Math.min(-steepest, height), Math.max(steepest, height)];
   const angle = Math.atan2(y, x) + around * radians;
   const lift = Math.max(bounds[0], Math.min(bounds[1], height + up * radians));
@@ -147,7 +153,7 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** Show the list of shortcuts. @param {Player} player */
+/** Show the dialog that lists the keyboard shortcuts. @param {Player} player */
 export function help(player) {
   const page = player.root.closest(".page") ?? document.body;
   const letters = h("input", {

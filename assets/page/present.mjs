@@ -1,6 +1,6 @@
 // @ts-check
-/** Presenter mode: the figure fills the screen, with the text of the present tour stop as a caption. Keyboard
- * and clicker (the remote control for slides) go through the tour. */
+/** Presenter mode: the figure fills the screen, with the text of the current tour stop as a caption. The
+ * keyboard or a clicker (a remote control for slides) moves through the tour. */
 
 import { h } from "../dom.mjs";
 import { opensElsewhere } from "../player/tour.mjs";
@@ -8,22 +8,23 @@ import { elsewhere } from "./keys.mjs";
 import { store, stored } from "../browser.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
-const HOLD_MS = 400; // milliseconds: if the laser's key is held for longer, its release turns the laser off
+// milliseconds: if the L key is held for longer, the laser pointer turns off when the key is released
+const HOLD_MS = 400;
 
-// key in sessionStorage: if it is set, the next page starts in presenter mode
+// key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
 
-/** Start presenting if the reader came to this page by the tour's link during a presentation on another page.
- * @param {Player} player */
+/** Start presenting if the reader was presenting on the previous page and came here by the link at the end of
+ * its tour. @param {Player} player */
 export function goOn(player) {
   if (!stored(CONTINUE_KEY, "sessionStorage")) return;
   store(CONTINUE_KEY, null, "sessionStorage");
   present(player, true);
 }
 
-/** Start presenting. It ends with Escape, P, F, the × button, or when full screen ends. @param {Player}
- * player @param {boolean} [handed] whether the presentation is continued from another page: then full screen
- * starts only at the next key press, because browsers require one */
+/** Start presenting. The presentation ends with Escape, P, F, the × button, or when full screen ends. @param
+ * {Player} player @param {boolean} [handed] whether the presentation is continued from another page: then
+ * full screen starts only at the next key press, because browsers require one */
 export function present(player, handed = false) {
   const { root, tour } = player;
   const stage = player.need("stage");
@@ -40,7 +41,7 @@ export function present(player, handed = false) {
   );
   const leave = () => {
     if (signal.aborted) return;
-    // leaving full screen fires `fullscreenchange`, which calls this function again to do the rest; before
+    // Leaving full screen fires `fullscreenchange`, which calls this function again to do the rest. Until
     // full screen has ended, the figures would have no room outside of the presentation
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     ending.abort();
@@ -67,7 +68,7 @@ export function present(player, handed = false) {
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
-  // the element that had the focus is now hidden, or has been moved, so that it has lost it
+  // the element that had the focus may have lost it, because it is now hidden or has been moved
   const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure");
   /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
   // if the browser refuses full screen, the figure fills the window
@@ -95,9 +96,10 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and for its
- * black-screen button "." or "b"; these two play and pause here. @param {Player} player @param {{press: () =>
- * void}} dot @param {() => void} leave @returns {Record<string, () => void>} */
+/** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and "." or "b" from
+ * its button for a black screen; these two keys play and pause here. @param {Player} player @param {{press:
+ * () => void}} dot the laser pointer @param {() => void} leave ends the presentation @returns {Record<string,
+ * () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();
@@ -129,9 +131,9 @@ function acts(player, dot, leave) {
   };
 }
 
-/** A laser pointer: a soft dot in place of the mouse pointer. It is on while its key L is held, or from one
- * short press to the next. Returns the dot's element, and the action of the key. @param {HTMLElement} root
- * @param {AbortSignal} signal */
+/** A laser pointer: a soft dot in place of the mouse pointer. It is on while the L key is held, or from one
+ * short press of L to the next. Returns the dot's element, and the function to call when L is pressed
+ * (`press`). @param {HTMLElement} root @param {AbortSignal} signal removes the laser pointer's listeners */
 function laser(root, signal) {
   const element = h("div", { className: "laser", ariaHidden: "true" });
   let since = Infinity;

@@ -1,6 +1,6 @@
 // @ts-check
 /** Mark links to scenes that the reader has visited (the list is stored only in this browser), and load the
- * search when its button is pressed. */
+ * search dialog when its button is pressed. */
 
 import { store, stored } from "../browser.mjs";
 
@@ -9,7 +9,8 @@ const VISITED_KEY = "visited"; // in localStorage: slugs, joined by commas
 /** The slugs of the scenes that the reader has visited. */
 const visited = () => new Set((stored(VISITED_KEY) ?? "").split(",").filter(Boolean));
 
-/** Mark the links to visited scenes, and show the button that clears the list only if there are any. */
+/** Mark the links to visited scenes. The button that clears the list of visited scenes is hidden while the
+ * list is empty. */
 function show() {
   const known = visited();
   for (const link of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("a[data-to]"))) {
@@ -27,7 +28,7 @@ if (scene && here) {
   store(VISITED_KEY, [...visited().add(here)].join(","));
 }
 show();
-// this event comes also after the reader has gone back to a page from the browser's cache
+// `pageshow` is also fired when the reader goes back to a page that the browser has kept
 addEventListener("pageshow", show);
 document.querySelector(".forget button")?.addEventListener("click", () => {
   store(VISITED_KEY, null);

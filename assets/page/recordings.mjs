@@ -1,6 +1,7 @@
 // @ts-check
-/** The panel for recordings in a scene of a recorded model: open a recording file of one's own, open a second
- * one to compare, save all numbers as CSV or JSON, delete the opened recording from the server. */
+/** The panel for recordings, in a scene that shows a recorded model. The reader can open a recording file,
+ * open a second one to compare, save all numbers as CSV or JSON, and delete the opened recording from the
+ * server. */
 
 import { h } from "../dom.mjs";
 import { shared } from "../globals.mjs";
@@ -11,15 +12,15 @@ const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
 /**
- * Fill the panel with its buttons, links and message line, for the present choices of recordings.
- * @param {HTMLElement} part @param {Player} shown the scene's player
+ * Fill the panel with its buttons, links and message line, for the recordings that are chosen at present.
+ * @param {HTMLElement} part the panel @param {Player} shown the scene's player
  */
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;
   const { line, answered } = messages();
-  /** Buttons that open a file as the first recording (`choice` "own") or as the second ("other").
-   * @param {string} label @param {string} choice */
+  /** A button, with its hidden file input, that opens a file as the first recording (`choice` "own") or as
+   * the second ("other"). @param {string} label @param {string} choice */
   const opens = (label, choice) =>
     fileButton(label, ".safetensors", async (file) => {
       const request = upload(place, file, Number(part.dataset.maxBytes), SMALLER);
@@ -55,7 +56,7 @@ function offer(part, shown) {
 }
 
 /** Show the name of an opened recording in the two drop-down lists of recordings, which otherwise list only
- * the shipped ones. @param {Player} shown */
+ * shipped recordings. @param {Player} shown the scene's player */
 function named(shown) {
   for (const [choice, list] of [
     ["own", "recording"],
@@ -71,7 +72,7 @@ function named(shown) {
 }
 
 /** @type {string | undefined} */ let known;
-/** Fill the panel anew if the choices have changed, or if the panel is empty. */
+/** Fill the panel again if the choices have changed, or if the panel is empty. */
 function attend() {
   const shown = shared.normscape.players[0];
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));
@@ -82,5 +83,5 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 addEventListener("normscape:living", attend);
-// the drop-down lists are filled anew for each recipe
+// each new recipe fills the drop-down lists again, without the opened recordings
 document.addEventListener("normscape:ready", () => named(shared.normscape.players[0]), { capture: true });

@@ -1,13 +1,16 @@
 // @ts-check
 /**
  * Full-text search in the browser. The index is one JSON file with all texts, made by
- * components/pages/search.py. The first half of this module is pure: it finds the entries for a query; the
+ * components/pages/search.py. The first half of this module is pure: it finds the entries for a query. The
  * second half is the search dialog.
  *
- * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry
+ * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry a text
+ *   that can be found, such as a scene or a question. of: the title of its page; also: synonyms of its title,
+ *   joined by ", "
  * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found one page in the
- *   results: the best entry on it, the share of the query's words that this entry has, weighted by rarity
- *   (has), its score, its snippet (said), and more entries on the same page
+ *   results. entry: the best entry on the page; has: the share of the query's words, weighted by rarity, that
+ *   this entry contains; score: by which pages are ordered; said: the snippet to show; more: further entries
+ *   on the same page
  */
 
 import { h } from "../dom.mjs";
@@ -25,29 +28,31 @@ const MAX_SNIPPET_CHARACTERS = 200; // of the sentence shown for a hit
   table: "table",
   guide: "guide",
 };
-/** Parameters of BM25: how much more a word in an entry's names counts than one in its text, term saturation
- * (k₁), and length normalisation (b). */
+/** Parameters of the BM25 score: how many times a word in an entry's names counts, where a word in its text
+ * counts once; term saturation (k₁); and length normalisation (b). */
 const NAME_WEIGHT = 4;
 const TERM_SATURATION = 1.2;
 const LENGTH_NORMALIZATION = 0.7;
-// how much these count, where the query's word itself counts 1: a longer word that begins with it, and a
-// synonym
+// weights of other words that count as a match for a word of the query (which itself has weight 1): longer
+// words that begin with it, and synonyms of it
 const PREFIX_WEIGHT = 0.5;
 const SYNONYM_WEIGHT = 0.8;
-// factor of the score of a guide (a page of documentation): most questions are about what scenes show
+// The score of a guide (a page of documentation) is multiplied by this, because most questions are about what
+// scenes show
 const GUIDE_WEIGHT = 0.6;
-// if a name of a page is at least this similar to the query, the reader asks for the page by its name
+// if the similarity of the query to a scene's title or synonym is at least this, the reader asks for the
+// scene by its name
 const MIN_NAME_SIMILARITY = 2 / 3;
-// the share of the query's words, weighted by rarity, that an entry has. If no hit has the first, the results
-// are announced only as the closest; hits that have less than the second, or less than half of the best hit's
-// share, are dropped
+// Limits for the share of the query's words, weighted by rarity, that an entry contains. If no entry reaches
+// FULL_MATCH_SHARE, the results are announced only as the closest. Entries are left out that have less than
+// MIN_MATCH_SHARE, or less than half of the largest share.
 const FULL_MATCH_SHARE = 0.55;
 const MIN_MATCH_SHARE = 0.2;
 
-/** Words that would get the same stem as "Dash" (the library) or "fold", but have nothing to do with them. */
+/** Words that would get the same stem as "Dash" (the library) or "fold", but are not forms of these words. */
 const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
 
-/** Groups of words that mean the same in our texts, as stems. */
+/** Groups of words that mean the same in our texts, each group as a list of stems. */
 const SYNONYMS = (
   "another other | average mean | axis axes coordinate component | big large real" +
   " | delete drop remove rid | dent dip divot" +
@@ -75,11 +80,12 @@ const SPELLED_SYMBOLS = new Map(
 );
 
 /** A query with its symbols as our texts typeset them: sqrt(d_k) becomes √dk, and u_epsilon becomes uε.
- * @param {string} asked folded */
+ * @param {string} asked the query, after `folded` */
 const written = (asked) =>
   asked.replace(/_(\w+)/g, (_, name) => SPELLED_SYMBOLS.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
-/** "mean" as a verb at the end of a question ("What does … mean?"), where it does not ask for the average. */
+/** The word "mean" as a verb at the end of a question ("What does … mean?"). It is removed, because there it
+ * does not ask for the average. */
 const VERB_MEAN = /(?<=\bdo(?:es)?\b.*) mean(?=\W*$)/;
 
 /** Stop words: frequent words that say nothing about the subject of a query. They are not searched for. */
@@ -119,13 +125,15 @@ const roots = (text) =>
     .map((word) => root(SPELLED_SYMBOLS.get(word) ?? word));
 
 /** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
- *   an entry with its names (title and synonyms), and for each stem its weighted count: occurrences in names
- *   count NAME_WEIGHT times those in the text, and all count less in a long field */
-/** The index of a list of entries: the entries with their word counts, and each stem's rarity (inverse
+ *   an entry prepared for the search: its names (title and synonyms), and for each stem a weighted count. An
+ *   occurrence in a name counts NAME_WEIGHT times as much as one in the text, and each counts less the longer
+ *   the names or the text are */
+/** Results of `prepared`, for each list of entries: the prepared entries, and each stem's rarity (inverse
  * document frequency). @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
 const ready = new WeakMap();
 
-/** The index of a list of entries, built at the first call. @param {Entry[]} entries */
+/** The search index of a list of entries; it is built at the first call for this list. @param {Entry[]}
+ * entries */
 function prepared(entries) {
   const known = ready.get(entries);
   if (known) return known;
@@ -164,9 +172,9 @@ function prepared(entries) {
  * @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
-/** The stems in the vocabulary that count as a match for a query's stem, each with its weight: the stem
- * itself 1, longer ones PREFIX_WEIGHT, synonyms SYNONYM_WEIGHT. @param {string} word
- * @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
+/** The stems that count as a match for a query's stem, each with its weight: the stem itself 1, longer stems
+ * of the vocabulary that begin with it PREFIX_WEIGHT, synonyms SYNONYM_WEIGHT. @param {string} word a stem of
+ * the query @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
 function alike(word, vocabulary) {
   const begins = (/** @type {string} */ other) => other.startsWith(word) && !NOT_FORMS.test(other);
   const begun = word.length > 2 && !/^\p{N}/u.test(word) ? [...vocabulary].filter(begins) : [];
@@ -181,7 +189,7 @@ function alike(word, vocabulary) {
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
 /** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
- * entry has a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
+ * entry contains a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = folded(query).trim();
@@ -196,11 +204,11 @@ export function find(entries, query) {
   });
   const usual = sum(known) / known.filter(Boolean).length;
   if (!usual) return [];
-  // a word that occurs in no entry gets the average weight of the others
+  // a word of the query that occurs in no entry gets the average weight of the other words
   const worth = known.map((each) => each || usual);
   const most = sum(worth);
   /** The similarity of the query to a name, 0 to 1: twice the weight of the words that they share, divided by
-   * the sum of the weights of both (Dice coefficient); 2 if they are equal as texts. */
+   * the sum of the weights of both (Dice coefficient). It is 2 if query and name are the same text. */
   const named = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
       likes.map((like, k) => worth[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),
@@ -220,8 +228,8 @@ export function find(entries, query) {
     entry.kind === "word" ? entry.url : entry.url.split(/[#?]/)[0];
   return [...new Set(best.map(page))].slice(0, MAX_PAGES).map((place) => {
     const own = best.filter((each) => page(each) === place);
-    // if the scene's own entry is the best, but the query is not the scene's name, the best of its parts
-    // comes first
+    // if the scene's own entry is the best, but the query is not the scene's name, the best entry for a part
+    // of the scene comes first
     const [first, ...more] =
       own[0].called < MIN_NAME_SIMILARITY && own[0].entry.kind === "scene" && own[1]
         ? [own[1], own[0], ...own.slice(2)]
@@ -235,10 +243,10 @@ export function find(entries, query) {
   });
 }
 
-/** The snippet of a hit, at most MAX_SNIPPET_CHARACTERS long. An answer to a question is shown from its
- * beginning; other texts from the sentence or table row that contains most of the query's words.
- * @param {Entry[]} entries the entry that was found, followed, for a scene, by its parts
- * @param {ReturnType<typeof alike>[]} likes */
+/** The snippet of a result, at most MAX_SNIPPET_CHARACTERS long. An answer to a question is shown from its
+ * beginning. Other texts are shown from the sentence or table row that contains most of the query's words.
+ * @param {Entry[]} entries the entry that was found; if it is a scene, followed by the entries for its parts
+ * that match @param {ReturnType<typeof alike>[]} likes for each word of the query, the stems that match it */
 function said(entries, likes) {
   const [{ kind, text }] = entries;
   if (kind === "question") return shortened(text);
@@ -258,15 +266,15 @@ function said(entries, likes) {
   return shortened(line.slice(line.indexOf(sentence)));
 }
 
-/** A text, cut after a word and with an ellipsis if it is longer than MAX_SNIPPET_CHARACTERS.
- * @param {string} text */
+/** A text; if it is longer than MAX_SNIPPET_CHARACTERS, it is cut after a word and gets an ellipsis. @param
+ * {string} text */
 const shortened = (text) =>
   text.length > MAX_SNIPPET_CHARACTERS
     ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`
     : text;
 
-/** The line above the results, which screen readers announce: how many pages were found, or that none has all
- * words. @param {Found[]} found */
+/** The line above the results, which screen readers announce: the number of pages found, or that no page has
+ * all words of the query. @param {Found[]} found */
 const heard = (found) =>
   found.some(({ has }) => has >= FULL_MATCH_SHARE) || !found.length
     ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
@@ -274,8 +282,8 @@ const heard = (found) =>
 
 /** @type {Promise<Entry[] | null> | undefined} */ let known;
 
-/** The entries of the search index, loaded once; null if it cannot be loaded, and the next call tries again.
- * @param {URL} url of the index */
+/** The entries of the search index, which is loaded once. Null if it cannot be loaded; then the next call
+ * tries again. @param {URL} url of the index */
 function load(url) {
   known ??= fetch(url)
     .then((reply) => (reply.ok ? reply.json() : Promise.reject()))
@@ -286,8 +294,8 @@ function load(url) {
   return known;
 }
 
-/** The list item of a page that was found. @param {Found} found @param {URL} base the address of the index,
- * to which links are relative */
+/** The list item that shows one page of the results. @param {Found} found @param {URL} base the address of
+ * the index, to which links are relative */
 const item = ({ entry, said, more }, base) =>
   h(
     "li",
@@ -339,7 +347,7 @@ export function search(source) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter" && event.target === field) all[1]?.click();
     else if (event.key === "Escape")
-      dialog.close(); // in a search field Escape would otherwise only clear the text
+      dialog.close(); // by itself Escape would only clear the text of a search field
     else if (step) {
       event.preventDefault();
       all[all.indexOf(/** @type {HTMLElement} */ (event.target)) + step]?.focus();
@@ -347,7 +355,7 @@ export function search(source) {
   };
   const click = (/** @type {Event} */ event) => {
     const target = /** @type {Element} */ (event.target);
-    // a link may lead to another place on this page
+    // the dialog must not cover the page when a link leads to another place on it
     if (target === dialog || target.closest("a")) dialog.close();
   };
   const dialog = h(

@@ -1,6 +1,6 @@
 // @ts-check
-/** The share dialog: a link to the figure in its present state, an iframe with it for other pages, and files
- * to save (PNG, SVG, video). */
+/** The share dialog. It offers a link to the figure in its present state, the HTML of an iframe that shows
+ * the figure in another page, and files to save (PNG, SVG, video). */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
@@ -35,8 +35,8 @@ function snippet(player, theme) {
   );
 }
 
-/** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme.
- * @param {Player} player @param {HTMLElement} said */
+/** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme. @param
+ * {Player} player @param {HTMLElement} said the dialog's line for messages */
 function embedded(player, said) {
   const theme = h(
     "select",
@@ -54,8 +54,9 @@ function embedded(player, said) {
   return part;
 }
 
-/** A text with a button that copies it; if copying is not allowed, the text is selected.
- * @param {string} label @param {string} text @param {HTMLElement} said */
+/** A part of the dialog with a text and a button that copies the text. If the browser does not allow copying,
+ * the button selects the text instead. @param {string} label @param {string} text @param {HTMLElement} said
+ * the dialog's line for messages */
 function copyable(label, text, said) {
   const field = h("textarea", {
     readOnly: true,

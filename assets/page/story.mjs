@@ -1,15 +1,16 @@
 // @ts-check
 /** The story page: a text with figures that follow the reader. Figures near the middle of the window become
- * interactive (live), and show the state that belongs to the paragraph being read; the others are still
- * pictures. Browsers allow only few WebGL contexts, so the live figures, the nearest first, may need
- * MAX_CONTEXTS of them together. */
+ * interactive (live), and show the state that belongs to the paragraph being read. The others are static
+ * pictures. Browsers allow only few WebGL contexts, so live figures, nearest first, together use at most
+ * MAX_CONTEXTS contexts. */
 
 import { shared } from "../globals.mjs";
 import { painted, sparing } from "../browser.mjs";
 
-// MAX_CONTEXTS is the largest number of WebGL contexts that all live figures together may use. The next two
-// constants are in window heights: how far a live figure may be from the middle of the window; and the
-// distance of the reading line from the window's top. The paragraph being read begins above this line.
+// MAX_CONTEXTS is the largest number of WebGL contexts that all live figures together may use. MAX_DISTANCE
+// is the largest distance of a live figure from the middle of the window, in window heights. READING_LINE is
+// the distance of the reading line from the top of the window, also in window heights: the paragraph being
+// read is the last one that begins above this line.
 const MAX_CONTEXTS = 4;
 const MAX_DISTANCE = 1.2;
 const READING_LINE = 0.55;
@@ -28,8 +29,9 @@ function distance(element) {
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may be live: those nearest to the middle of the window that together need at most
- * MAX_CONTEXTS contexts. */
+/** The figures that may be live. They are taken in the order of their distance from the middle of the window;
+ * a figure is left out if it is too far away, or if with it more than MAX_CONTEXTS contexts would be
+ * needed. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = MAX_CONTEXTS;
@@ -47,7 +49,7 @@ function chosen() {
   );
 }
 
-/** Make the figures near the middle of the window live, and turn all others into still pictures. */
+/** Make the figures near the middle of the window live, and turn all others into static pictures. */
 async function choose() {
   const now = chosen();
   for (const figure of figures) {
@@ -64,8 +66,8 @@ async function choose() {
   }
 }
 
-/** Make each live figure show the state of the paragraph being read: of those beside the figure, the last one
- * that begins above the reading line, or the first one. */
+/** Make each live figure show the state of the paragraph being read. This is the last paragraph beside the
+ * figure that begins above the reading line, or the first one if none does. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
     const blocks = /** @type {HTMLElement[]} */ ([
@@ -82,7 +84,8 @@ function follow() {
   }
 }
 
-/** Once the page has been painted, make figures follow the reader; not for readers who save data. */
+/** Once the page has been painted, make figures follow the reader. For readers who save data, they remain
+ * static pictures. */
 async function live() {
   await painted();
   if (sparing()) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** A teacher's link: it opens the figure in its present state or at a stop of the tour, and with only the
+/** A teacher's link. It opens the figure in its present state or at a stop of the tour, with only the
  * controls that the teacher has selected. */
 
 import { h } from "../dom.mjs";

@@ -1,10 +1,10 @@
-// Set the page's theme, light or dark: the one in the link; without one, the reader's last choice, from a
-// cookie; without that, the system's setting.
+// Set the page's theme, light or dark: the one that the link names; otherwise the reader's last choice, which
+// is stored in a cookie; otherwise the system's setting.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const names = { auto: "◐ System", light: "☀ Light", dark: "☾ Dark" };
-  // the path of the site, for the cookie; "" in a standalone figure, where this script is inline
+  // the path of the site, to which the cookie belongs; "" in a standalone figure, where this script is inline
   const source = document.currentScript.src;
   const path = source && new URL(source).pathname.replace(/assets\/([^/]+\/)?page\/theme\.js$/, "");
   const cookie = () => {

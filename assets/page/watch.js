@@ -1,6 +1,6 @@
 // Tell the reader if the page cannot work: if a module was blocked, as browsers do when a page is opened from
-// the disk, or if the modules have not run after LOAD_TIMEOUT_MS. A plain script, because a module would be
-// blocked, too.
+// the disk, or if the modules have not run after LOAD_TIMEOUT_MS. This is a plain script, because a module
+// would be blocked, too.
 (() => {
   const LOAD_TIMEOUT_MS = 5000;
   const CHECK_INTERVAL_MS = 500; // milliseconds between two checks; they end once the modules run
