@@ -55,16 +55,6 @@ export function present(player, handed = false) {
         : focusedBefore;
     if (next?.isConnected) /** @type {HTMLElement} */ (next).focus({ preventScroll: true });
   };
-  const press = (/** @type {KeyboardEvent} */ event) => {
-    if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;
-    const act = acts(player, dot, leave)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    const pressesButton =
-      [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
-    if (!act || pressesButton) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (!event.repeat) act();
-  };
   root.classList.add("presenting");
   root.append(close, dot.element);
   if (tour) stage.append(tour.card);
@@ -75,25 +65,36 @@ export function present(player, handed = false) {
   const fill = () => {
     if (document.fullscreenElement !== root) root.requestFullscreen?.().catch(() => {});
   };
-  addEventListener("keydown", press, { capture: true, signal });
-  root.addEventListener(
-    "click",
-    (event) => {
-      const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-      if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
-    },
-    { signal },
-  );
-  addEventListener(
-    "fullscreenchange",
-    () => {
-      if (document.fullscreenElement !== root) leave();
-    },
-    { signal },
-  );
+  const exited = () => {
+    if (document.fullscreenElement !== root) leave();
+  };
+  addEventListener("keydown", (event) => press(event, acts(player, dot, leave)), { capture: true, signal });
+  root.addEventListener("click", handOver, { signal });
+  addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
   if (handed) addEventListener("keydown", fill, { once: true, signal });
   else fill();
+}
+
+/** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
+ * the browser or to the focused element. @param {KeyboardEvent} event @param {Record<string, () => void>}
+ * actions by key */
+function press(event, actions) {
+  if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;
+  const act = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  const pressesButton =
+    [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
+  if (!act || pressesButton) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!event.repeat) act();
+}
+
+/** If a click follows the link at the end of the tour, make the next page continue the presentation.
+ * @param {MouseEvent} event */
+function handOver(event) {
+  const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
+  if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
 }
 
 /** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and "." or "b" from

@@ -188,9 +188,10 @@ function alike(word, vocabulary) {
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
- * entry contains a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
-export function find(entries, query) {
+/** The entries that match a query, the best first, with their scores (hits); and for each word of the query
+ * the stems that match it (likes). `hits` is empty if no entry contains a word of the query.
+ * @param {Entry[]} entries @param {string} query */
+function ranked(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = folded(query).trim();
   const words = [...new Set(roots(written(asked).replace(VERB_MEAN, "")))];
@@ -203,7 +204,7 @@ export function find(entries, query) {
     return n && rare(n, all.length);
   });
   const usual = sum(known) / known.filter(Boolean).length;
-  if (!usual) return [];
+  if (!usual) return { likes, hits: [] };
   // a word of the query that occurs in no entry gets the average weight of the other words
   const worth = known.map((each) => each || usual);
   const most = sum(worth);
@@ -215,26 +216,32 @@ export function find(entries, query) {
     );
     return name === asked ? 2 : (2 * shared) / (most + sum([...words].map((word) => rarity.get(word) ?? 0)));
   };
-  const found = all.map(({ entry, names }, i) => {
+  const hits = all.map(({ entry, names }, i) => {
     const has = sum(worth.map((each, k) => (counts[k][i] ? each : 0))) / most;
     const good = sum(worth.map((each, k) => (each * counts[k][i]) / (TERM_SATURATION + counts[k][i]))) / most;
     const called = Math.max(...names.map(named));
     const score = good * has ** 2 + called ** 2;
     return { entry, has, called, score: entry.kind === "guide" ? GUIDE_WEIGHT * score : score };
   });
-  const least = Math.max(MIN_MATCH_SHARE, ...found.map(({ has }) => has / 2));
-  const best = found.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score);
+  const least = Math.max(MIN_MATCH_SHARE, ...hits.map(({ has }) => has / 2));
+  return { likes, hits: hits.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score) };
+}
+
+/** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
+ * entry contains a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
+export function find(entries, query) {
+  const { likes, hits } = ranked(entries, query);
   const page = (/** @type {{entry: Entry}} */ { entry }) =>
     entry.kind === "word" ? entry.url : entry.url.split(/[#?]/)[0];
-  return [...new Set(best.map(page))].slice(0, MAX_PAGES).map((place) => {
-    const own = best.filter((each) => page(each) === place);
+  return [...new Set(hits.map(page))].slice(0, MAX_PAGES).map((place) => {
+    const onPage = hits.filter((hit) => page(hit) === place);
     // if the scene's own entry is the best, but the query is not the scene's name, the best entry for a part
     // of the scene comes first
     const [first, ...more] =
-      own[0].called < MIN_NAME_SIMILARITY && own[0].entry.kind === "scene" && own[1]
-        ? [own[1], own[0], ...own.slice(2)]
-        : own;
-    const shown = first.entry.kind === "scene" ? own.map(({ entry }) => entry) : [first.entry];
+      onPage[0].called < MIN_NAME_SIMILARITY && onPage[0].entry.kind === "scene" && onPage[1]
+        ? [onPage[1], onPage[0], ...onPage.slice(2)]
+        : onPage;
+    const shown = first.entry.kind === "scene" ? onPage.map(({ entry }) => entry) : [first.entry];
     return {
       ...first,
       said: said(shown, likes),
@@ -320,21 +327,29 @@ const item = ({ entry, said, more }, base) =>
     ),
   );
 
-/** Open the search dialog. @param {string} source the address of the search index */
-export function search(source) {
-  const base = new URL(source, location.href);
-  load(base);
+/** An empty list of results, an empty line above it, and a function that fills both for the present query.
+ * @param {URL} base the address of the index @param {() => string} query returns the text of the search field
+ */
+function results(base, query) {
   const list = h("ol", { className: "found" });
   const words = h("p", { className: "said", role: "status" });
   const show = async () => {
-    const asked = field.value;
+    const asked = query();
     const entries = await load(base);
-    if (asked !== field.value) return; // the query has changed while the index was loading
+    if (asked !== query()) return; // the query has changed while the index was loading
     const found = entries ? find(entries, asked) : [];
     if (!entries) words.textContent = "The search index could not be loaded. Type again to retry.";
     else words.textContent = asked.trim() && heard(found);
     list.replaceChildren(...found.map((page) => item(page, base)));
   };
+  return { list, words, show };
+}
+
+/** Open the search dialog. @param {string} source the address of the search index */
+export function search(source) {
+  const base = new URL(source, location.href);
+  load(base);
+  const { list, words, show } = results(base, () => field.value);
   const field = h("input", {
     type: "search",
     "aria-label": "Search titles, texts, questions and symbols",
