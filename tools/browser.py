@@ -13,8 +13,8 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 MAC_APPLICATION = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
-# WebGL in software, so that machines without a GPU can draw too, but no GPU process for compositing; no
-# watchdog, which ends a GPU process that a busy machine lets wait; and no background network requests
+# Draw WebGL in software, for machines without a GPU, but do not composite pages in a GPU process. Switch off
+# the watchdog, which ends the GPU process when a busy machine keeps it waiting, and background requests
 ARGUMENTS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
@@ -30,9 +30,10 @@ ARGUMENTS = (
 
 
 def find() -> str | None:
-    """The path of a Chromium: BROWSER_PATH if set, else the system's, else Playwright's, else None.
+    """The path of a Chromium or Chrome executable; None if none is found.
 
-    Kaleido reads the same variable.
+    The first file among these is taken: the environment variable BROWSER_PATH, which Kaleido reads too; a
+    browser installed on the system; the browser that Playwright has downloaded.
     """
     candidates = [os.environ.get("BROWSER_PATH"), *map(shutil.which, NAMES), str(MAC_APPLICATION)]
     return next((path for path in candidates if path and Path(path).is_file()), None) or _of_playwright()

@@ -40,7 +40,7 @@ DATA = (
 
 
 def type_of(hint: Any) -> str:
-    """The TypeScript type of what a value with this Python type hint becomes in JSON."""
+    """The TypeScript type of the JSON that a value with the Python type `hint` is sent as."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in SCALARS:
         return SCALARS[hint]
@@ -87,7 +87,7 @@ def first_line(kind: type) -> str:
 def union(base: type, kinds: Sequence[type], tags: Callable[[type], dict[str, str]]) -> str:
     """TypeScript of a discriminated union: the common fields, one interface per subclass, and their union.
 
-    tags: returns the extra fields that tell the JSON of one subclass from that of the others.
+    tags: a function that returns, for a subclass, the extra fields by which its JSON can be recognised.
     """
     name, common = base.__name__, members(base)
     common.pop("guide", None)  # never sent: only framing uses it

@@ -21,11 +21,11 @@ COURSE_LINE = "- {slug}: One sentence that leads from the scene before to this o
 
 
 class WrongSlug(ValueError):
-    """Raised for a slug that no new scene can have; the message says why in one line."""
+    """Raised for a slug that a new scene cannot have; a one-line message says why."""
 
 
 def files(slug: str) -> dict[str, str]:
-    """The contents of a new scene's files, by path relative to the checkout."""
+    """The files of a new scene: the name of the template in `SKELETON`, by path relative to the checkout."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",
@@ -51,7 +51,10 @@ def check(slug: str, root: Path) -> None:
 
 
 def write(slug: str, root: Path = ROOT) -> list[str]:
-    """Write the skeleton of a scene into the checkout; returns the paths of its files. Raises WrongSlug."""
+    """Write the skeleton of a scene into the checkout, and its line into the list of scenes.
+
+    Returns the paths of the written files. Raises WrongSlug.
+    """
     check(slug, root)
     for path, template in files(slug).items():
         text = (SKELETON / f"{template}.template").read_text("utf-8")

@@ -23,8 +23,8 @@ START_SECONDS = 180
 def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, subprocess.Popen, Path]]:
     """Run nginx until the block ends; yields its port, process and log file.
 
-    folder: for its files. web: host:port of the web servers behind it. resolver: address of the name server
-    that resolves this host.
+    folder: where nginx keeps its files. web: host:port of the web servers to which it passes requests.
+    resolver: the address of the name server that resolves their host.
     """
     port, text = free(), CONFIGURATION.read_text()
     text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)

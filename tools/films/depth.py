@@ -1,4 +1,4 @@
-"""Statistics of untrained transformer blocks in a row, for the scene depth."""
+"""Measure stacks of untrained transformer blocks, for the scene depth."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ import torch
 from learning.stack import STREAM_KINDS, drawn, streams
 from tools.films.store import digits_of, write_table
 
-GAINS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0)  # factors of what a branch adds to the stream
+GAINS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0)  # factors by which a branch's output is multiplied
 STREAM_WIDTHS = (4, 64)
 BLOCKS, TOKENS, DRAWS = 12, 16, 20
 
 
 def depth() -> None:
-    """Write the table "depth": measures of twelve random blocks, by norm, width of the stream and gain.
+    """Write the table "depth": a row for each width of the residual stream, kind of norm, and gain.
 
-    Numbers are medians over DRAWS draws, except for `spread`.
+    A row measures a stack of BLOCKS random blocks. Numbers are medians over DRAWS draws, except for `spread`.
 
-    size       the root mean square of the residual stream before the first block and after each
-    turn       the angle by which each block turns a token, in degrees, averaged over tokens
-    gradient   for stacks of 1 to 12 blocks and each place in the stream: ‖∂⟨r, end⟩/∂stream‖/‖r‖, r random
-    spread     [smallest, largest] over draws: of the last size, and of the first gradient of 12 blocks
+    size       the root mean square of the residual stream, before the first block and after each block
+    turn       the angle by which each block turns a token's vector, in degrees, averaged over tokens
+    gradient   for each stack of the first 1 to BLOCKS blocks: ‖∂⟨r, output⟩/∂stream‖/‖r‖ with respect to the
+               stream before the first block and after each block; r is random, of the output's shape
+    spread     [smallest, largest] over draws: of the size after the last block, and of the whole stack's
+               gradient with respect to its input
     """
     rows = []
     for width, kind, gain in product(STREAM_WIDTHS, STREAM_KINDS, GAINS):
@@ -53,7 +55,7 @@ def depth() -> None:
 
 
 def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
-    """Root mean squares of each array, over tokens and coordinates: (arrays, draws)."""
+    """The root mean square of each array (draws, T, d) over tokens and coordinates, as (arrays, draws)."""
     return np.stack([(each.detach() ** 2).mean((-1, -2)).sqrt().numpy() for each in arrays])
 
 

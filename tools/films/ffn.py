@@ -21,8 +21,9 @@ EXPANSIONS = range(1, 5)  # widths of the hidden layer, over the input's
 def ffn() -> None:
     """Train networks to find which coordinate has the largest magnitude, by norm, activation and expansion.
 
-    Writes a film (weights at checkpoints of training) of each setting. Writes the table "ffn", a row per
-    film: the final accuracy of each seed, and the measures of `transmission` before and after training.
+    Writes a film (weights at checkpoints of training) for each setting, and the table "ffn". The table has a
+    row per film: the final accuracy and, before and after training, the measures of `transmission`, each as a
+    list over seeds.
     """
     rows = []
     for norm, function, k in product(TRAINING_POINTS, ("relu", "gelu"), EXPANSIONS):
@@ -43,16 +44,16 @@ def ffn() -> None:
 def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
     """Measure how much of the inputs y passes the first Linear and the activation of one trained network.
 
-    seed, at: which network of the film, and which checkpoint.
+    seed, at: the index of the network in the film, and of the checkpoint. Returns by name:
 
-    off       the share of pre-activations that are not positive
-    bits      the entropy of their sign patterns
-    lost      the share of points that have the same image under ReLU as another point of the surface
-    back      the error of the best affine map from the hidden layer back to y
-    hidden    the distance between the images of y and −y in the hidden layer
-    answer    the same for the predicted probabilities
+    off       the share of pre-activations (outputs of the first Linear) that are not positive
+    bits      the entropy of the pre-activations' sign patterns, in bits
+    lost      the share of inputs whose hidden vector under ReLU is also that of another point of the sphere
+    back      the error of the best affine map from the hidden layer back to y, relative to the spread of y
+    hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
+    answer    the same for the predicted probabilities of y and −y
 
-    The last three are root mean squares, relative to the spread (`spread`) of the values that are compared.
+    `spread`, a root mean square distance from the mean, measures errors, differences and spreads.
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)

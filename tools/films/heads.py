@@ -20,12 +20,13 @@ TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """Write the table "heads": the effect of swapping axes within one head, within every head, across heads.
+    """Write the table "heads": how much language models suffer from swapped axes, and a trained model.
 
-    Models are measured before and after training, on held-out text. For each layer and place in it, a row has
-    the mean and standard deviation over shuffles of the increase in loss, and of the divergence of the
-    predictions. Both texts are shipped: prose of this site at the time. The model of the first seed is
-    shipped, with the effect of every shuffle.
+    Axes are swapped in three ways (SHUFFLES): within one head, within every head, or across heads. Models are
+    measured before and after training, on held-out text. The table has a row for each model, layer and place
+    in it (PLACES). A row has, for each way, the mean and standard deviation over random swaps of the increase
+    in loss, and of the divergence of the predictions. The rows of the first seed also list the effect of
+    every swap, and its trained model is written to films/. The texts are this site's prose at the time.
     """
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
@@ -46,9 +47,10 @@ def heads() -> None:
 def harms(
     shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the table rows of one model: for each layer and place, the effects of shuffles on its loss.
+    """Yield the table rows of one model: for each layer and place, the effects of swapping axes there.
 
-    every: whether a row also lists the effects of all shuffles, sorted.
+    held: the text on which the loss is measured. every: whether a row also lists the effect of every single
+    shuffle, sorted by size.
     """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     tokens = torch.from_numpy(shape.tokens(held)).reshape(-1, shape.window)
@@ -67,7 +69,7 @@ def harms(
 
 
 def shuffles(shape: Shape) -> dict[str, list[np.ndarray]]:
-    """The permutations of each kind of shuffle. They are the same for all places and models."""
+    """SHUFFLES_PER_KIND permutations of each kind of shuffle; the same for all places and models."""
     rng = np.random.default_rng(0)
     return {
         name: [kind(shape.width, shape.heads, rng) for _ in range(SHUFFLES_PER_KIND)]

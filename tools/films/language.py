@@ -27,10 +27,11 @@ RECORDED_WINDOWS, RECORDED_VECTORS = 8, 600  # windows of text, and sampled vect
 
 
 def language() -> None:
-    """Train models with LayerNorm before attention, and models whose LayerNorm there only centres.
+    """Train two kinds of language models: with LayerNorm before attention, or with centring only there.
 
-    Writes the table "language", and the model of each kind with the first seed. The texts are shipped too:
-    the prose of the fourteen scenes that this site had at the time. Its last tenth is held out from training.
+    Writes the table "language", with a row per model, and the weights of each kind's first model. The text is
+    the prose of the fourteen scenes that this site had at the time; its last tenth is held out from training.
+    Both parts are shipped in films/.
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
@@ -57,10 +58,14 @@ def language() -> None:
 def sliding() -> None:
     """Write the table "drift": how letters' vectors drift as a window slides, and the loss on long texts.
 
-    The models are those of `language`, and models without norms, the first of which is shipped. Each row has
-    a `Drift` for every layer, by what changes as the window slides ("places", "past"), window size, and kind
-    of vectors: the residual stream, its part orthogonal to 𝟏 ("across"), or the input of attention. read:
-    loss and size in each window of the text (`along`). written: the same for a text that the model generates.
+    The models are those of `language`, and models without norms; of the latter, the first one is written to
+    films/. The table has a row for each model and seed:
+
+    loss           the loss on the held-out text
+    read           loss and vector size in each window of the held-out text (see `along`)
+    written        the same for a text that the model generates (see `written`)
+    places, past   the numbers of `drifts` by window size, if the tokens' positions change as the window
+                   slides, or if earlier tokens are removed (see `drifting`)
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
@@ -105,9 +110,13 @@ ARMS_OF_LANGUAGE: dict[str, dict[str, Any]] = {
 def drifts(
     shape: Shape, weights: Mapping[str, np.ndarray], tokens: np.ndarray, window: int, kind: Any
 ) -> dict[str, dict[str, list[float]]]:
-    """For each kind of vectors, the numbers of `Drift` in every layer.
+    """The numbers of `Drift` as lists over layers, by name, for three kinds of vectors.
 
-    The kinds are the residual stream, its centred part, and the input of attention.
+    stream   the residual stream before each layer
+    across   the same vectors, centred
+    reads    the input of attention in each layer, after the norm
+
+    window: the size of the sliding window. kind: what changes as it slides (see `drifting`).
     """
     options: dict[str, Any] = {
         "window": window,
@@ -130,7 +139,7 @@ def drifts(
 
 
 def norms() -> None:
-    """Record the language model's norms on held-out text, before and after training."""
+    """Record the language model's norms on held-out text, before and after training; writes two files."""
     shape, weights = from_file((FOLDER / "language.safetensors").read_bytes())
     text = (FOLDER / "language.txt").read_text("utf-8")[: RECORDED_WINDOWS * shape.window]
     tokens = shape.tokens(text).reshape(-1, shape.window)

@@ -39,10 +39,10 @@ LENGTHS = {
 
 @dataclass(frozen=True)
 class Lengths(AttentionClassifier):
-    """Attention with RMSNorm that reads embeddings of different lengths for keys and for values.
+    """Attention after RMSNorm, with the normalised vectors scaled differently for keys and for values.
 
-    asked    the length of the vectors from which keys and queries are made, in units of √d
-    valued   the length of the vectors from which values are made, in units of √d
+    asked    the length of the vectors from which queries and keys are computed, in units of √d
+    valued   the length of the vectors from which values are computed, in units of √d
     """
 
     norm: str = "rms_norm"
@@ -56,11 +56,11 @@ class Lengths(AttentionClassifier):
 
 
 def counting() -> None:
-    """Train attention on the majority task by norm and learning rate; write films and the table "majority".
+    """Train attention on the majority task, for each norm and learning rate; write films and a table.
 
-    A film has the weights at checkpoints of one training. The table has a row per film: for each seed, the
-    first steps with 50, 90 and 99 % accuracy (None: never reached) and the final values; and the median
-    curves.
+    A film has the weights at checkpoints of one training. The table "majority" has a row per film: for each
+    seed, the first steps at which 50, 90 and 99 % accuracy are reached (None: never), and the final loss,
+    accuracy and angle of the queries (`turned`); also the medians of these three over seeds, at steps `at`.
     """
     rows = []
     for rate, (lr, steps) in RATES.items():
@@ -83,9 +83,9 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """Write the table "majority_falling": training with brody2023's steps, data and falling learning rate.
+    """Write the table "majority_falling": trainings with the steps, data and learning rate of brody2023.
 
-    Writes no films. Takes about ten minutes on one core.
+    The learning rate falls during training. Writes no films. Takes about ten minutes on one core.
     """
     rows: list[dict[str, Any]] = []
     data, options = (
@@ -107,7 +107,7 @@ def falling() -> None:
 
 
 def lengths() -> None:
-    """Write the table "majority_lengths": steps to 50 % accuracy, by the lengths of the embeddings."""
+    """Write the table "majority_lengths": the steps to 50 % accuracy, for each setting in LENGTHS."""
     data, rows = majority(TEST_SEQUENCES, seed=0, batch=LENGTHS_BATCH), []
     for name, (asked, valued) in LENGTHS.items():
         network = Lengths(asked=asked, valued=valued)
@@ -118,7 +118,10 @@ def lengths() -> None:
 
 
 def turned(film: Film) -> np.ndarray:
-    """The mean angle of the queries to the line along 𝟏, in degrees: (S, T) for S seeds at T checkpoints."""
+    """The angle between queries and the line along 𝟏, in degrees, averaged over the queries.
+
+    Returns an array (S, T), for S seeds at T checkpoints.
+    """
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
@@ -127,9 +130,9 @@ def reached(film: Film, accuracy: float) -> list[int | None]:
 
 
 def kept(film: Film) -> Film:
-    """The film as it is stored, with weights in half precision.
+    """The film with fewer checkpoints, and with weights in half precision, as it is stored.
 
-    Of 32 checkpoints that `thinned` chooses, every third and the last one are kept.
+    `thinned` chooses at most 32 checkpoints; of these, every third and the last one are kept.
     """
     film = at(film, thinned(film.loss.T, 32))
     film = at(film, np.unique([*range(0, len(film.steps), 3), len(film.steps) - 1]))

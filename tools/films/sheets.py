@@ -14,7 +14,7 @@ NORM_COUNTS = range(2, 7)
 
 
 def sheets() -> None:
-    """Write the table "sheets": the sheet counts of 32 networks trained on one spiral, for 2 to 6 norms."""
+    """Write the table "sheets": for each number of norms, sheet counts of networks trained on a spiral."""
     rows = []
     for norms in NORM_COUNTS:
         rows.append(counted(norms, spiral_film(TURNS, norms, steps=STEPS)))
@@ -23,10 +23,12 @@ def sheets() -> None:
 
 
 def counted(norms: int, film: Film) -> dict[str, Any]:
-    """A row of the table, with one number for each network of the film in every column.
+    """The table row for networks with this number of norms. The last three columns have a number per network.
 
-    sheets    the largest number of inputs that are mapped to the same direction, for ε = 0
-    same      the share of the training points whose class stays the same for ε = 0
+    norms     the number of norms
+    bound     the upper bound of the sheet count, 2^(norms − 1)
+    sheets    the largest number of inputs that the network maps to the same direction, for ε = 0
+    same      the share of training points that keep their predicted class if ε is set to 0
     accuracy  the accuracy at the end of training
     """
     ends = film.weights[:, -1]

@@ -37,19 +37,17 @@ NOISE_SIZE, NOISE_DRAWS = 0.5, 8  # noise on attention's input, in root mean squ
 def soft_heads() -> None:
     """Write the table "soft_heads": language models with overlapping heads, or other norms before attention.
 
-    The table has three kinds of rows, each for every seed:
+    The table has three kinds of rows for every seed. These columns tell them apart:
 
-    window, overlap   a model with this shape and overlap of the heads' windows; overlap 0, the ordinary
-                      separate heads, is the baseline
-    surface           a model with this norm before attention, which maps onto a sphere or ball of 14, 15
-                      or 16 dimensions; it trains on a text so short that it learns the text by heart, so
-                      that regularisation matters
-    trained, layer    the numbers `said` and `most` of `regions`, for the model with overlap 0 before and
+    window, overlap   a model whose heads see windows of axes with this shape and overlap; overlap 0, the
+                      ordinary separate heads, is the baseline
+    surface           a model with this norm before attention (see `surface_of`), trained on a short text,
+                      which it learns by heart, so that regularisation matters
+    trained, layer    the numbers `said` and `most` of `regions` for this layer of the baseline, before or
                       after training
 
-    Rows of the first two kinds have the losses on training and held-out text, in nats a character, and the
-    increase of the held-out loss by noise on attention's input. Of the first seed, two models are shipped:
-    the baseline and the one with triangular windows of overlap 1.
+    Rows of the first two kinds have the numbers that `told` returns. For the first seed, the models with
+    SHIPPED_WINDOWS are written to films/.
     """
     text, held = soft_texts()
     shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
@@ -78,7 +76,11 @@ def soft_heads() -> None:
 
 
 def soft_texts() -> tuple[str, str]:
-    """The training text and the held-out text: those of `heads`, with HELD_OUT_CHARACTERS more held out."""
+    """The training text and the held-out text.
+
+    They are those of `tools.films.heads`; HELD_OUT_CHARACTERS more, the last of the training text, are held
+    out.
+    """
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     return text[:-HELD_OUT_CHARACTERS], text[-HELD_OUT_CHARACTERS:] + held
 
@@ -95,9 +97,9 @@ def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | Non
 def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Callable[..., Any]:
     """A function `norm` for `learning.language.forward`: another norm before attention, LayerNorm elsewhere.
 
-    name starts with "layer_norm", which centres, or "rms_norm", which does not. Its outputs lie on a sphere;
-    with "_ball" at the end, ε is 1, so they fill a ball, in which lengths still differ. noise: applied to the
-    output of this norm, the input of attention.
+    name: one of SURFACES. "layer_norm…" centres, "rms_norm…" does not. Both map vectors onto a sphere before
+    gain and shift; but with "…_ball" ε is 1, so the vectors fill a ball and still differ in length. noise: a
+    function that is applied to the output of the norm before attention.
     """
     eps = 1.0 if name.endswith("_ball") else EPS
 
@@ -122,10 +124,10 @@ def told(
     surface: str = "layer_norm",
     shares: torch.Tensor | None = None,
 ) -> dict[str, float]:
-    """Measure a model: the mean loss on each text, in nats a character, and the effect of noise.
+    """Measure a model's mean loss, in nats per character, and how much noise increases it.
 
-    Returns `learned` (on `text`), `held` (on `held`), and `noise`: the increase of the held-out loss by noise
-    on attention's input, the mean of NOISE_DRAWS draws.
+    Returns `learned`, the loss on the training text `text`; `held`, the loss on the held-out text `held`; and
+    `noise`, the increase of the latter by noise on attention's input, averaged over NOISE_DRAWS draws.
     """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     lot = torch.Generator().manual_seed(0)
@@ -146,17 +148,17 @@ def told(
 
 
 def in_windows(shape: Shape, text: str) -> torch.Tensor:
-    """The tokens of a text in consecutive windows (count, window), without an incomplete last one."""
+    """The tokens of a text in consecutive windows, (count, window); an incomplete last window is left out."""
     count = len(text) // shape.window
     return torch.from_numpy(shape.tokens(text[: count * shape.window])).reshape(count, shape.window)
 
 
 def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Iterator[dict[str, Any]]:
-    """For each layer, how well a token's normalised vector predicts which head has the longest output there.
+    """Measure how well a token's normalised vector predicts which head has the longest output for the token.
 
-    said: the accuracy of a linear map from the vector to the head, fitted by least squares on every other
-    window and tested on the remaining ones. most: the accuracy of always naming the most frequent head, the
-    baseline.
+    Yields a row for each layer. `said` is the accuracy of an affine map from the vector to the head, fitted
+    by least squares on every other window of `text`, and tested on the remaining windows. `most` is the
+    baseline: the accuracy of always predicting the head that is most frequent in these.
     """
     tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
     tokens = in_windows(shape, text)

@@ -14,9 +14,9 @@ from learning.shipped import FOLDER
 
 
 def stored(film: Film, data: DataSet, *, half: bool) -> Film:
-    """The film with its weights rounded as in a file, and its curves measured anew with these on `data`.
+    """The film with its weights rounded as in a file, and its loss and accuracy measured anew on `data`.
 
-    half: round to half instead of single precision.
+    They are measured with the rounded weights. half: round to half precision instead of single precision.
     """
     network, weights = (
         film.network,
@@ -32,7 +32,7 @@ def stored(film: Film, data: DataSet, *, half: bool) -> Film:
 
 
 def digits_of(values: np.ndarray, digits: int = 4) -> list[float]:
-    """The values rounded to significant digits."""
+    """The values rounded to this number of significant digits."""
     return [float(f"{value:.{digits}g}") for value in values]
 
 

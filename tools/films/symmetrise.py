@@ -1,4 +1,4 @@
-"""Train blocks that imitate LayerNorm, for the scene symmetrise."""
+"""Train blocks (`learning.symmetriser.Symmetriser`) to imitate LayerNorm, for the scene symmetrise."""
 
 from __future__ import annotations
 
@@ -40,12 +40,15 @@ UNSHARED_VARIANTS = ("own weights", "adding")  # with different weights in each 
 
 
 def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """scikit-learn's digits, each as the 16 means of tiles of its picture: (training set, test set)."""
+    """scikit-learn's digits, each as the means of 16 tiles: training set (N, 16), and test set (M, 16)."""
     return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
 
 
 def drawing(kind: str, pictures: np.ndarray) -> Draw:
-    """A function that draws n random vectors of a kind; "all" means a quarter of each kind."""
+    """A function that draws n random vectors of a kind; those of the kind "all" are a quarter of each kind.
+
+    pictures: the vectors from which the kind "digits" is drawn.
+    """
     kinds = TRAINING_VECTOR_KINDS[:-1] if kind == "all" else (kind,)
 
     def draw(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,9 +61,9 @@ def drawing(kind: str, pictures: np.ndarray) -> Draw:
 
 
 def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dict[str, np.ndarray]:
-    """Train blocks on vectors of `kind`.
+    """Train BLOCKS_PER_KIND blocks, one per seed, on random vectors of `kind`.
 
-    Returns their parameters at T checkpoints for S seeds, (T, S, …), rounded to half precision as stored.
+    Returns their parameters by name, (T, S, …) for T checkpoints and S seeds, rounded to half precision.
     """
     draw = drawing(kind, tiles()[0])
     found = learned(
@@ -70,22 +73,22 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
 
 
 def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
-    """The mean error of each of the S trained blocks on the given vectors."""
+    """The error of each trained block after `iterations`, averaged over the vectors x (N, d)."""
     return told(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
 def told(values: np.ndarray) -> list[float]:
-    """The mean over vectors for each seed, rounded for a table. values: (seeds, vectors)."""
+    """Means of `values` (seeds, vectors) over vectors, rounded for a table: one number per seed."""
     return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
 
 def asymmetry(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
 ) -> list[float]:
-    """For each block, how much its result changes with the order of the axes: (S,), in units of √d.
+    """How much the result of each trained block depends on the order of the axes: (S,), in units of √d.
 
-    The mean distance between permuting the axes before the block and after it. 0 for LayerNorm, which
-    commutes with permutations.
+    This is the mean distance between two results: the axes are permuted before the block, or after it. It
+    would be 0 for LayerNorm, which commutes with permutations.
     """
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
@@ -95,11 +98,11 @@ def asymmetry(
 
 
 def imitations() -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table "symmetrise"; write the film of each setting's block of median error.
+    """Yield the rows of the table "symmetrise", and write the files of the scene in films/.
 
-    First come settings of heads and iterations: errors, also after further iterations and at other scales and
-    means. Then come blocks tested on other kinds of vectors than those they were trained on. Last come the
-    variants of heads.
+    The first rows are those of `imitation`, for each number of heads and of iterations. Then come those of
+    `chip`, for blocks that are tested on other kinds of vectors than they were trained on. The last rows
+    (`told_of`) are for each of BLOCK_VARIANTS.
     """
     pictures = tiles()[1]
     kinds = {
@@ -119,7 +122,12 @@ def imitations() -> Iterator[dict[str, Any]]:
 
 
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """The row of one setting of heads and iterations. Also writes the film of the block of median error."""
+    """The table row for blocks of one number of heads, trained with one number of iterations.
+
+    It has the columns of `told_of`, and the median errors after each further iteration (`after`) and with the
+    scale or mean of the vectors x multiplied by TEST_FACTORS (`scale`, `mean`). Also writes the parameters of
+    the block of median error at all checkpoints to a file; `shown` is the seed of this block.
+    """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
     row = told_of(block, parts, iterations, x, "ring")
@@ -138,7 +146,7 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
 
 
 def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The table row for blocks trained on vectors of `kind`: their mean errors on each of `kinds`."""
+    """The table row for blocks trained on vectors of `kind`: their mean errors on each set of `kinds`."""
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
     used = {name: far_off(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}
@@ -148,9 +156,9 @@ def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
 def told_of(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
-    """The columns that all rows have: errors, angles and asymmetry of trained blocks (S, …).
+    """Columns for trained blocks: error and angle to LayerNorm, asymmetry, and what kind of blocks these are.
 
-    arm: the name of the variant.
+    parts: the parameters (S, …) of the S blocks. arm: the name of the variant.
     """
     y = iterates(block, parts, x, iterations)[-1]
     far = errors(x, y)
@@ -165,7 +173,7 @@ def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int
 
 
 def symmetrise() -> None:
-    """Write the table "symmetrise" and its films."""
+    """Write the table "symmetrise", and the files with the trained blocks and with digits."""
     rows = []
     for row in imitations():
         rows.append(row)

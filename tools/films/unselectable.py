@@ -19,9 +19,9 @@ ARMS = ("drawn", "centred", "scaled", "layernorm", "eps")  # maps that are appli
 
 
 def keys(x: np.ndarray, arm: str) -> np.ndarray:
-    """The keys that the map `arm` makes of x (n, d).
+    """The keys that result from x (n, d) by the map `arm`, one of ARMS.
 
-    Centred keys are given in d − 1 coordinates of the hyperplane that contains them.
+    Centred keys lie in a hyperplane; they are returned in d − 1 coordinates of this hyperplane.
     """
     made = {"drawn": x, "scaled": rms_norm(x, eps=0), "centred": center(x)}
     made |= {"layernorm": layer_norm(x, eps=0), "eps": layer_norm(x)}  # the usual ε = 1e-5
