@@ -58,7 +58,7 @@ def test_the_length_where_decay_and_noise_balance():
         ratios.append(np.median(means) / (rate / (2 * decay)) ** 0.25)
     table_says(
         *zip(ratios, ("1.01", "1.03", "1.30"), strict=True),
-        text="The mean length is {}, {} and {} times as large",
+        text="The mean length is {}, {} and {} times this value",
     )
 
 
@@ -114,7 +114,7 @@ def test_scores_of_trained_models():
     table_says(
         *medians,
         lowest,
-        text="within a head is {}, {}, {} and {} (medians over the heads of SmolLM2, MiniLM, AntiBERTy and the ALBERT of rxnmapper), and {} at least.",
+        text="within a head is {}, {}, {} and {} (medians over the heads of SmolLM2, MiniLM, AntiBERTy and the ALBERT of rxnmapper), and {} in the lowest head.",
     )
     table_says(
         *[
@@ -141,7 +141,7 @@ def test_scores_of_trained_models():
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions) 32 can never win"),
         (
             test_language.tokens_of_the_sentence,
-            "*was* stands twice, and its two vectors are equal before and after the first",
+            "*was* occurs twice, and its two vectors are equal before and after the first",
         ),
         (
             test_language.tokens_of_the_sentence,
