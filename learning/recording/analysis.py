@@ -40,10 +40,10 @@ COLUMNS = (
         f"{SAMPLED_VECTORS}.",
         ".2%",
     ),
-    Column("share_high", "energy, 95th %", "The 95th percentile of this energy.", ".2%"),
+    Column("share_high", "energy along 𝟏, 95th percentile", "The 95th percentile of this energy.", ".2%"),
     Column(
         "share_d",
-        "energy · d",
+        "energy along 𝟏 × d",
         f"The energy along 𝟏 times d; the median. Isotropic vectors have {ISOTROPIC_SHARE_D} in many "
         "dimensions, the median of χ² with one degree of freedom.",
     ),
@@ -53,11 +53,11 @@ COLUMNS = (
         "What the norm divides by, without ε: √(mean (x − μ)²), for an RMSNorm √(mean x²), for a GroupNorm "
         "the root of its groups' mean σ²; the median.",
     ),
-    Column("sigma_low", "σ, 25th %", "A quarter of the vectors has a smaller σ."),
-    Column("sigma_high", "σ, 75th %", "A quarter of the vectors has a larger σ."),
+    Column("sigma_low", "σ, 25th percentile", "A quarter of the vectors has a smaller σ."),
+    Column("sigma_high", "σ, 75th percentile", "A quarter of the vectors has a larger σ."),
     Column("size", "‖x‖", "The length of an input vector; the median."),
-    Column("size_low", "‖x‖, 25th %", "A quarter of the vectors is shorter."),
-    Column("size_high", "‖x‖, 75th %", "A quarter of the vectors is longer."),
+    Column("size_low", "‖x‖, 25th percentile", "A quarter of the vectors is shorter."),
+    Column("size_high", "‖x‖, 75th percentile", "A quarter of the vectors is longer."),
     *massive.COLUMNS,
     *token_kinds.COLUMNS,
     Column(
@@ -68,18 +68,18 @@ COLUMNS = (
         "Without the massive ones.",
         ".1f",
     ),
-    Column("rank_all", "rank of all", "The same with the massive vectors.", ".1f"),
+    Column("rank_all", "effective rank, all vectors", "The same with the massive vectors.", ".1f"),
     Column("gain", "mean |γ|", "The mean of the gain's absolute values."),
     Column(
         "gain_spread",
-        "spread of γ",
+        "|γ|, deviation ÷ mean",
         "The standard deviation of |γ| over its mean: 0 where all |γ| are equal.",
     ),
-    Column("axis_long", "longest axis", "The longest semi-axis of the ellipsoid that ε = 0 would give."),
-    Column("axis_middle", "median axis", "The middle one of its semi-axes; of two the shorter."),
+    Column("axis_long", "longest semi-axis", "The longest semi-axis of the ellipsoid that ε = 0 would give."),
+    Column("axis_middle", "median semi-axis", "The middle one of its semi-axes; of two the shorter."),
     Column(
         "axis_short",
-        "shortest axis",
+        "shortest semi-axis",
         "The shortest; where the norm centres, without the direction 1/γ, in which there is none.",
     ),
     Column(
@@ -91,12 +91,12 @@ COLUMNS = (
     Column("eps", "ε", "The constant that the norm adds to the variance, under the root."),
     Column(
         "eps_share",
-        "weight of ε",
-        "ε/(σ² + ε), the part of ε in the divisor's square, for a GroupNorm in the group where it is "
+        "ε/(σ² + ε)",
+        "The share of ε in the square of the divisor; for a GroupNorm in the group where it is "
         "largest; the median.",
         ".2g",
     ),
-    Column("eps_high", "ε, 95th %", "The 95th percentile of the weight of ε.", ".2g"),
+    Column("eps_high", "ε/(σ² + ε), 95th percentile", "The 95th percentile of this share.", ".2g"),
     *precision.COLUMNS,
     Column(
         "turn",
@@ -105,12 +105,17 @@ COLUMNS = (
         "Without the massive vectors.",
         ".2f",
     ),
-    Column("turn_high", "turn, 95th %", "The 95th percentile of this angle.", ".2f"),
-    Column("turn_all", "turn of all", "The median turn with the massive vectors.", ".2f"),
-    Column("turn_all_high", "turn of all, 95th %", "Its 95th percentile with the massive vectors.", ".2f"),
+    Column("turn_high", "turn, 95th percentile", "The 95th percentile of this angle.", ".2f"),
+    Column("turn_all", "turn, all vectors", "The median turn with the massive vectors.", ".2f"),
+    Column(
+        "turn_all_high",
+        "turn, all vectors, 95th percentile",
+        "Its 95th percentile with the massive vectors.",
+        ".2f",
+    ),
     Column(
         "turn_scaled",
-        "turn/isotropic",
+        "turn ÷ random",
         "The median turn as a multiple of the median angle between isotropic vectors of that d and the "
         "hyperplane, arcsin √B with B of the Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° "
         "where d = 12,288.",
@@ -118,12 +123,12 @@ COLUMNS = (
     *sources.COLUMNS,
     Column(
         "folds",
-        "centring folds",
+        "centring can be folded",
         "Whether the centring folds exactly: whether the means of its inputs can be removed from the weights "
         "that write them. Found in the graph of one call, and checked on a folded copy of the model.",
         "",
     ),
-    Column("why", "why", "The reason why the centring folds or does not.", ""),
+    Column("why", "reason", "Why the centring can be folded or not.", ""),
     Column(
         "keys",
         "keys",
@@ -132,11 +137,11 @@ COLUMNS = (
     ),
     Column(
         "lost_before",
-        "lost before",
+        "keys lost before",
         "The number of these keys that no query can select, before the norm.",
         "d",
     ),
-    Column("lost_after", "lost after", "The same after the norm.", "d"),
+    Column("lost_after", "keys lost after", "The same after the norm.", "d"),
 )
 
 EFFECT_COLUMNS = (
@@ -148,11 +153,11 @@ EFFECT_COLUMNS = (
         ".2g",
     ),
     Column(
-        "loss", "loss", "For the same change: the changed model's loss minus the model's, in nats.", "+.2g"
+        "loss", "Δ loss", "For the same change: the changed model's loss minus the model's, in nats.", "+.2g"
     ),
     Column(
         "change",
-        "outputs",
+        "Δ outputs",
         "For the same change: ‖y' − y‖/‖y‖ of all outputs y: logits, or the last hidden states of a model "
         "without a head.",
         ".2g",

@@ -21,43 +21,43 @@ MASSIVE_LENGTH_RATIO = 10  # a vector longer than this many median lengths is ma
 MAX_NAMED = 3  # largest number of tokens, and of dimensions, that a report lists
 
 COLUMNS = (
-    Column("longest", "longest", "The length of the longest vector, in median lengths."),
+    Column("longest", "longest ÷ median", "The length of the longest vector, in median lengths."),
     Column(
         "massive",
-        "massive",
+        "massive vectors",
         f"How many vectors are longer than {MASSIVE_LENGTH_RATIO} median lengths: massive activations "
         "(Sun et al. 2024).",
         "d",
     ),
     Column(
         "longest_at",
-        "longest at",
+        "longest vectors",
         "Token and position, from 0, of the massive vectors, or of the longest one where none is massive.",
         "",
     ),
     Column("top_dimension", "top dimension", "The coordinate, from 0, with most of the energy of all.", "d"),
     Column(
         "top_energy_rest",
-        "its energy",
+        "energy in top dimension",
         "Its share in the sum of the squares of all coordinates. Without the massive vectors.",
         ".1%",
     ),
-    Column("top_energy", "its energy in all", "The same with the massive vectors.", ".1%"),
+    Column("top_energy", "energy in it, all vectors", "The same with the massive vectors.", ".1%"),
     Column(
         "top_dimensions",
-        "dimensions",
+        "top three dimensions",
         f"The {MAX_NAMED} dimensions, from 0, with most of the energy of all vectors, each with its share "
         "and |γ|.",
         "",
     ),
-    Column("top_gain", "|γ| there", "The absolute value of the gain of that coordinate."),
+    Column("top_gain", "|γ| in top dimension", "The absolute value of the gain of that coordinate."),
     Column(
         "spread",
         "spread",
         "The root mean square distance of the vectors from their mean, in median lengths of all. Without the "
         "massive ones.",
     ),
-    Column("spread_all", "spread of all", "The same with the massive vectors."),
+    Column("spread_all", "spread, all vectors", "The same with the massive vectors."),
 )
 
 

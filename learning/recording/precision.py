@@ -20,15 +20,15 @@ COLUMNS = (
         "1/√(σ² + ε), by which the norm multiplies gradients before γ, for a GroupNorm in the group where it "
         "is largest; the median.",
     ),
-    Column("gradient_high", "1/σ, 95th %", "The 95th percentile of this factor."),
-    Column("gradient_massive", "1/σ, massive", "The same: the median of the massive vectors."),
+    Column("gradient_high", "1/σ, 95th percentile", "The 95th percentile of this factor."),
+    Column("gradient_massive", "1/σ, massive vectors", "The same: the median of the massive vectors."),
     *(
         column
         for dtype in ("bfloat16", "float16")
         for column in (
             Column(
                 f"{dtype}_error",
-                f"σ² + ε in {dtype}",
+                f"error of σ² + ε in {dtype}",
                 f"The largest relative error of σ² + ε if σ², ε and their sum are rounded to {dtype}, over "
                 f"the vectors at which it is finite. {HALF}",
                 ".2g",

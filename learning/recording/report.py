@@ -8,6 +8,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
+from textwrap import wrap
 from typing import Any
 
 from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Row
@@ -30,6 +31,7 @@ SUMMARY_COLUMNS = (
     "turn_scaled",
 )
 FORMULA_SIGNS = {*"=+-@−"}  # characters with which a formula in a spreadsheet begins
+MAX_HEADING_CHARACTERS = 11  # in a line; longer headings are wrapped
 MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start, because norms differ at the end
 
 
@@ -53,9 +55,14 @@ def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS)
 
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
-    """Format the rows as a text table with aligned columns, which are those called `names`."""
+    """Format the rows as a text table with aligned columns, which are those called `names`.
+
+    A long heading takes several lines.
+    """
     shown = summary_columns(rows, names)
-    cells = [[column.label for column in shown]]
+    headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
+    height = max(map(len, headings))
+    cells = [[([""] * height + lines)[k - height] for lines in headings] for k in range(height)]
     cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
     left = [column.digits == "" for column in shown]

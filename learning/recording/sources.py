@@ -24,21 +24,21 @@ DEFINED = (
 COLUMNS = (
     Column(
         "mean_from",
-        "mean from",
+        "mean written by",
         "The share of each kind of module in the means μ of the vectors, Σ μₖμ/Σ μ², where μₖ is the mean of "
         f"its summand, {DEFINED}. Negative where summands cancel; together 100%.",
         "",
     ),
-    Column("mean_writer", "mean, module", "The module with the largest share in the means.", ""),
-    Column("mean_written", "its share", "The share of that module in the means.", ".1%"),
+    Column("mean_writer", "mean, main module", "The module with the largest share in the means.", ""),
+    Column("mean_written", "mean, its share", "The share of that module in the means.", ".1%"),
     Column(
         "outlier_from",
-        "outlier from",
+        "top dimension written by",
         "The share of each kind of module in the top dimension of the longest vector of that call.",
         "",
     ),
-    Column("outlier_writer", "outlier, module", "The module with the largest share in it.", ""),
-    Column("outlier_written", "its share", "The share of that module in that number.", ".1%"),
+    Column("outlier_writer", "top dimension, main module", "The module with the largest share in it.", ""),
+    Column("outlier_written", "top dimension, its share", "The share of that module in that number.", ".1%"),
 )
 
 

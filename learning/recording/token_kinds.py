@@ -16,29 +16,29 @@ from learning.recording.column import Column, median, ratio
 from learning.recording.recording import Norm
 
 Array = np.ndarray
-KINDS = {
-    "first": "the first position of a text",
-    "special": "the tokenizer's special tokens at later positions, such as separators",
-    "rest": "all other tokens",
+KINDS = {  # for each kind: its short name, and its definition
+    "first": ("first position", "the first position of a text"),
+    "special": ("special tokens", "the tokenizer's special tokens at later positions, such as separators"),
+    "rest": ("other tokens", "all other tokens"),
 }
 COLUMNS = (
     *(
         Column(
             kind,
-            f"‖x‖, {kind}",
+            f"‖x‖, {name}, ÷ median",
             f"The median length of the vectors at {where}, divided by the median length of all.",
         )
-        for kind, where in KINDS.items()
+        for kind, (name, where) in KINDS.items()
     ),
     *(
-        Column(f"share_{kind}", f"energy along 𝟏, {kind}", f"The median energy along 𝟏 at {where}.", ".2%")
-        for kind, where in KINDS.items()
+        Column(f"share_{kind}", f"energy along 𝟏, {name}", f"The median energy along 𝟏 at {where}.", ".2%")
+        for kind, (name, where) in KINDS.items()
     ),
     *(
         Column(
-            f"turn_{kind}", f"turn, {kind}", f"The median turn by centring, in degrees, at {where}.", ".2f"
+            f"turn_{kind}", f"turn, {name}", f"The median turn by centring, in degrees, at {where}.", ".2f"
         )
-        for kind, where in KINDS.items()
+        for kind, (name, where) in KINDS.items()
     ),
 )
 

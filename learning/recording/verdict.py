@@ -44,7 +44,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
         _folds(centre),
         Finding(
             "level",
-            "Is the mean zero already?",
+            "Is the mean zero before the norm?",
             f"in {level} of {n} norms",
             level / n,
             "A norm counts if 95 % of its vectors have less than 1e-10 of their energy along 𝟏: for these "
@@ -52,11 +52,11 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
         ),
         Finding(
             "eps",
-            "How far does ε matter?",
-            f"at most {most['eps_high']:.2g} of the divisor's square (95th percentile of a norm), at "
+            "How much does ε matter?",
+            f"at most {most['eps_high']:.2g} of the squared divisor (95th percentile of a norm), at "
             f"{most['path']}",
             float(most["eps_high"]),
-            "The largest 95th percentile of ε/(σ² + ε) of a norm. A weight w shrinks outputs, "
+            "The largest 95th percentile of ε/(σ² + ε) of a norm. A share w shrinks outputs, "
             "before β, by 1 − √(1 − w): by about half of w where it is small.",
         ),
         _massive(rows),
@@ -89,7 +89,7 @@ def _folds(centre: Sequence[Row]) -> Finding:
     refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
     return Finding(
         "folds",
-        "Could it be folded away exactly?",
+        "Could it be folded into the weights exactly?",
         f"in {folds} of {len(centre)} norms that centre"
         + (f"; of {unknown} it is not known" if unknown else "")
         + refused
@@ -121,7 +121,7 @@ def _massive(rows: Sequence[Row]) -> Finding:
     """The finding on which norms have massive activations among their inputs."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
-    answer = f"no: the longest vector of a norm has {largest:.3g} times the median length"
+    answer = f"no: the longest vector is {largest:.3g} times as long as the median of its norm"
     if few:
         most = max(few, key=lambda row: row["longest"])
         answer = (
@@ -150,7 +150,7 @@ def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
     It uses the measured effect on predictions; without this, the energy along 𝟏. centre: whether the norms
     centre; if not, the question is whether centring would matter.
     """
-    question = "Could the centring go?"
+    question = "Could the centring be left out?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
     moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
     if found := told or moved:
@@ -160,10 +160,10 @@ def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
         every = "" if together is None else together.kl if told else together.change
         whole = f", {unit.format(every)} in all at once" if every != "" else ""
         begin = (
-            "without it predictions change by" if centre else "it has none; with one predictions change by"
+            "without it predictions change by" if centre else "there is none; with one predictions change by"
         )
         about = (
-            "The effect of changing one norm, or all, with nothing trained again: the columns KL and outputs."
+            "The effect of changing one norm, or all, without training again: the columns KL and Δ outputs."
         )
         return Finding("effect", question, f"{begin} {each}{whole}", middle, about)
     few = sum(row["share_d"] < ISOTROPIC_SHARE_D for row in asked)
@@ -171,7 +171,7 @@ def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
     return Finding(
         "effect",
         question,
-        answer if centre else f"it has gone: this model has RMSNorms alone; {answer}",
+        answer if centre else f"there is none: this model has RMSNorms only; {answer}",
         few / len(asked),
         f"A norm counts whose energy along 𝟏, times d, is below {ISOTROPIC_SHARE_D}, the median of isotropic "
         "vectors. The effect on the model's predictions is measured by `normscape report --model`.",

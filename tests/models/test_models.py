@@ -82,7 +82,7 @@ def recorded(commands, model, norms):
     code, _, said = commands(model, RECORD)
     assert code == 0 and f"{norms} norms" in said
     code, table, _ = commands(model, REPORT)
-    assert code == 0 and "Could the centring go?" in table
+    assert code == 0 and "Could the centring be left out?" in table
     around = {"cwd": commands.places[model]}
     with serving([*words(model, MODEL), "--port", str(free())], around) as said:
         assert 'data-slug="model"' in got(re.search(r"http://\S+", said)[0])

@@ -5,6 +5,7 @@ import io
 import re
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,7 @@ from geometry.norms import layer_norm, rms_norm
 from learning.language import EPS, forward, from_file, initial
 from learning.recording.analysis import MAX_SAMPLED_KEYS, effective_rank, row
 from learning.recording.digest import digest, from_digest, widest
-from learning.recording.report import table
+from learning.recording.report import MAX_HEADING_CHARACTERS, table
 from learning.recording.verdict import verdict
 from learning.shipped import FOLDER
 from learning.shipped import read as read_file
@@ -181,11 +182,13 @@ def test_every_vector_has_a_colour(colour):
 
 def test_the_overview_has_the_rows_of_the_report():
     own, [found] = shipped("smollm2"), recipe_of(SCENE).overviews
-    report = table(own.rows).splitlines()
-    assert len(found.rows) == len(report) - 1 == 61
+    lines = table(own.rows).splitlines()
+    headings, report = lines[:-61], lines[-61:]
+    assert len(found.rows) == 61 and headings[-1].startswith("norm ")
     for column in found.columns[1:]:
-        assert column in report[0]
-    for k, (cells, line) in enumerate(zip(found.rows, report[1:], strict=True), 1):
+        pieces = wrap(column, MAX_HEADING_CHARACTERS)
+        assert all(each in line for each, line in zip(pieces, headings[-len(pieces) :], strict=True))
+    for k, (cells, line) in enumerate(zip(found.rows, report, strict=True), 1):
         assert cells[0] == f"{k}: {own.rows[k - 1]['path']}"
         assert line.split()[1:] == " ".join(cells[1:]).split()
     assert len(found.abouts) == len(found.columns) and all(found.abouts)
@@ -575,8 +578,8 @@ CLAIMS = {
     "centres has at least one.": flat_directions,
     "along the three directions": the_axes,
     "To record your own model takes four lines": the_lines,
-    "Four trained models have been recorded, and a toy": four_models,
-    "What four trained models do **SmolLM2-135M, a language model with RMSNorm.**": four_models,
+    "Four trained models and a toy model": four_models,
+    "What four trained models do **SmolLM2-135M-Instruct, a language model with RMSNorm.**": four_models,
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,

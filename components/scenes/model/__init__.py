@@ -12,8 +12,8 @@ SCENE = Scene(
     choices=(
         Choice("recording", "recording", "smollm2", SHIPPED),
         Result("own", "Your recording", of=("recording",), longest=32),
-        Choice("beside", "beside it", "none", {"none": "nothing"} | BESIDE),
-        Result("other", "Your recording beside it", of=("beside",), longest=32),
+        Choice("beside", "second recording", "none", {"none": "nothing"} | BESIDE),
+        Result("other", "Your second recording", of=("beside",), longest=32),
         Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS, of=("recording", "own")),
         Choice("strips", "strips", "massive", SET_NAMES),
         Choice("massive", "massive vectors", "shown", MASSIVE),

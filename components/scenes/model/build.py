@@ -20,7 +20,7 @@ from learning.recording.report import summary_columns, to_csv, told
 from learning.recording.verdict import verdict
 
 SHIPPED = {
-    "smollm2": "SmolLM2-135M",
+    "smollm2": "SmolLM2-135M-Instruct",
     "minilm": "all-MiniLM-L6-v2",
     "antiberty": "AntiBERTy",
     "rxnmapper": "ALBERT of rxnmapper",
@@ -31,7 +31,7 @@ BESIDE = SHIPPED
 COLOURS = {
     "position": "position in the sequence",
     "kind": "kind of token",
-    "length": "length, over the median",
+    "length": "length ÷ median",
     "token": "token",
 }
 MASSIVE = {"shown": "shown", "out": "left out"}
@@ -72,9 +72,9 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
             for i, label, unit_, digits in [
                 (2, "Energy along 𝟏 of the red vector", " %", 2),
-                (0, "Its position", "", 0),
-                (1, "Its σ", "", 3),
-                (3, "Its weight of ε", " %", 4),
+                (0, "Position of the red vector", "", 0),
+                (1, "σ of the red vector", "", 3),
+                (3, "ε as a share of its σ² + ε", " %", 4),
             ]
         ),
         facts=facts(pairs),
@@ -167,16 +167,18 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     few = [k for k, row in enumerate(first.rows) if row["massive"]]
     if not few:
         longest = max(row["longest"] or 0.0 for row in first.rows)
-        return f"Massive vectors: none. The longest of a norm is {longest:.3g} times as long as the median."
+        return f"Massive vectors: none. The longest is {longest:.3g} times as long as the median of its norm."
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
-    writer = f", written by {row['outlier_writer']}" if row["outlier_writer"] else ""
+    writer = f", mostly written by {row['outlier_writer']}" if row["outlier_writer"] else ""
     together = re.sub(r" at (\d+)(?=, [^,]* at \1(?!\d))", "", row["longest_at"])  # name each position once
-    tokens = re.sub(r" at (?=\d)", " at position ", re.sub(r", (\d+) others?$", r" and \1 more", together))
+    tokens = re.sub(r" at (?=\d)", " at position ", re.sub(r", \d+ others?$", "", together))
+    among = "among them " if together.endswith(("other", "others")) else ""
+    count = f"{row['massive']} vector{'s' * (row['massive'] > 1)}"
     return (
-        f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {tokens}; "
-        f"{row['longest']:.3g} times the median length. Dimension {row['top_dimension']} holds "
-        f"{row['top_energy']:.1%} of all energy{writer}."
+        f"Massive vectors: in {len(few)} of {len(paths)} norms. The longest are in {name}: {count} of up to "
+        f"{row['longest']:.3g} times the median length, {among}{tokens}. Dimension {row['top_dimension']} "
+        f"holds {row['top_energy']:.1%} of the energy (sum of squares) of all vectors{writer}."
     )
 
 
@@ -184,7 +186,7 @@ def _centring_line(every: Sequence[analysis.Row]) -> str:
     found = next(each for each in verdict(every) if each.name == "turn_median")
     centres = any(row["kind"] != "RMSNorm" for row in every)
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
-    verb = "Centring turns" if centres else "There is no centring. It would turn"
+    verb = "Centring turns" if centres else "There is no centring; it would turn"
     return f"{verb} outputs by {found.value:.2f}° (median), {times:.2g} times as much as for random vectors."
 
 
@@ -195,8 +197,9 @@ def _folding_line(every: Sequence[analysis.Row]) -> str:
     yes, unknown = ([row["folds"] for row in asked].count(each) for each in ("yes", "unknown"))
     if unknown == len(asked):
         return "Folding: unknown, because the model was not traced."
-    how = "; normscape convert does it and gives a certificate" if yes else ""
-    return f"Folding: the centring of {yes} of {len(asked)} norms folds away exactly{how}."
+    how = "; normscape convert does it and checks the result" if yes else ""
+    folded = f"the centring of {yes} of {len(asked)} norms folds exactly into the weights before it"
+    return f"Folding: {folded}{how}."
 
 
 def formula(centres: bool, *, stage: int) -> str:

@@ -128,7 +128,7 @@ def steps(norm: Reduced, unit: float, *, centring: bool) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """The readouts of each vector: position, σ, and in percent its energy along 𝟏 and the weight of ε."""
+    """The readouts of each vector: position, σ, and in percent the energy along 𝟏 and ε's share of σ² + ε."""
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
@@ -229,7 +229,7 @@ def vector_color(norm: Reduced, row: analysis.Row, colour: str) -> Color:
         relative = lengths(norm) / (median_length(norm, row) or 1.0)
         low, top = float(relative.min()), float(relative.max())
         top = top if top > low else low + 1.0
-        return Color("sequential", low, top, relative, title="length, over the median")
+        return Color("sequential", low, top, relative, title="length ÷ median")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
     return Color(

@@ -50,27 +50,27 @@ class Strip:
 
 SETS = {
     "massive": (
-        Strip("longest vector, over the median length", "longest", log=True),
-        Strip("energy in one dimension (dotted: not massive)", "top_energy",
+        Strip("longest vector ÷ median length", "longest", log=True),
+        Strip("energy in top dimension (dotted: not massive)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
-        Strip("effective rank (dotted: with massive ones)", "rank", ("rank_all",)),
+        Strip("effective rank (dotted: with massive vectors)", "rank", ("rank_all",)),
     ),
     "centring": (
         Strip("energy along 𝟏 (dotted: 95th percentile)", "share", ("share_high",), percent=True),
         Strip("turn by centring, ° (dotted: 95th percentile)", "turn", ("turn_high",)),
-        Strip("the same, over that of random vectors", "turn_scaled"),
-        Strip("keys that never win (dotted: before it)", "lost_after", ("lost_before",)),
+        Strip("turn ÷ turn of random vectors", "turn_scaled"),
+        Strip("keys that never win (dotted: before the norm)", "lost_after", ("lost_before",)),
     ),
     "gain": (
         Strip("mean |γ|", "gain"),
-        Strip("spread of |γ|: deviation over mean", "gain_spread"),
-        Strip("semi-axes, median (dotted: the extremes)", "axis_middle", ("axis_short", "axis_long")),
+        Strip("|γ|: standard deviation ÷ mean", "gain_spread"),
+        Strip("semi-axes, median (dotted: extremes)", "axis_middle", ("axis_short", "axis_long")),
         Strip("flat directions", "flat"),
     ),
     "scale": (
         Strip("σ (dotted: quartiles)", "sigma", ("sigma_low", "sigma_high"), log=True),
-        Strip("weight of ε, 95th percentile", "eps_high", log=True),
+        Strip("ε/(σ² + ε), 95th percentile", "eps_high", log=True),
     ),
 }  # fmt: skip
 SET_NAMES = {

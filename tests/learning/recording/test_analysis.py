@@ -181,9 +181,9 @@ DEFINITIONS = {
     "Isotropic vectors have 0.455 in many dimensions": isotropic,
     "Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° where d = 12,288": isotropic,
     "for these LayerNorm is nearly RMSNorm": nearly,
-    "of the divisor's square (95th percentile of a norm)": the_high_weight,
+    "of the squared divisor (95th percentile of a norm)": the_high_weight,
     "and only norms that centre read it": readers,
-    "A weight w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
+    "A share w shrinks outputs, before β, by 1 − √(1 − w): by about half of w where it is small.": shrinking,
     "A key that is an average of others never has a higher score than all of them. In many dimensions few "
     "keys are.": averages,
 }
@@ -364,8 +364,8 @@ def test_a_model_without_a_head_is_ranked_by_its_vectors():
 
 def test_a_model_that_does_not_centre_is_told_so():
     shown = text("mine", measured(recording(norm("a", "rms_norm"), norm("b", "rms_norm"))))
-    assert "this model has RMSNorms alone" in shown and "Centring would: median" in shown
-    assert "There is no centring." in shown and "of 0" not in shown
+    assert "this model has RMSNorms only" in shown and "Centring would: median" in shown
+    assert "There is none: this model" in shown and "There is no centring." in shown and "of 0" not in shown
 
 
 @pytest.mark.parametrize("before", ["", " ", "  \u00a0", "\t", "\r", "\u3000", "\u200b", "\ufeff"], ids=ascii)
