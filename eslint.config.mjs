@@ -1,4 +1,5 @@
-// ESLint: the recommended rules, and which part of assets/ may import from which.
+// ESLint's configuration: the recommended rules, and for each part of assets/ the parts from which it may
+// import.
 import js from "@eslint/js";
 import globals from "globals";
 

@@ -1,6 +1,6 @@
 // @ts-check
-/** What the browser tells of its reader and its work: whether the reader prefers reduced motion or data; what
- * is stored; and promises for the moment when the page, or the last drawing, has been painted. */
+/** What scripts ask the browser: whether the reader prefers reduced motion, or wants to save data; texts
+ * stored under a key; and promises that resolve when the page, or the last drawing, has been painted. */
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const reducedData = matchMedia("(prefers-reduced-data: reduce)");

@@ -26,8 +26,8 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
-/** A label as nodes: `<sub>` becomes a subscript; nothing else is markup. @param {string} label
- * @returns {(Node | string)[]} */
+/** A label as DOM nodes. `<sub>…</sub>` becomes a subscript; all other characters are shown as they are.
+ * @param {string} label @returns {(Node | string)[]} */
 const typeset = (label) =>
   label
     .split(/<sub>(.*?)<\/sub>/)
@@ -45,27 +45,29 @@ export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.g
 export const tableRow = (head, cells, properties = {}) =>
   h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
 
-/** An element in which a table scrolls if it is too large, also by the keyboard. @param {string} label
- * @param {HTMLElement} table */
+/** An element around a table, in which a table that is too large can be scrolled, also by the keyboard.
+ * @param {string} label says to screen readers what the table contains @param {HTMLElement} table */
 export const scrolling = (label, table) =>
   h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, table);
 
-/** Save what is at a URL as a file. @param {string} href @param {string} name of the file */
+/** Make the browser download what is at a URL, as a file. @param {string} href @param {string} name of the
+ * file */
 export const download = (href, name) => h("a", { href, download: name }).click();
 
-/** Save data as a file. @param {Blob} data @param {string} name of the file */
+/** Make the browser save data as a file. @param {Blob} data @param {string} name of the file */
 export function saveData(data, name) {
   const url = URL.createObjectURL(data);
   download(url, name);
   setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
 }
 
-/** A number for readers: at most four decimals, 0.30000000000000004 as 0.3; below 0.001 in exponential
- * notation with the mantissa cut to two decimals, 1.239e-5 as 1.23e-5. @param {number} x */
+/** A number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); below 0.001 it is in
+ * exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes 1.23e-5). @param {number}
+ * x */
 export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")
     : String(Number(x.toFixed(4)));
 
-/** A whole number with separated thousands. */
+/** A whole number as text, with commas between thousands. */
 export const whole = new Intl.NumberFormat("en-GB").format;

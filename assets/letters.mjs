@@ -1,14 +1,16 @@
 // @ts-check
-/** Place elements at the letters of a formula: a bubble with text below a letter, or a control over it. */
+/** Place elements at the letters of a formula: a bubble with text below a letter, or a control on top of
+ * it. */
 
 const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or right edge of the window
 
-/** The rectangle, in window coordinates, of the element relative to which `element.style.left` and `top` are
- * counted: its offset parent, or else the page's body. @param {HTMLElement} element */
+/** The rectangle, in window coordinates, from whose top left corner `element.style.left` and `top` are
+ * counted: that of the element's offset parent or, if it has none, of the page's body. @param {HTMLElement}
+ * element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
-/** Place a bubble below a letter, but between the left and right edges of the window. The bubble's style must
- * centre it at its `left`. @param {HTMLElement} bubble @param {Element} letter */
+/** Place a bubble below a letter, moved sideways where it would cross the left or right edge of the window.
+ * The bubble's own style must centre it at its `left`. @param {HTMLElement} bubble @param {Element} letter */
 export function below(bubble, letter) {
   const at = letter.getBoundingClientRect();
   const half = bubble.offsetWidth / 2 + WINDOW_MARGIN_PX;
@@ -17,8 +19,8 @@ export function below(bubble, letter) {
   bubble.style.top = `${at.bottom - from.top}px`;
 }
 
-/** Place an element over a letter, in the letter's size. @param {HTMLElement} element @param {Element} letter
- */
+/** Place an element on top of a letter, in the letter's size. @param {HTMLElement} element @param {Element}
+ * letter */
 export function lie(element, letter) {
   const at = letter.getBoundingClientRect();
   const from = around(element);

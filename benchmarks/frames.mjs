@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Measure, in a scene's page, three ways of drawing the same frames: by our painter, by Plotly.restyle and by
+ * Benchmark of three ways to draw the same frames in a scene's page: our painter, Plotly.restyle and
  * Plotly.animate.
  */
 
@@ -8,13 +8,14 @@ import { now, stages } from "/assets/engine/engine.mjs";
 import { pointsOf } from "/assets/engine/shown.mjs";
 import { shared } from "/assets/globals.mjs";
 
-/** @typedef {(progress: number) => unknown} Update draws the frame for a progress (position between stages,
- *   in stages) */
+/** @typedef {(progress: number) => unknown} Update draws the frame at a progress (position between stages, in
+ *   stages) */
 
 const player = shared.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
 
-/** The display coordinates that each layer of the first view draws at a progress. @param {number} progress */
+/** The display coordinates that each layer of the first view draws at a position between stages.
+ * @param {number} progress the position, in stages */
 function figures(progress) {
   const { recipe, params } = player;
   const all = stages(recipe, params);
@@ -25,8 +26,9 @@ function figures(progress) {
 }
 
 /**
- * The coordinates of the layers with these indices, as Plotly's `update` wants them: for x, y and z one array
- * per layer. @param {number} progress @param {number[]} indices
+ * The coordinates of some layers in the format of Plotly's `update`: for each of x, y and z, one array for
+ * each layer. @param {number} progress the position between stages, in stages @param {number[]} indices of
+ * the layers
  */
 function update(progress, indices) {
   const points = figures(progress);
@@ -41,8 +43,8 @@ function update(progress, indices) {
   return columns;
 }
 
-/** The indices of the layers that must be updated: their points at progress 0.5 differ from those at 2.5 or
- * 3.5. */
+/** The indices of the layers that must be redrawn in each frame, because their points at progress 0.5 differ
+ * from those at 2.5 or 3.5. */
 function moving() {
   const a = figures(0.5);
   const b = figures(2.5);
@@ -50,7 +52,8 @@ function moving() {
   return a.map((_, l) => l).filter((l) => a[l].some((v, i) => v === v && (v !== b[l][i] || v !== c[l][i])));
 }
 
-/** @type {Record<string, (slider: string) => Update>} */
+/** For each way of drawing, a function that returns its `Update`. @type {Record<string, (slider: string) =>
+ * Update>} */
 export const ways = {
   ours: (slider) => {
     const { clock, parameters } = player.recipe;
@@ -61,7 +64,7 @@ export const ways = {
         player.set(slider, own.min + (progress / (player.last || 1)) * (own.max - own.min));
     const p = parameters.find((each) => each.name === clock) ?? parameters[0];
     return (progress) => {
-      // in a figure with stages and a clock, as of a training, both move
+      // in a figure with both stages and a clock, such as one of a training, a frame changes both
       if (player.last) player.seek(progress);
       if (clock || !player.last)
         player.set(p.name, p.min + (progress / (player.last || 1)) * (p.max - p.min));
@@ -87,9 +90,9 @@ export const ways = {
   },
 };
 
-/** Draw `count` frames from the first stage to the last, one in each animation frame's callback. The caller
- * reads how long scripts ran from the browser's own metrics. @param {string} way @param {number} count
- * @param {string} [slider] */
+/** Draw `count` frames from the first stage to the last, one in each animation frame. The caller measures the
+ * time that scripts took, by the browser's own metrics. @param {string} way a key of `ways` @param {number}
+ * count @param {string} [slider] the name of a parameter to change instead of the progress */
 export async function run(way, count, slider = "") {
   const go = ways[way](slider);
   for (let i = 0; i < count; i++) {
@@ -103,9 +106,9 @@ export async function run(way, count, slider = "") {
   await frame();
 }
 
-/** The latencies, in milliseconds, of `count` moves of a slider: from its `input` event to the animation
- * frame after WebGL has drawn, by when the picture is on the screen. @param {string} way
- * @param {number} count */
+/** The latencies, in milliseconds, of `count` moves of a slider. A latency is the time from the slider's
+ * `input` event to the animation frame after WebGL has drawn, when the picture is on the screen.
+ * @param {string} way a key of `ways` @param {number} count */
 export async function latency(way, count) {
   const [panel] = /** @type {import("/assets/painter/plotly/space.mjs").SpacePanel[]} */ (player.panels);
   const plot = panel.scene.glplot;

@@ -1,18 +1,19 @@
 // @ts-check
 /**
- * The front end of a figure in a notebook; anywidget calls `render`. Modules, styles and Plotly, which all
- * figures share, are sent to a page only once, as the state of a separate widget; if the page cannot find
- * that widget, it requests them from the kernel. Each module becomes a blob: URL, after those that it
+ * The front end of a figure in a notebook; anywidget calls `render`. All figures share their modules, styles
+ * and Plotly. These are sent to a page only once, as the state of a separate widget; if the page cannot find
+ * that widget, it requests them from the kernel. Each module gets a blob: URL, after the modules that it
  * imports.
  *
  * @typedef {import("../assets/guest/made.mjs").Model & {widget_manager?: {get_model: (id: string) =>
- *   Promise<any>}}} Model
- * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library
+ *   Promise<any>}}} Model the model of a figure's widget
+ * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library the sources that all
+ *   figures share: names and texts of modules, a style sheet, and Plotly's script
  */
 
 const WIDGET_TIMEOUT_MS = 3000; // milliseconds to wait for the shared widget, which may not exist
 const FAILED_TEXT = "Normscape: this figure could not be started. Run its cell again.";
-// the elements around one output in JupyterLab, Notebook, their HTML exports, and Quarto
+// selects the elements around one output in JupyterLab, Notebook, their HTML exports, and Quarto
 const OUTPUT_CELL = ":is(.jp-OutputArea-child, .output_area, .cell-output)";
 const page = /** @type {any} */ (globalThis);
 
@@ -22,11 +23,11 @@ const unpack = (packed) =>
     new Blob([/** @type {BlobPart} */ (packed)]).stream().pipeThrough(new DecompressionStream("gzip")),
   ).json();
 
-/** @param {string} text */
+/** The blob: URL of a JavaScript module with this source. @param {string} text */
 const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
-/** The modules and styles that all figures share, loaded once per page and version; after a failure the next
- * figure tries again. @param {Model} model */
+/** Load the code that all figures share, once for each page and version. After a failure the next figure
+ * tries again. @param {Model} model */
 async function code(model) {
   const known = (page.normscapeCode ??= new Map());
   const version = model.get("_version");
@@ -37,7 +38,8 @@ async function code(model) {
   });
 }
 
-/** @param {Model} model @returns {Promise<DataView>} */
+/** The compressed code that all figures share, from the shared widget; from the kernel if the page cannot
+ * find that widget in WIDGET_TIMEOUT_MS. @param {Model} model @returns {Promise<DataView>} */
 async function packed(model) {
   const late = new Promise((_, no) => setTimeout(no, WIDGET_TIMEOUT_MS));
   const found = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
@@ -57,7 +59,8 @@ async function packed(model) {
   );
 }
 
-/** @param {Library} library */
+/** Give each module a blob: URL, and import the entry point, guest/kernel. In each module, the names of the
+ * modules that it imports are replaced by their URLs. @param {Library} library */
 async function load({ modules, styles, plotly }) {
   const at = /** @type {Record<string, string>} */ ({});
   for (const [name, text] of modules)
@@ -68,8 +71,8 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/** Hide the still picture that the notebook also stores as an output below the figure, and the empty output
- * around it. Returns a function that shows it again. @param {string} picture the picture's CSS class
+/** Hide the still picture that the notebook also stores as an output below the figure, with the frame of this
+ * output. Returns a function that shows the picture again. @param {string} picture the picture's CSS class
  * @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
@@ -78,7 +81,8 @@ function hide(picture) {
   return () => style.remove();
 }
 
-/** @param {{model: Model, el: HTMLElement}} view */
+/** Show a figure in an output of a notebook, as anywidget requires. Returns a function that removes it.
+ * @param {{model: Model, el: HTMLElement}} view */
 async function render({ model, el }) {
   try {
     const { show, ...more } = await code(model);

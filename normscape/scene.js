@@ -30,8 +30,8 @@
         figure.current?.close();
       };
     }, []);
-    // a layout effect, because the figure must have these properties before its next report, or the report
-    // would set an old value again
+    // This is a layout effect, because the figure must have these properties before its next report;
+    // otherwise the report would set an old value again
     React.useLayoutEffect(() => figure.current?.show(props));
     const id = typeof props.id === "object" ? page.dash_component_api.stringifyId(props.id) : props.id;
     return React.createElement("div", { id, className: props.className, style: props.style, ref: host });

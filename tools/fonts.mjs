@@ -1,5 +1,5 @@
-// Make the fonts for pages and link previews: reduce fonts from npm packages to the characters that we use,
-// and write them, with their licences, to node_modules/.fonts.
+// Make the fonts for pages and link previews. Fonts from npm packages are reduced to the characters that we
+// use, and written to node_modules/.fonts with their licences.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subset from "subset-font";
 
@@ -55,8 +55,8 @@ const OF_FORMULAS = [
 const INVISIBLE = [[0x2061, 0x2064]]; // invisible operators: multiplication, function application
 const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // italic letters of formulas
 const BOLD = [[0x1d7ce, 0x1d7d7]];
-// Characters that Source Sans lacks, for text. They get a file of their own ("signs"): if this font face and
-// "mathematics" shared a file, Chromium would use the characters of only one of them.
+// Characters of our texts that Source Sans lacks. They are in a font file of their own ("signs"): if this
+// font face and "mathematics" shared a file, Chromium would use the characters of only one of them.
 const LACKING = [
   [0x2034],
   [0x203e],

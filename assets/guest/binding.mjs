@@ -1,18 +1,18 @@
 // @ts-check
 /**
- * Synchronise a figure's state with properties that the user's code sets (in Dash or a notebook), in both
- * directions and without echoes: a value that came from one side is not sent back to it. Pure.
+ * Synchronise a figure's state with the properties that the user's code sets (in Dash or a notebook), in both
+ * directions. A value that came from one side is never sent back to it. Pure.
  *
  * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?:
- *   number, camera?: number[]}} State
+ *   number, camera?: number[]}} State the properties that have values
  * @typedef {keyof State} Name
  */
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether the value `has` of the figure's state is the one that the property `asked` requests. A property
- * that is a dict may name only some entries; then the other entries may have any value. False if the property
- * is not set. @param {any} asked @param {any} has @returns {boolean} */
+/** Whether `has`, a value of the figure's state, is what the property `asked` requests. If the property is a
+ * dict, it may name only some entries; the other entries may then have any value. False if the property is
+ * not set. @param {any} asked @param {any} has @returns {boolean} */
 export function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -20,7 +20,7 @@ export function fulfils(asked, has) {
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
 }
 
-/** The state as names and values of a query string for the server; entries without a value are left out.
+/** The state as names and values of a query string for the server. Properties without a value are left out.
  * @param {State} state @returns {Record<string, string>} */
 export function query({ choices, params, progress, follow, camera }) {
   const all = { ...choices, ...params, progress, follow, camera };
@@ -31,9 +31,9 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** Decides which changes to pass on, from what both sides know: the properties as they were last received
- * from code or reported to it (`known`; a dict in it may name only some entries), and the state that the
- * figure should have as a result (`expected`). */
+/** Decides which changes to pass on, in both directions. `known` has the properties as they were last
+ * received from code or reported to it; a dict in it may name only some entries. `expected` is the state that
+ * the figure should have as a result. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
@@ -41,7 +41,7 @@ export class Binding {
     this.fresh = true; // whether the figure has not yet reported its state
   }
 
-  /** Receive all properties from code; returns those that have changed, which the figure must now adopt.
+  /** Receive all properties from code. Returns those that have changed, which the figure must now adopt.
    * @param {State} props @returns {State} */
   asked(props) {
     const news = NAMES.filter(
@@ -54,10 +54,10 @@ export class Binding {
     return asked;
   }
 
-  /** Receive the figure's state after a change; returns the properties to report to code, or null if code
-   * knows them all. A new figure also reports what code asked for only in part, such as a dict with all its
-   * entries. A value that the figure does not have, such as the camera of a 2D figure, is left out. @param
-   * {State} state @returns {State | null} */
+  /** Receive the figure's state after a change. Returns the properties to report to code, or null if code
+   * knows them all. If code has set only some entries of a dict, a new figure reports the whole dict. A
+   * property that the figure does not have, such as the camera of a 2D figure, is left out. @param {State}
+   * state @returns {State | null} */
   told(state) {
     const isKnown = (/** @type {Name} */ name) =>
       this.fresh ? same(this.known[name], state[name]) : fulfils(this.expected[name], state[name]);
@@ -76,10 +76,10 @@ const isDict = (value) => typeof value === "object" && value !== null && !Array.
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Throttle `call`. After `ask` it runs in the next task, but at least `every` milliseconds after its last
- * run; requests in between are answered by one run. `stop` cancels a run that is due.
- * @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () => void}}
- */
+/** Limit how often `call` runs. `ask` requests a run: it takes place in the next task, but at the earliest
+ * `every` milliseconds after the last run, and answers all requests up to then. `stop` cancels a requested
+ * run. @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () =>
+ * void}} */
 export function paced(call, every) {
   let last = -Infinity;
   let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);

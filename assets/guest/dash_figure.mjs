@@ -1,6 +1,6 @@
 // @ts-check
-/** A figure in a Dash application, for the component in normscape/scene.js. Its `Giver` fetches what the
- * figure needs from the server's routes (components/publish/component.py). */
+/** A figure in a Dash application, for the component in normscape/scene.js. Its `Giver` fetches HTML, styles
+ * and recipes from the routes of the server (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
@@ -29,8 +29,8 @@ export function figure(host, base, tell) {
   );
 }
 
-/** The style sheet for the figure's shadow tree, as a `<link>` to the server, and a promise for the end of
- * its loading, successful or not. @param {URL} base */
+/** The style sheet for the figure's shadow tree, as a `<link>` to the server; and a promise that resolves
+ * when loading has ended, successfully or not. @param {URL} base the address of the server's routes */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
   return {
@@ -52,11 +52,11 @@ async function ask(base, slug, search, signal) {
   const text = await reply?.text().catch(() => "");
   if (!reply || !text) return { refused: NO_ANSWER_TEXT };
   if (!reply.ok) return { refused: reason(text) };
-  // an answer without a figure is Dash's own page, with which it answers every unknown path
+  // to an unknown path Dash answers with its own page, which contains no figure
   return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
 
-/** Make the relative addresses in the element's data attributes absolute; returns the address of Plotly's
+/** Make the relative addresses in an element's data attributes absolute. Returns the address of Plotly's
  * script. @param {HTMLElement} root @param {URL} base */
 function dress(root, base) {
   for (const name of ["recipe", "still", "plotly"])
@@ -64,8 +64,8 @@ function dress(root, base) {
   return String(root.dataset.plotly);
 }
 
-/** The error message in a response of the server. @param {string} text the body of the response: JSON if it
- * comes from our routes, otherwise a page of Dash, which means that the routes are missing */
+/** The error message for a response of the server. @param {string} text the body of the response: JSON if it
+ * comes from our routes, otherwise a page of Dash, which means that our routes are missing */
 function reason(text) {
   try {
     return JSON.parse(text).error ?? NO_ANSWER_TEXT;

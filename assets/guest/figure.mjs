@@ -1,8 +1,8 @@
 // @ts-check
-/** A scene's figure inside a page that is not ours, in a shadow tree, which separates styles and ids from
- * those of the page. Code sets the figure's properties (`show`), and is told what the reader changes
- * (`tell`). A `Giver` supplies HTML, styles and recipes: from the server of a Dash application
- * (dash_figure.mjs), or from the kernel of a notebook (kernel.mjs). */
+/** A scene's figure inside a page that is not ours. The figure is in a shadow tree, so that its styles and
+ * ids do not affect the page's, nor the other way round. Code sets the figure's properties (`show`); the
+ * figure tells code what the reader has changed (`tell`). A `Giver` supplies HTML, styles and recipes: from
+ * the server of a Dash application (dash_figure.mjs), or from the kernel of a notebook (kernel.mjs). */
 
 import { h } from "../dom.mjs";
 import { commands } from "../page/commands.mjs";
@@ -18,13 +18,13 @@ import { Binding, paced, query } from "./binding.mjs";
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
  * @typedef {object} Giver
- * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree,
- * and a promise that it has been loaded (there)
+ * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree
+ *   (sheet), and a promise that it has been loaded (there)
  * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string,
- * refused?: string}>} figure the HTML of a scene's element, with a still picture, for the same query as in an
- * embedded figure's address; or an error message (refused)
+ *   refused?: string}>} figure the HTML of a scene's figure, with a still picture (html), or an error message
+ *   (refused); `search` has the state as in the address of an embedded figure
  * @property {(root: HTMLElement) => string} dress sets the element's data attributes for its player; returns
- * the address of Plotly's script
+ *   the address of Plotly's script
  * @property {(host: HTMLElement) => "light" | "dark"} scheme the theme of the surrounding page
  */
 
@@ -39,8 +39,8 @@ export class Figure {
     this.page = h("div", { className: "page embed" });
     this.binding = new Binding();
     /** @type {Props} */ this.props = {};
-    // properties that the figure has not adopted yet; if they were refused, they are tried again together
-    // with the next ones
+    // Properties that the figure has not adopted yet. If one was refused, all of them are tried again
+    // together with the next properties
     /** @type {State} */ this.owed = {};
     /** @type {Player | null} */ this.player = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
@@ -49,8 +49,8 @@ export class Figure {
     this.#dress();
   }
 
-  /** Set all properties. Another slug or other controls need a new figure; other changes are applied to the
-   * present one. @param {Props} props */
+  /** Set all properties. Another slug or other controls open a new figure; other changes are applied to the
+   * present figure. @param {Props} props */
   show(props) {
     const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
     const another = props.slug !== this.props.slug;
@@ -61,21 +61,23 @@ export class Figure {
     else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
   }
 
-  /** Close the figure; it takes no more properties, and reports nothing more. */
+  /** Close the figure. It then adopts no more properties, and reports no more changes. */
   close() {
     this.closed.abort();
     this.pace.stop();
     this.player?.close();
   }
 
-  /** Queue a change: it begins when all earlier changes are done. @param {() => Promise<void>} change */
+  /** Queue a change, which begins when all earlier changes are done. If it fails, an error message is shown
+   * in place of the figure. @param {() => Promise<void>} change */
   #next(change) {
     this.line = this.line
       .then(() => (this.closed.signal.aborted ? undefined : change()))
       .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
   }
 
-  /** Open a new figure for the present slug and controls, in place of the old one. @param {State} asked */
+  /** Open a new figure for the present slug and controls, in place of the old one; an error message if this
+   * is impossible. @param {State} asked the state to show */
   async #open(asked) {
     const { slug, controls } = this.props;
     const { signal } = this.closed;
@@ -132,7 +134,7 @@ export class Figure {
   }
 
   /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
-   * message in place of the figure. Returns whether the choices could be changed. @param {Player} player
+   * message in place of the figure. Returns whether the choices have been changed. @param {Player} player
    * @param {Record<string, string>} choices */
   async #choose(player, choices) {
     const { refused } = await ask(
@@ -152,7 +154,7 @@ export class Figure {
     this.page.append(h("p", { className: "refused", role: "alert" }, `Scene ${this.props.slug}: ${words}`));
   }
 
-  /** Remove an error message, and show the figure again. */
+  /** Remove the error message, if there is one, and show the figure again. */
   #allow() {
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
@@ -174,15 +176,16 @@ export class Figure {
     };
   }
 
-  /** Tell code what the reader has changed. Does nothing while the figure has yet to adopt properties that
-   * code has set. */
+  /** Tell code what the reader has changed. Does nothing as long as properties that code has set are not
+   * adopted yet. */
   #report() {
     const state = this.#state;
     const news = state && !Object.keys(this.owed).length && this.binding.told(state);
     if (news) this.tell(news);
   }
 
-  /** Set up the shadow tree: styles, keyboard shortcuts, and observers of the surrounding page's theme. */
+  /** Set up the shadow tree: styles, keyboard shortcuts, and observers that notice when the surrounding
+   * page's theme changes. */
   #dress() {
     const { signal } = this.closed;
     const shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
@@ -203,7 +206,7 @@ export class Figure {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#color(), { signal });
   }
 
-  /** Set the theme: the one that the properties name, or that of the surrounding page. */
+  /** Set the theme to the one that the properties name, or otherwise to that of the surrounding page. */
   #color() {
     const asked = this.props.theme ?? "auto";
     const theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
@@ -213,8 +216,8 @@ export class Figure {
   }
 }
 
-// `@font-face` rules have no effect in a shadow tree, so the document gets them; our typefaces have unique
-// names
+// `@font-face` rules have no effect in a shadow tree, so they are added to the document. The names of our
+// typefaces are unique, so this does not change the page's own text
 const faces = new CSSStyleSheet();
 
 /** Add the `@font-face` rules of our stylesheet to the document, once for all figures.
@@ -236,9 +239,10 @@ function typefaces(sheet) {
 const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts into the document
 /** @type {Promise<void> | undefined} */ let drawing;
 
-/** Load our version of Plotly without changing the page's `window.Plotly`: the page may have another version,
- * or load one later. Resolves when ours is available as `normscape.plotly`; then copies the CSS rules that
- * Plotly has added to the document, for the shadow trees. @param {string} source */
+/** Load our version of Plotly without changing the page's `window.Plotly`, since the page may have another
+ * version, or load one later. Ours becomes available as the promise `normscape.plotly`. Then the CSS rules
+ * that Plotly has added to the document are copied for the shadow trees. @param {string} source the address
+ * of our version */
 async function library(source) {
   const page = /** @type {any} */ (window);
   const script = h("script", { src: source });

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The browser's half of `normscape.Figure`, a figure in a notebook whose properties are those of an anywidget
- * model. There is no server: the widget's state contains the figure's HTML and a recipe, and the notebook's
- * kernel makes other recipes on request.
+ * A figure in a notebook: the part of `normscape.Figure` in the browser. The figure's properties are those of
+ * an anywidget model. There is no server: the widget's state contains the figure's HTML and a recipe, and the
+ * notebook's kernel makes other recipes on request.
  *
  * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what
  *   normscape/figure.js has loaded together with this module: CSS text, the address of Plotly's script, and a
@@ -26,7 +26,7 @@ export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});
   const deaf = (/** @type {Event} */ event) => event.stopPropagation();
-  host.dataset.lmSuppressShortcuts = "true"; // JupyterLab then leaves keys to the figure
+  host.dataset.lmSuppressShortcuts = "true"; // JupyterLab then leaves key presses in the figure to the figure
   for (const kind of ["keydown", "keyup", "keypress"]) host.addEventListener(kind, deaf);
   place.replaceChildren(host);
   const figure = new Figure(host, kernel(model, code), (news) => {

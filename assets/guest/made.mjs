@@ -1,24 +1,27 @@
 // @ts-check
 /**
- * Get recipes for a figure in a notebook: the one in the widget's state, or another that the kernel makes on
- * request. Pure.
+ * Get recipes for a figure in a notebook: the recipe in the widget's state, or another one that the kernel
+ * makes on request. Pure.
  *
  * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe, and the query string for which it was
  *   made (key): the choices that differ from the defaults
  * @typedef {{get: (name: string) => any, set: (name: string, value: unknown) => void, save_changes: () =>
  *   void, send: (content: object) => void, on: (event: string, hear: (...news: any[]) => void) => void, off:
- *   (event: string, hear: (...news: any[]) => void) => void}} Model of anywidget
+ *   (event: string, hear: (...news: any[]) => void) => void}} Model the widget's model, as anywidget defines
+ *   it
  */
 
 /** @import { Answer } from "../player/source.mjs" */
 
-const KERNEL_TIMEOUT_MS = 120_000; // long, because a kernel answers only after the cells that it is running
+// long, because a busy kernel answers only after the cells that it is running
+const KERNEL_TIMEOUT_MS = 120_000;
 const NO_ANSWER_TEXT = "the kernel does not answer";
 
-/** The recipe for a query: the one in the widget's state if it is for this query; if not, one requested from
- * the kernel, or the kernel's error message (`refused`). Answers to other queries are ignored.
- * @param {Model} model @param {(packed: DataView) => Promise<any>} unpack @param {string} query
- * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
+/** The recipe for a query. If the recipe in the widget's state is for another query, one is requested from
+ * the kernel; the result is then that recipe, or the kernel's error message (`refused`). Answers to other
+ * queries are ignored. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack decodes
+ * compressed JSON @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer,
+ * "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {
