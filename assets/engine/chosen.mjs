@@ -44,8 +44,8 @@ const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 export const counted = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
-/** The indices of the points that a mark shows, counted in the mark's cloud. @param {{only?: Only, cloud:
- * string}} mark @param {Moment} moment @returns {number[]} */
+/** The indices, in a mark's cloud, of the points that the mark shows. @param {{only?: Only, cloud: string}}
+ * mark @param {Moment} moment @returns {number[]} */
 export function chosen({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
   const n = sizeOf(recipe, cloud);
@@ -78,9 +78,9 @@ export function chosen({ only, cloud }, moment) {
   return [best];
 }
 
-/** A copy of `numbers`, which has k numbers for each point of the mark's cloud, with NaN for the points that
- * the mark does not show. @param {Float32Array} numbers @param {number} k @param {Mark} mark @param {Moment}
- * moment */
+/** A copy of `numbers`, which holds k numbers for each point of the mark's cloud. The numbers of points that
+ * the mark does not show are NaN in the copy. @param {Float32Array} numbers @param {number} k @param {Mark}
+ * mark @param {Moment} moment */
 export function withGaps(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
   for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];

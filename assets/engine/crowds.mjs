@@ -13,26 +13,29 @@ import { opacityOf, pointsOf } from "./shown.mjs";
 /** @import { Moment, View } from "./engine.mjs" */
 
 const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
-const CROWD_DIVISOR = 50; // a crowd has at least 1/50 of all points, and at least 2: fewer meet by chance
-// Points at the same place of a projection can be far apart in the space that it shows. A point counts only
-// if each of its coordinates in that space is within this limit of the median of the place's points: a number
-// of grid cells, where a cell is 1/CELLS_PER_AXIS of the view's longest axis.
+// a crowd has at least 1/50 of all points, and at least 2; fewer points may coincide by chance
+const CROWD_DIVISOR = 50;
+// Points at the same place of a projection can be far apart in the space that is projected. A point counts
+// only if each of its coordinates in that space differs from the median of the place's points by at most this
+// many grid cells. A grid cell is 1/CELLS_PER_AXIS of the view's longest axis.
 const SPACE_REACH_CELLS = 3;
-const NEIGHBOURHOOD_CELLS = 12; // half the width, along each axis, of the box in which neighbours are counted
+// half the width, in grid cells, of the box around a crowd in which other points are counted
+const NEIGHBOURHOOD_CELLS = 12;
 // The most points that may lie in the box of `near` around a crowd, as a multiple of the crowd's own number
 // of points. If more lie there, the crowd is a part of a curve of points, and gets no label.
 const MAX_NEIGHBOUR_RATIO = 1.5;
 const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
-// The key of a grid cell is its indices along the axes, as the digits of a number to this base. Points far
-// outside the ranges can get the key of another cell.
+// The key of a grid cell is a number to this base, whose digits are the indices of the cell along the axes.
+// Points far outside the ranges can get the key of another cell.
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
-/** The places where many points coincide, the fullest first; places on a curve of points are left out. A
- * place is the mean of its points. If the points are a projection, `space(i)` returns point i in the original
- * space: then a point is counted only if it is near the median of the place's points in that space, too
- * (SPACE_REACH_CELLS). @param {ArrayLike<number>} points k numbers for each, NaN for points that are not
- * shown @param {[number, number][]} ranges the ends of the k axes @param {(i: number) => ArrayLike<number>}
- * [space] @returns {{place: number[], count: number}[]} */
+/** The places where many points coincide, the fullest first, with the number of points (count). The position
+ * of a place is the mean of its points. Places on a curve of points are left out. If the points are a
+ * projection, `space(i)` returns point i in the space that is projected. Then a point is counted only if it
+ * is near the median of the place's points in that space, too (SPACE_REACH_CELLS). @param {ArrayLike<number>}
+ * points k numbers for each, NaN for points that are not shown @param {[number, number][]} ranges the ends of
+ * the k axes @param {(i: number) => ArrayLike<number>} [space] @returns {{place: number[], count:
+ * number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (SPACE_REACH_CELLS * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
@@ -56,7 +59,7 @@ export function crowds(points, ranges, space) {
   const least = Math.max(2, count / CROWD_DIVISOR);
   const steps = neighbourKeyOffsets(k);
   const full = [...members].filter(([, own]) => own.length > 1).sort(([, a], [, b]) => b.length - a.length);
-  const found = full.flatMap(([key]) => {
+  const places = full.flatMap(([key]) => {
     const here = steps.flatMap((by) => members.get(key + by) ?? []);
     if (!members.has(key) || here.length < least) return [];
     for (const by of steps) members.delete(key + by);
@@ -67,12 +70,13 @@ export function crowds(points, ranges, space) {
       ? [{ place, count: own.length }]
       : [];
   });
-  return found.sort((a, b) => b.count - a.count);
+  return places.sort((a, b) => b.count - a.count);
 }
 
-/** The indices from `own` of the points that are near the median of all points of `own` in space: each
- * coordinate differs from the median of that coordinate by at most `reach`. @param {number[]} own @param {(i:
- * number) => ArrayLike<number>} space the position of a point @param {number} reach */
+/** Those points of a crowd that are near the median of the crowd's points in the space that is projected:
+ * each coordinate differs from the median of that coordinate by at most `reach`. @param {number[]} own the
+ * indices of the crowd's points @param {(i: number) => ArrayLike<number>} space the position of a point
+ * @param {number} reach @returns {number[]} their indices */
 function together(own, space, reach) {
   const positions = own.map(space);
   const median = Array.from(
@@ -82,9 +86,9 @@ function together(own, space, reach) {
   return own.filter((_, i) => median.every((m, j) => Math.abs(positions[i][j] - m) <= reach));
 }
 
-/** The number of points in a box around a place, NEIGHBOURHOOD_CELLS to each side, which is about the size of
- * a drawn point. @param {ArrayLike<number>} points k numbers for each @param {number[]} place @param
- * {[number, number][]} ranges */
+/** The number of points in a box around a place. The box reaches NEIGHBOURHOOD_CELLS to each side, so that it
+ * is about as large as a drawn point. @param {ArrayLike<number>} points k numbers for each @param {number[]}
+ * place @param {[number, number][]} ranges */
 function near(points, place, ranges) {
   const k = ranges.length;
   const reach = ranges.map(([low, high]) => ((high - low) * NEIGHBOURHOOD_CELLS) / CELLS_PER_AXIS);
@@ -102,7 +106,7 @@ function near(points, place, ranges) {
 const neighbourKeyOffsets = (k) =>
   k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** Those crowds whose counts can be written as labels that do not overlap the label of an earlier crowd in
+/** Those crowds whose counts can be written as labels without overlapping the label of an earlier crowd in
  * the list. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each
  * crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
 export function legible(crowds, at, tall) {
@@ -119,10 +123,10 @@ export function legible(crowds, at, tall) {
 }
 
 /** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
- * counted if a `Points` mark shows it. If several such marks show it, it is counted only once, at its place
- * in the topmost of them. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
- * a crowd coincide also in the space of their cloud, not only in the view's projection. @param {View} view
- * @param {Moment} moment @returns {Crowd[]} */
+ * counted once if any `Points` mark shows it, at its place in the topmost of these marks. Marks that only
+ * highlight one point (`followed`, `highest`) do not count. Points of a crowd coincide not only in the view's
+ * projection but also in the space of their cloud. @param {View} view @param {Moment} moment
+ * @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =

@@ -57,7 +57,7 @@ import { latest } from "./time_slices.mjs";
 export { coordinate, gather, project, rowMovers } from "./coordinates.mjs";
 export { movers, unpack, value } from "./packed.mjs";
 
-/** A cloud by its name. @param {Recipe} recipe @param {string} name */
+/** The cloud with a given name. @param {Recipe} recipe @param {string} name */
 export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
 
 /** How many points a cloud has. @param {Recipe} recipe @param {string} cloud */
@@ -66,7 +66,7 @@ export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 /** The marks of all views of a recipe. @param {Pick<Recipe, "views">} recipe */
 export const marksOf = ({ views }) => views.flatMap(({ layers }) => layers);
 
-/** A parameter by its name. @param {Recipe} recipe @param {string} name */
+/** The parameter with a given name. @param {Recipe} recipe @param {string} name */
 export const parameterOf = (recipe, name) =>
   /** @type {Parameter} */ (recipe.parameters.find((p) => p.name === name));
 
@@ -103,13 +103,13 @@ export function cloudStages(cloud, params, all, point, old = []) {
   return out;
 }
 
-/** A new array object in the memory of an old array, if that has the same length. The object must be new,
- * because caches recognise changed points by the identity of their array. @param {number} length @param
- * {Float64Array} [old] */
+/** An array of `length` numbers in the memory of an old array; in new memory if the old array has another
+ * length. The array object is new in both cases, because caches recognise changed points by the identity of
+ * their array. @param {number} length @param {Float64Array} [old] */
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
 /**
- * Copy an array, into the memory of an old one if it has the same length.
+ * Copy an array, into the memory of an old array if that has the same length.
  * @param {Float64Array} x @param {Float64Array} [old]
  */
 function copied(x, old) {
@@ -118,9 +118,9 @@ function copied(x, old) {
   return out;
 }
 
-/** Apply a step to x; the result is in an array that no later step overwrites. @param {Float64Array} x @param
- * {number} n @param {Step} step @param {Context} context @param {Float64Array} [old] an array whose memory is
- * reused @returns {Float64Array} */
+/** Apply a step to x. The result is in an array that no later step overwrites. @param {Float64Array} x
+ * @param {number} n @param {Step} step @param {Context} context @param {Float64Array} [old] an array whose
+ * memory may be reused @returns {Float64Array} */
 function stage(x, n, step, context, old) {
   if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, context);
   if (step.kind !== "affine") return copied(apply(x, n, step, context), old);
@@ -220,17 +220,18 @@ function scattered(stages, n, progress, old) {
   return out;
 }
 
-/** The current points of all clouds at a position between stages. @param {Recipe} recipe @param {Params}
- * params @param {number} progress in stages @param {Own | null} [own] the progress of each point of the
- * `loose` clouds, if these points do not move together @returns {Record<string, Float64Array>} */
+/** The current points of all clouds, by the clouds' names, at a position between stages. @param {Recipe}
+ * recipe @param {Params} params @param {number} progress the position, in stages @param {Own | null} [own]
+ * the progress of each point of the `loose` clouds, if these points do not move together
+ * @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }
 
-/** The current points of all clouds, as `positions` returns them, from stages that have been computed
- * already. @param {Recipe} recipe @param {Stages} all @param {number} progress in stages @param {Progresses |
- * null} [each] the progress of each point, of clouds in which it differs @param {Places} [there] where
- * results are cached @returns {Record<string, Float64Array>} */
+/** The same as `positions`, but from stages that have been computed already. @param {Recipe} recipe
+ * @param {Stages} all the points of each cloud at every stage @param {number} progress in stages
+ * @param {Progresses | null} [each] for clouds whose points differ in progress, the progress of each point
+ * @param {Places} [there] where results are cached @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(
     recipe.clouds.map((cloud) => {
@@ -271,10 +272,10 @@ export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 
 const FREE_MARKS = ["Points", "Trail", "Labels"];
 
-/** The names of the loose clouds: those whose points may start to move at different times. Their points are
- * drawn one by one; no line, surface, statistic or other cloud needs all of them at the same stage; and no
- * line or surface is sent through the same pipeline, which the points would leave. @param {Recipe} recipe
- * @returns {Set<string>} */
+/** The names of the loose clouds: those whose points may start to move at different times. The points of such
+ * a cloud are drawn one by one, and no line, surface, statistic or other cloud needs all of them at the same
+ * stage. Nor may a line or surface go through the same pipeline as the cloud, because the points would come
+ * off it. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
@@ -319,9 +320,9 @@ function alike(a, b) {
   );
 }
 
-/** The largest distance between point i of a and point i of b, for n points each, in their first m
- * coordinates (by default as many as a has). @param {ArrayLike<number>} a @param {ArrayLike<number>} b @param
- * {number} n @param {number} [m] */
+/** The largest distance between a point of a and the point of b with the same index, for n points each, in
+ * their first m coordinates (by default as many as a has). @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b @param {number} n @param {number} [m] */
 export function residual(a, b, n, m) {
   const da = a.length / n;
   const db = b.length / n;

@@ -1,14 +1,16 @@
 // @ts-check
 /**
- * Solve a differential equation for all points, as `Flow` in geometry/pipeline.py.
+ * Solve a differential equation for all points, as `Flow` in geometry/pipeline.py does.
  *
  * @typedef {Extract<Step, {kind: "flow"}>} Flow
  * @typedef {(x: Float64Array) => Float64Array} Velocity
  *
  * @typedef {{time: number, point: number, place: number[]}} Node an event of the solution: the end of a
- *   Runge–Kutta step (point −1), or a point that is put to a place
- * @typedef {{inputs: unknown[], nodes: Node[], states: Float64Array[]}} Run a solution: the points after each
- *   of the first nodes, as far as computed; inputs: the parameters and clouds that the velocity depends on
+ *   Runge–Kutta step (then `point` is −1), or the moment at which the point with index `point` gets the
+ *   direction of `place`
+ * @typedef {{inputs: unknown[], nodes: Node[], states: Float64Array[]}} Run a solution. states: the points at
+ *   each node, as far as they have been computed; inputs: the parameters and clouds that the velocity depends
+ *   on
  */
 
 import { unpack, value } from "./packed.mjs";
@@ -16,21 +18,22 @@ import { scratch } from "./scratch.mjs";
 import { same, takeTime } from "./time_slices.mjs";
 /** @import { Params, Step } from "./engine.mjs" */
 
-const KEPT_RUNS = 3; // cached solutions for each flow: of what is shown, and of what is being computed
+// the largest number of cached solutions of a flow: of the one shown, and of those being computed
+const KEPT_RUNS = 3;
 
 /** @type {WeakMap<Flow, Run[]>} the cached solutions of each flow, the most recently used first */
 const runs = new WeakMap();
 
-/** The points at the time `step.until`, which may depend on parameters: the solution that starts from x at
- * the first of `step.times`. Between two nodes it is interpolated linearly. Solutions are cached: while only
- * the time changes, one is continued; if a point is put to another place, it is recomputed from there on.
- * @param {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]}
- * inputs that the velocity depends on @param {Velocity} velocity */
+/** The points at the time `step.until`, which may depend on parameters, if they start from x at the first of
+ * `step.times`. Between two nodes the solution is interpolated linearly. Solutions are cached: if only the
+ * time has changed, a cached solution is continued; if the place to which a point is put has changed, the
+ * solution is computed again from there on. @param {Float64Array} x @param {number} n @param {Flow} step
+ * @param {Params} params @param {unknown[]} inputs that the velocity depends on @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
   const later = nodes.findIndex(({ time }) => time > until);
-  const reached = (later < 0 ? nodes.length : later) - 1; // the last node until then
+  const reached = (later < 0 ? nodes.length : later) - 1; // the index of the last node not after `until`
   const between = later > 0 && nodes[reached].time < until;
   const needed = between ? later : Math.max(reached, 0);
   for (let k = states.length; k <= needed; k++) {
@@ -51,7 +54,8 @@ export function flow(x, n, step, params, inputs, velocity) {
   return out;
 }
 
-/** @type {WeakMap<Flow, {n: number, values: Readonly<Float64Array>[], nodes: Node[]}>} */
+/** @type {WeakMap<Flow, {n: number, values: Readonly<Float64Array>[], nodes: Node[]}>} results of
+ * `nodesOf` */
 const latestNodes = new WeakMap();
 
 /** The nodes of a solution at these parameters; the same array while no `put` has changed. @param {Flow} step
@@ -68,9 +72,10 @@ function nodesOf(step, n, params) {
   return nodes;
 }
 
-/** Compute the nodes: the ends of all Runge–Kutta steps, and the points that are put to a place; a step ends
- * at the time of each of these, too. Puts of points that do not exist, or after the last time, are left out.
- * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
+/** Compute the nodes of a solution: the ends of all Runge–Kutta steps, and the moments at which a point is
+ * put to a place. At each such moment a Runge–Kutta step ends, too. Puts of points that do not exist, or
+ * after the last time, are left out. @param {Flow} step @param {number} n @param {Params} params
+ * @returns {Node[]} in the order of time */
 function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];
@@ -87,15 +92,16 @@ function ordered({ times, puts }, n, params) {
   );
 }
 
-/** The nearest whole number; halfway between two, the even one, as Python's `round`. @param {number} x */
+/** The nearest whole number. Halfway between two whole numbers, the even one is taken, as by Python's
+ * `round`. @param {number} x */
 function rounded(x) {
   const near = Math.round(x);
   return near - x === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** The cached solution from x with these nodes and inputs; or else a new one, which begins with the states
- * that it has in common with a cached one. @param {Flow} step @param {Float64Array} x the points at the start
- * @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
+/** The cached solution from x with these nodes and inputs. If there is none, a new solution, which begins
+ * with the states that it has in common with a cached one. @param {Flow} step @param {Float64Array} x the
+ * points at the start @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
 function runOf(step, x, nodes, inputs) {
   const kept = runs.get(step) ?? [];
   const alike = kept.filter((run) => same(run.inputs, inputs) && same(run.states[0], x));
@@ -110,8 +116,8 @@ function runOf(step, x, nodes, inputs) {
   return run;
 }
 
-/** The number of states of the solution `run` that can be reused for `nodes`, because both have the same
- * nodes up to there. @param {Run} run @param {Node[]} nodes */
+/** The number of states of the solution `run` that can be reused for `nodes`, because the nodes of both are
+ * the same up to them. @param {Run} run @param {Node[]} nodes */
 function common(run, nodes) {
   const alike = (/** @type {Node} */ a, /** @type {Node} */ b) =>
     a.time === b.time && a.point === b.point && same(a.place, b.place);

@@ -1,15 +1,17 @@
 // @ts-check
-/** Which points of a circle or sphere around the origin a ReLU layer, x ↦ max(Wx + b, 0), sends to an image
- * of their own. The layer is linear on each set of points at which the same neurons are active (a piece).
- * Mirrors geometry/gates.py. Pure. */
+/** For the points of a circle or sphere around the origin: whether a ReLU layer, x ↦ max(Wx + b, 0), sends
+ * other points to the same image as a point. The layer is linear on each set of points at which the same
+ * neurons are active (a piece). Mirrors geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 
-// no other point has the same image; some others have; the whole linear piece has
+// The possible fates of a point: no other point has the same image; some other points have; all points of its
+// linear piece have
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
-const MAX_EXACT_BITS = 52; // a JavaScript number can hold every integer of so many bits
-const RANK_TOLERANCE = 1e-9; // in lengths of the longest row: smaller differences are rounding
+const MAX_EXACT_BITS = 52; // a JavaScript number can hold every integer with this number of bits
+// as a share of the length of W's longest row: anything shorter is rounding error
+const RANK_TOLERANCE = 1e-9;
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
@@ -45,8 +47,9 @@ export function fates({ W }, x, z, count) {
  *   the layer. unseen: the direction that the active neurons map to 0, if there is exactly one; along: the
  *   slope of each neuron in this direction */
 
-/** The linear piece on which exactly the neurons in `on` are active: neuron k is bit k. @param {number[][]} W
- * @param {number} on @param {number} n @param {number} least @returns {Piece} */
+/** The linear piece on which exactly the neurons in `on` are active. `on` is a bit mask: neuron k is bit k.
+ * @param {number[][]} W @param {number} on @param {number} n the number of columns of W @param {number} least
+ * lengths up to this are rounding errors @returns {Piece} */
 function pieceOf(W, on, n, least) {
   const seen = directions(
     W.filter((_, k) => Math.floor(on / 2 ** k) % 2),
@@ -63,19 +66,20 @@ function pieceOf(W, on, n, least) {
   };
 }
 
-/** An orthonormal basis of the span of some rows, by Gram–Schmidt; remainders up to the length `least` count
- * as 0. @param {number[][]} rows @param {number} n @param {number} least @returns {number[][]} */
+/** An orthonormal basis of the span of some rows, by Gram–Schmidt. What remains of a row after subtracting
+ * its components counts as 0 if it is at most `least` long. @param {number[][]} rows @param {number} n the
+ * number of coordinates @param {number} least @returns {number[][]} */
 function directions(rows, n, least) {
-  /** @type {number[][]} */ const found = [];
-  for (let left = rows; left.length && found.length < n;) {
+  /** @type {number[][]} */ const basis = [];
+  for (let left = rows; left.length && basis.length < n;) {
     const lengths = left.map((row) => Math.hypot(...row));
     const longest = Math.max(...lengths);
     if (longest <= least) break;
     const next = left[lengths.indexOf(longest)].map((x) => x / longest);
-    found.push(next);
+    basis.push(next);
     left = left.map((row) => less(row, next));
   }
-  return found;
+  return basis;
 }
 
 /** The unit vector orthogonal to n − 1 given unit vectors in n dimensions. @param {number[][]} seen
@@ -98,9 +102,9 @@ function less(x, along) {
 /** The length of the longest row of a matrix. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/** The number of linear pieces of a layer on a circle around the origin: each neuron changes sign at no or
- * two points, and these cut the circle into arcs. @param {Layer} layer with W (m × 2) @param {number} radius
- */
+/** The number of linear pieces of a layer on a circle around the origin. A neuron changes sign at two points
+ * of the circle or at none; these points cut the circle into arcs. @param {Layer} layer with W (m × 2)
+ * @param {number} radius */
 export function pieces({ W, b }, radius) {
   const whole = 2 * Math.PI;
   const at = W.flatMap((w, k) => {

@@ -6,9 +6,9 @@ import { dot } from "./vectors.mjs";
 /** @typedef {{length: number, width: number, least: number, steep: number}} Head the shape of arrow heads;
  * see geometry/arrows.py */
 
-/** A line with an arrow head added at the end of each of its pieces, which are separated by NaN. With 0 as
- * arrow the line itself. @param {Float32Array} points k coordinates for each @param {number} k @param {Head |
- * 0} arrow */
+/** A line with an arrow head at the end of each of its pieces, which are separated by NaN. If `arrow` is 0,
+ * the line without arrow heads. @param {Float32Array} points k coordinates for each @param {number} k
+ * @param {Head | 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
   /** @type {number[]} */ const out = [];
@@ -43,8 +43,9 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors that are orthogonal to `back` and as long: two in the plane; in space four, in two opposite pairs.
- * @param {number[]} back @param {number} size its length @param {number} steep as in `Head` */
+/** Vectors that are orthogonal to `back` and have its length: in the plane two; in space four, in two
+ * opposite pairs. @param {number[]} back @param {number} size its length @param {number} steep as in
+ * `Head` */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
@@ -54,10 +55,10 @@ function sides(back, size, steep) {
   return [...both(first), ...both(cross(back, first).map((x) => x / size))];
 }
 
-/** The semi-axes of an ellipsoid as vectors, longest first. By one-sided Jacobi rotations: pairs of radii are
- * rotated until all are orthogonal. @param {ArrayLike<number>} points n points: the centre of the ellipsoid,
- * then the images of orthonormal radii of the sphere from which it was made @param {number} n @returns
- * {number[][]} */
+/** The semi-axes of an ellipsoid as vectors, the longest first, by one-sided Jacobi rotations: pairs of
+ * vectors are rotated until all are orthogonal. @param {ArrayLike<number>} points n points: the centre of the
+ * ellipsoid, then the images of orthonormal radii of the sphere that was mapped to it @param {number} n
+ * @returns {number[][]} */
 export function semiAxes(points, n) {
   const d = points.length / n;
   const axes = Array.from({ length: n - 1 }, (_, i) =>
@@ -137,14 +138,17 @@ function plane(values, radius) {
   return { normal: size > 0 ? w.map((x) => x / size) : [0, 0, 1], away };
 }
 
-const MAX_STEEPNESS = 0.95; // cosine of the angle to the z-axis: above it, the eye moves to level height
-const MIN_SIDEWAYS_SHARE = 1e-3; // of the eye's distance: a shorter way along the plane has no direction
-const TIE_TOLERANCE = 1e-6; // as in geometry/plane.py
+// largest cosine of the angle between the z-axis and the eye's direction along a plane; beyond it the eye
+// moves horizontally along the plane
+const MAX_STEEPNESS = 0.95;
+// as a share of the eye's distance: a shorter vector along the plane counts as having no direction
+const MIN_SIDEWAYS_SHARE = 1e-3;
+const TIE_TOLERANCE = 1e-6; // coordinates whose sizes differ less count as equally large, as in Python
 
-/** Where the eye of a camera must move so that a plane is seen edge-on: the point of the plane that is near
- * the eye's direction and as far from the origin as the eye. Null if there is none. @param
- * {ArrayLike<number>} values as in `disc` @param {number[]} eye its present position @returns {number[] |
- * null} */
+/** The position to which the eye of a camera must move so that a plane is seen edge-on: a point of the plane,
+ * as far from the origin as the eye is now, and in about the same direction. Null if there is none.
+ * @param {ArrayLike<number>} values as in `disc` @param {number[]} eye its present position
+ * @returns {number[] | null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
   const { normal, away } = plane(values, far);
@@ -178,10 +182,10 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold that separates the values of class 0 best from those of class 1, in either direction, and
- * the share of values that it classifies correctly. It is midway between neighbouring values, or the largest
- * value if it is best to put all in one class. @param {Float32Array} values @param {ArrayLike<number>}
- * classes 0 or 1 for each value */
+/** The threshold that best separates the values of class 0 from those of class 1, whichever class lies above
+ * it; and the share of values that it classifies correctly. The threshold is midway between neighbouring
+ * values, or the largest value if it is best to put all values into one class. @param {Float32Array} values
+ * @param {ArrayLike<number>} classes 0 or 1 for each value */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);
   const n = order.length;
@@ -200,8 +204,9 @@ export function bestThreshold(values, classes) {
 }
 
 /** The share of values that a threshold classifies correctly if larger values count as class 1. If the
- * threshold is null, the share that the best threshold reaches, in either direction. @param {Float32Array}
- * values @param {ArrayLike<number>} classes 0 or 1 for each value @param {number | null} threshold */
+ * threshold is null, the share that the best threshold reaches, whichever class lies above it.
+ * @param {Float32Array} values @param {ArrayLike<number>} classes 0 or 1 for each value @param {number |
+ * null} threshold */
 export function accuracy(values, classes, threshold) {
   if (threshold === null) return bestThreshold(values, classes).accuracy;
   return (

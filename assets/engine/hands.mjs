@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Whether a click on a mark has an effect, by the mark's `hand` (the action that a click or drag on it
- * takes).
+ * Whether a click on a mark has an effect. The mark's `hand` says which action a click or drag on it takes.
  */
 
 /** @import { Hand } from "./recipe.d.ts" */

@@ -15,17 +15,17 @@ import { frameOf, image } from "./image.mjs";
 import { determinant } from "./vectors.mjs";
 /** @import { Points } from "./image.mjs" */
 
-// relative to the size of the point set: points nearer to a line or plane than this count as lying on it,
-// because points come in float32
+// Points that are nearer to a line or plane than this count as lying on it, because their coordinates come in
+// single precision. Relative to the size of the point set
 const FLATNESS_TOLERANCE = 5e-7;
-// relative to the size of the point set: a point that is higher above a face than this is outside of it. With
-// a much larger tolerance, the faces that a point is outside of might not form one connected region
+// A point that is higher above a face than this is outside of the face. Relative to the size of the point
+// set. With a much larger tolerance, the faces that a point is outside of might not form one connected region
 const VISIBILITY_TOLERANCE = 1e-13;
 
-/** The convex hull of n points with d coordinates each, which may span at most three dimensions. If an
- * invertible affine map takes the points of `before` to these, the corners and faces of `before` are reused.
- * @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the same
- * points at the previous moment @returns {Hull} */
+/** The convex hull of n points with d coordinates each. The points may span at most three dimensions. If an
+ * invertible affine map takes the points of `before` to these points, the corners and faces of `before` are
+ * reused. @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the
+ * same points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
   const moved = before && image(before.points, points, n, d);
   if (before && moved)
@@ -73,8 +73,8 @@ function fan(order) {
   return rest.slice(1).map((p, k) => [first, rest[k], p]);
 }
 
-/** The points in coordinates of the affine subspace that they span, relative to the first point (flat); its
- * dimension (rank); and the distance of the point farthest from the first (size). @param {ArrayLike<number>}
+/** The dimension of the affine subspace that points span (rank); their coordinates in it, relative to the
+ * first point (flat); and the largest distance of a point from the first (size). @param {ArrayLike<number>}
  * points @param {number} n @param {number} d */
 function spread(points, n, d) {
   const least =
@@ -82,7 +82,7 @@ function spread(points, n, d) {
   const { axes, along, size } = frameOf(points, n, d, FLATNESS_TOLERANCE, least);
   const rank = axes.length;
   if (rank > 3) throw new RangeError("no hull of points in more than three dimensions");
-  // keep the orientation: no mirror image
+  // keep the orientation, so that the coordinates are no mirror image
   if (d === 3 && rank === 3 && determinant(axes) < 0) along[2] = along[2].map((x) => -x);
   const flat = new Float64Array(n * rank);
   for (let i = 0; i < n; i++)
@@ -124,8 +124,9 @@ function polygon(x, n, tolerance) {
   return { corners: new Set(order), order, triangles: [] };
 }
 
-/** The distance of point b from the line from point a to point c, positive on the right. If a and c coincide,
- * the distance from a to b. @param {Float64Array} x @param {number} a @param {number} b @param {number} c */
+/** The distance of point b from the line through the points a and c: positive on the right, as seen from a
+ * towards c. If a and c coincide, the distance from a to b. @param {Float32Array | Float64Array} x
+ * @param {number} a @param {number} b @param {number} c */
 function outside(x, a, b, c) {
   const ux = x[2 * c] - x[2 * a];
   const uy = x[2 * c + 1] - x[2 * a + 1];
@@ -223,10 +224,10 @@ function facingAwayFrom(x, corners, inside) {
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/** The corners of the hull: those vertices of its faces that do not lie inside a flat face or a straight
- * edge, which consist of several triangles. A vertex is a corner if all its neighbours lie lower, in the
- * direction of the sum of the normals of the faces around it. @param {Float64Array} x @param {Face[]} faces
- * @param {number} tolerance */
+/** The corners of the hull: the vertices of its faces without those that lie inside a flat face or a straight
+ * edge that consists of several triangles. A vertex is a corner if all its neighbours lie lower, in the
+ * direction of the sum of the normals of the faces around the vertex. @param {Float64Array} x @param {Face[]}
+ * faces @param {number} tolerance */
 function extremes(x, faces, tolerance) {
   /** @type {Map<number, {up: number[], neighbours: Set<number>}>} */ const around = new Map();
   for (const { corners, normal } of faces) {

@@ -16,16 +16,16 @@
 import { determinant, dot } from "./vectors.mjs";
 
 const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or distance
-// of the shortest image of an axis to the longest: with a smaller ratio a map counts as not invertible
+// the ratio of the shortest image of an axis to the longest: if it is smaller, a map counts as not invertible
 const MIN_AXIS_RATIO = 1e-4;
 
 /** @type {WeakMap<Points, Frame>} results of `frameOf` */
 const frames = new WeakMap();
 
 /**
- * The invertible affine map that takes each of n points before to the same point after; null if there is
- * none. @param {Points} before @param {Points} after @param {number} n @param {number} d @returns {Image |
- * null}
+ * The invertible affine map that takes each of n points in `before` to the point with the same index in
+ * `after`; null if there is none. @param {Points} before @param {Points} after @param {number} n
+ * @param {number} d @returns {Image | null}
  */
 export function image(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
@@ -55,11 +55,11 @@ export function image(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
-/** Orthonormal axes of the affine space that n points span, from the first point. Each axis leads towards the
- * point that is farthest from the span of the axes before it. No more axes are added once this distance is at
- * most `tolerance`·size + `least`, where size is the largest distance of a point from the first one. @param
- * {Points} points @param {number} n @param {number} d @param {number} tolerance @param {number} [least]
- * @returns {Frame} */
+/** Orthonormal axes of the affine space that n points span, with the first point as origin. Each axis leads
+ * towards the point that is farthest from the span of the axes before it. No further axis is added once the
+ * distance of that point is at most `tolerance`·size + `least`, where size is the largest distance of a point
+ * from the first. @param {Points} points @param {number} n @param {number} d @param {number} tolerance
+ * @param {number} [least] @returns {Frame} */
 export function frameOf(points, n, d, tolerance, least = 0) {
   /** @type {Frame} */ const built = { ends: [], axes: [], along: [], size: 0 };
   const rest = new Float64Array(points);

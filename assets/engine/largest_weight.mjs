@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The largest attention weight that any query can give to a key that no query can select, by Newton's method.
- * Pure.
+ * For a key that no query can select: the largest attention weight that any query can give it, by Newton's
+ * method. Pure.
  *
  * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys relative to a place
- *   (an origin). rows: one row of n numbers for each coordinate, then one for the product of each two
- *   coordinates, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest distance of a key from
- *   the place
+ *   (an origin). rows: for each coordinate one row of n numbers, then for the product of each two coordinates
+ *   one row, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest distance of a key from the
+ *   place
  */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
@@ -19,19 +19,20 @@ const FRAME_WEIGHT_TOLERANCE = 1e-5; // estimated error of a weight that is allo
 // a key whose score is so much below the highest gets weight 0: it would change no sum, and computing with
 // subnormal numbers is slow
 const NEGLIGIBLE_SCORE_GAP = 45;
-const SUM_ROUNDINGS = 8; // rounding error of a sum of n products, in machine epsilons: this + n
-const MAX_START_SCORE = 1e3; // a start with larger scores is not used: its keys have come together
+const SUM_ROUNDINGS = 8; // the rounding error of a sum of n products is taken as this + n machine epsilons
+const MAX_START_SCORE = 1e3; // a start query that gives larger scores is not used
 const MAX_SERIES_SCORE = 2; // the third-order expansion is not valid for steps that change a score by more
 
 const ROWS_SCRATCH = { buffer: new Float64Array(0) };
 const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 
-const ROWS_PER_PASS = 7; // sums computed at once; 7 leaves at most one idle in 2 or 4 dimensions
+// how many sums are computed at once; with 7, at most one is unused in 2 or 4 dimensions
+const ROWS_PER_PASS = 7;
 
 /**
- * The keys relative to a place, with the products of each two of their coordinates. The result is valid until
+ * The keys relative to a place, and the products of each two of their coordinates. The result is valid until
  * the next call, which reuses its memory. @param {ArrayLike<number>} keys @param {number} n @param {number} d
- * @param {number[]} from @returns {RelativeKeys}
+ * @param {number[]} from the place @returns {RelativeKeys}
  */
 export function relativeKeys(keys, n, d, from) {
   const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
@@ -111,11 +112,11 @@ function less(x, part, y) {
   return out;
 }
 
-/** How far a Newton step leads beyond the quadratic approximation of L. Of the changes of the keys' scores by
- * the step, relative to their weighted mean: the largest absolute value (far), and the weighted mean of their
- * cubes, which is the third-order term of L (cubes). The weights are the softmax in SOFTMAX_SCRATCH.
- * @param {RelativeKeys} all @param {number[]} move the step @param {number[]} mean the weighted mean of the
- * keys */
+/** How far a Newton step leads beyond the quadratic approximation of L. The step changes the score of each
+ * key; changes are taken relative to their weighted mean. far: the largest absolute value of a change; cubes:
+ * the weighted mean of the cubes of the changes, which is the third-order term of L. The weights are the
+ * softmax in SOFTMAX_SCRATCH. @param {RelativeKeys} all @param {number[]} move the step @param {number[]}
+ * mean the weighted mean of the keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);
@@ -159,12 +160,12 @@ const SOFTMAX_MEAN = /** @type {number[]} */ ([]);
 const SOFTMAX_COVARIANCE = /** @type {number[]} */ ([]);
 const ROW_SUMS = /** @type {number[]} */ ([]);
 
-/** Return log Σ exp⟨q, k⟩ over all keys k, and compute its gradient and curvature at q, which are the mean
- * and the covariance of the keys, weighted by the softmax of their scores: they are left in SOFTMAX_MEAN and
- * SOFTMAX_COVARIANCE (lower half), the softmax in SOFTMAX_SCRATCH. The covariance gets a small ridge, so that
- * it is invertible also if the keys do not vary in some direction. ROWS_PER_PASS sums are computed in one
- * loop, so that the processor need not wait for one addition before the next. @param {RelativeKeys} all
- * @param {number[]} q */
+/** Return log Σ exp⟨q, k⟩ over all keys k, and compute its gradient and its curvature at q. These are the
+ * mean and the covariance of the keys, weighted by the softmax of their scores. They are left in SOFTMAX_MEAN
+ * and SOFTMAX_COVARIANCE (lower half), the softmax in SOFTMAX_SCRATCH. A small number is added to the
+ * diagonal of the covariance (a ridge), so that it is invertible even if the keys do not vary in some
+ * direction. ROWS_PER_PASS sums are computed in one loop, so that the processor need not wait for one
+ * addition before the next. @param {RelativeKeys} all @param {number[]} q */
 function moments(all, q) {
   const { rows, n, d } = all;
   const { p, value } = softmax(all, q);

@@ -27,9 +27,11 @@ import { latest, same, takeTime } from "./time_slices.mjs";
 /** @import { Cloud, Moment, Params, Stages } from "./engine.mjs" */
 /** @import { DiscMark, Mark, RimMark, Row, SupportDiscMark, SupportMark, WayMark } from "./recipe.d.ts" */
 
-const COUNT_TOLERANCE = 1e-9; // so that rounding does not lower a count by 1
+// added before a count is rounded down, so that a rounding error does not lower the count by 1
+const COUNT_TOLERANCE = 1e-9;
 
-/** @type {{[Kind in Mark["mark"]]: (mark: Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
+/** For each kind of mark, the function that returns its points. @type {{[Kind in Mark["mark"]]: (mark:
+ * Extract<Mark, {mark: Kind}>, moment: Moment) => Float32Array}} */
 export const MARKS = {
   Points: (mark, moment) => shownPoints(mark, moment),
 
@@ -44,16 +46,16 @@ export const MARKS = {
   Trail(mark, moment) {
     const { recipe, stages, params, progress } = moment;
     const each = moment.each?.[mark.cloud];
-    const own = stages[mark.cloud];
+    const ownStages = stages[mark.cloud];
     const n = sizeOf(recipe, mark.cloud);
     const indices = chosen(mark, moment);
     const upTo = (/** @type {number} */ s) =>
       each ? indices.map((i) => Math.min(s, each[i])) : Math.min(s, progress);
     const m = indices.length;
     const k = mark.rows.length;
-    const corners = own.length + 1;
+    const corners = ownStages.length + 1;
     const out = new Float32Array(m * corners * k).fill(NaN);
-    const few = own.map((stage) => gather(stage, stage.length / n, indices));
+    const few = ownStages.map((stage) => gather(stage, stage.length / n, indices));
     few.forEach((_, s) => {
       const points = project(mark.rows, few, between(few, m, upTo(s)), m, params);
       for (let i = 0; i < m; i++) out.set(points.subarray(i * k, (i + 1) * k), (i * corners + s) * k);
@@ -61,8 +63,9 @@ export const MARKS = {
     return withHeads(out, k, mark.arrow);
   },
 
-  /** The path of each point up to the parameter's current value, or the whole path. It always has the same
-   * number of corners: those beyond the current value coincide with the point. */
+  /** The path that each point takes as a parameter runs, up to the parameter's current value, or the whole
+   * path. It always has the same number of corners: those beyond the current value coincide with the
+   * point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -188,8 +191,8 @@ export const MARKS = {
   Cells: (mark, moment) => allPoints(mark, moment),
 };
 
-/** The points that a mark draws, by the function of its kind; `pointsOf` in shown.mjs is the cached version.
- * @param {Mark} mark @param {Moment} moment */
+/** The points that a mark draws, computed by the function of its kind in MARKS. `pointsOf` in shown.mjs
+ * caches them. @param {Mark} mark @param {Moment} moment */
 export const drawn = (mark, moment) =>
   /** @type {(mark: Mark, moment: Moment) => Float32Array} */ (MARKS[mark.mark])(mark, moment);
 
@@ -211,32 +214,33 @@ const ways = new WeakMap();
  * @param {Params} params */
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
-/** The positions of all points of a `Way`'s cloud at stage 0, for each value in the mark's `stops` of its
- * parameter: one stop after the other. The same array until another parameter changes. Computed in time
- * slices, so until the computation is complete the previous result is returned. @param {WayMark} mark @param
- * {Moment} moment */
+/** The positions at stage 0 of all points of a mark's cloud, for each value in `mark.stops` of the mark's
+ * parameter, one stop after the other. The same array until another parameter changes. They are computed in
+ * time slices; until the computation is complete, the previous result is returned. @param {WayMark} mark
+ * @param {Moment} moment */
 export function startsOf(mark, { recipe, stages, params }) {
   const cloud = cloudOf(recipe, mark.cloud);
   const slots = starts.get(cloud) ?? {};
   starts.set(cloud, slots);
   const slot = (slots[`${mark.parameter} ${mark.stops.bdata}`] ??= {});
   const unmoved = { ...cloud, steps: [] };
-  /** @type {Float64Array[]} */ const each = [];
+  /** @type {Float64Array[]} */ const positions = [];
   const compute = () => {
-    for (const stop of unpack(mark.stops).subarray(each.length)) {
+    for (const stop of unpack(mark.stops).subarray(positions.length)) {
       takeTime(cloud.points.shape[0]);
-      each.push(cloudStages(unmoved, { ...params, [mark.parameter]: stop }, stages)[0]);
+      positions.push(cloudStages(unmoved, { ...params, [mark.parameter]: stop }, stages)[0]);
     }
-    const found = new Float64Array(each.length * each[0].length);
-    each.forEach((points, k) => found.set(points, k * points.length));
+    const found = new Float64Array(positions.length * positions[0].length);
+    positions.forEach((points, k) => found.set(points, k * points.length));
     return found;
   };
   return latest(slot, otherParams(mark, params), compute, false);
 }
 
-/** The whole path of each shown point, in display coordinates: where it would be now at each of the stops of
- * the mark's parameter, if nothing else changed; with a gap after each path. Cached until another parameter
- * or the progress changes. @param {WayMark} mark @param {Moment} moment */
+/** The whole path of each shown point, in display coordinates, with a gap after each path. A path leads
+ * through the places where the point would be now at each of the stops of the mark's parameter, if nothing
+ * else changed. Cached until another parameter or the progress changes. @param {WayMark} mark @param {Moment}
+ * moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = chosen(mark, moment);
@@ -255,8 +259,8 @@ function way(mark, moment) {
   return points;
 }
 
-/** All stages of some points, as if each point at each stop were a point of its own: point by point, and for
- * each point stop by stop. They do not depend on the progress. @param {WayMark} mark @param {Moment} moment
+/** All stages of some points, for each stop of the mark's parameter: point by point, and for each point stop
+ * by stop. They do not depend on the progress. Cached. @param {WayMark} mark @param {Moment} moment
  * @param {number[]} indices of the points @param {Float64Array} starting the result of `startsOf` */
 function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
@@ -277,11 +281,9 @@ function walk(mark, { recipe, stages, params }, indices, starting) {
   return found;
 }
 
-/** What the steps of a cloud depend on, except one parameter: the values of parameters, and the stages of
- * clouds.
- *
- * @param {Cloud} cloud @param {string} parameter @param {Params} params @param {Stages} stages
- * @returns {unknown[]} */
+/** The values on which the steps of a cloud depend, apart from one parameter: the values of the other
+ * parameters, and the stages of clouds. @param {Cloud} cloud @param {string} parameter @param {Params} params
+ * @param {Stages} stages @returns {unknown[]} */
 function moving(cloud, parameter, params, stages) {
   const steps = every(cloud.steps);
   return [
@@ -305,10 +307,10 @@ function scoresOf(points, n, query) {
   return out;
 }
 
-/** The supporting line or disc of a query, orthogonal to it and through the key with the highest score: its
- * centre, then its ends or edge. The query is the mark's own; without one, the best query of the followed
- * point, and if no query selects this point, only the centre, repeated. @param {SupportMark |
- * SupportDiscMark} mark @param {Moment} moment */
+/** The supporting line or disc of a query: orthogonal to the query, and through the key with the highest
+ * score. Returns its centre, then its ends or edge. The query is the mark's own; without one, it is the best
+ * query of the followed (selected) point. If no query selects this point, only the centre is returned,
+ * repeated. @param {SupportMark | SupportDiscMark} mark @param {Moment} moment */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -381,6 +383,7 @@ function round({ cloud, rows, radius, corners }, { at, params }) {
   return still(rows, points, points.length / 3, params);
 }
 
-/** The display coordinates of points that belong to no cloud; every row reads these points. @param {Row[]}
- * rows @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>} params */
+/** The display coordinates of points that belong to no cloud. They are the same at every stage.
+ * @param {Row[]} rows @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>}
+ * params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);

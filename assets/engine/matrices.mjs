@@ -80,8 +80,8 @@ function paired(starts, columns) {
 
 const MIN_SPARSE_POINTS = 4; // for fewer points, compressing the matrix takes longer than it saves
 
-/** @typedef {{at: Float64Array, from: number, stride: number}} Place where results are written: point i to
- * the array `at` from the index from + i·stride on */
+/** @typedef {{at: Float64Array, from: number, stride: number}} Place where the results are written: those of
+ *   point i into the array `at`, beginning at the index from + i·stride */
 
 /**
  * A·x + b for n points. If all rows of A sum to 0 (centring), the first coordinate of each point is
@@ -179,8 +179,9 @@ export function affine(x, n, A, b, place) {
 }
 
 /**
- * The points with their first coordinate subtracted from the coordinates in these columns; the others are
- * left undefined. @param {Float64Array} x @param {number} n @param {number} d @param {Int32Array} columns
+ * The points with their first coordinate subtracted from the coordinates in the given columns. The other
+ * coordinates of the result are undefined. @param {Float64Array} x @param {number} n @param {number} d
+ * @param {Int32Array} columns
  */
 function lowered(x, n, d, columns) {
   const low = differences(x.length);
@@ -190,10 +191,10 @@ function lowered(x, n, d, columns) {
   return low;
 }
 
-/** A·x + b for few points, without compressing A; writes to y as `Place` says. @param {Float64Array} x
- * @param {number} n
- * @param {Readonly<Float64Array>} A @param {Readonly<Float64Array> | null} b @param {Float64Array} y
- * @param {number} stride @param {number} before */
+/** A·x + b for few points, without compressing A. The results are written into y: those of point i beginning
+ * at the index before + i·stride. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
+ * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride @param {number}
+ * before */
 function dense(x, n, A, b, y, stride, before) {
   const d = x.length / n || 1;
   const m = A.length / d;
@@ -211,11 +212,11 @@ function dense(x, n, A, b, y, stride, before) {
   return y;
 }
 
-/** @type {WeakMap<Float64Array, Float64Array>} points, transposed: results of `matrix` */
+/** @type {WeakMap<Float64Array, Float64Array>} transposed points: results of `matrix` */
 const across = new WeakMap();
 
-/** The points of another cloud at a stage (by default its last) as a matrix: they are its rows, or,
- * transposed, its columns. @param {Of} of @param {Stages} all @returns {Readonly<Float64Array>} */
+/** The points of another cloud at a stage (by default its last) as a matrix. Its rows are the points; if
+ * transposed, its columns are. @param {Of} of @param {Stages} all @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
   const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   const before = across.get(points);

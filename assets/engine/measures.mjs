@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What is computed from a cloud's current points: their convex hull, which of them attention can select as
- * keys, what a ReLU layer does to them (their fates), and measures, which give each point a number. The last
- * result for each cloud is cached. Pure.
+ * Properties of a cloud's current points: their convex hull, which of them attention can select as keys, what
+ * a ReLU layer does to them (their fates), and measures, which give each point a number. The last result for
+ * each cloud is cached. Pure.
  */
 
 import { cloudOf, project, sizeOf, unpack, value } from "./engine.mjs";
@@ -59,22 +59,22 @@ export function layer({ steps }, before, basis, params) {
 const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
-/** A cached version of the function `find` of points. Results are cached by the identity of the array of
- * points. If no result is cached for an array, `find` is called with the latest result for the same cloud
- * (before), from which it can start. @template T @param {(points: Float64Array, n: number, d: number, before:
- * T | undefined, name: string, moment: Moment) => T} find
- * @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+/** A cached version of `find`, a function of points. Results are cached by the identity of the array of
+ * points. For a new array, `find` is called with the latest result for the same cloud (before), from which it
+ * can start. @template T @param {(points: Float64Array, n: number, d: number, before: T | undefined, name:
+ * string, moment: Moment) => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
 function remembering(find) {
-  /** @type {WeakMap<Float64Array, T>} */ const found = new WeakMap();
+  /** @type {WeakMap<Float64Array, T>} */ const results = new WeakMap();
   /** @type {WeakMap<Cloud, T>} */ const latest = new WeakMap();
   return (points, name, moment) => {
     const cloud = cloudOf(moment.recipe, name);
     const n = cloud.points.shape[0];
     const known =
-      found.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
-    // a stage that is requested in every frame is not a previous moment
-    if (!found.has(points)) latest.set(cloud, known);
-    found.set(points, known);
+      results.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
+    // An array that is asked for again, such as a stage that is needed in every frame, is not the latest
+    // moment
+    if (!results.has(points)) latest.set(cloud, known);
+    results.set(points, known);
     return known;
   };
 }
@@ -87,7 +87,8 @@ const weightsOf = remembering((points, n, d, before, name, moment) =>
 );
 const hullThere = remembering((points, n, d, before) => hull(points.slice(), n, d, before));
 
-/** The convex hull of a cloud's current points. @param {string} cloud @param {Moment} moment */
+/** The convex hull of a cloud's current points. @param {string} cloud the cloud's name @param {Moment}
+ * moment */
 export const hullOf = (cloud, moment) => hullThere(moment.at[cloud], cloud, moment);
 
 /**

@@ -9,7 +9,7 @@
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
 
-export const LEAD_TOLERANCE = 1e-12; // relative to the largest distance: smaller margins are rounding
+export const LEAD_TOLERANCE = 1e-12; // relative to the largest distance: smaller margins are rounding errors
 const MAX_STEPS = 100;
 
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
@@ -18,11 +18,11 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The query of length 1 for which the score of key k exceeds all others by the largest margin; this margin,
- * 0 if no query selects the key; and the indices of the keys whose hull contains the point nearest to it
- * (among). @param {ArrayLike<number>} keys n keys with d coordinates each @param {number} n @param {number} d
- * @param {number} k @param {number[]} [start] `among` at the previous moment @returns {{query: number[],
- * margin: number, among: number[]}} */
+/** How a query can select key k. query: the query of length 1 for which the score of key k exceeds all others
+ * by the largest margin; margin: this margin, 0 if no query selects the key; among: the indices of the keys
+ * whose hull contains the point nearest to key k. @param {ArrayLike<number>} keys n keys with d coordinates
+ * each @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the
+ * previous moment @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(
@@ -144,9 +144,9 @@ function corral(kept, w, around) {
   }
 }
 
-/** The weights, with sum 1, with which points combine to the point of their affine span that is nearest to
- * the origin: least squares by modified Gram–Schmidt. @param {Float64Array} points one after the other @param
- * {number} count @param {number} d */
+/** The weights, with sum 1, of the affine combination of points that is nearest to the origin: least squares
+ * by modified Gram–Schmidt. @param {Float64Array} points one after the other @param {number} count
+ * @param {number} d */
 export function flat(points, count, d) {
   const m = count - 1;
   const axes = grown(AXES_SCRATCH, m * d);
@@ -168,7 +168,7 @@ export function flat(points, count, d) {
       far += points[at + d + j] * points[at + d + j];
     }
     const long = Math.sqrt(squares);
-    // the point lies in the span of those before it: weight 0
+    // the point is an affine combination of those before it, so its weight is 0
     if (!(long > Number.EPSILON * (Math.sqrt(first) + Math.sqrt(far)))) {
       r[s * m + s] = 0;
       continue;

@@ -6,7 +6,7 @@
 
 /** @import { Entries, Packed, Params } from "./engine.mjs" */
 
-/** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} */
+/** @type {WeakMap<Packed, Float64Array | Float32Array | Int32Array | Uint8Array>} results of `unpack` */
 const unpacked = new WeakMap();
 const ARRAY_TYPES = { f2: Uint16Array, f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
 
@@ -25,8 +25,8 @@ export function unpack(packed) {
   return array;
 }
 
-/** Convert finite half-precision numbers to single precision, exactly: the bits of sign, exponent and
- * fraction are shifted to their places; the exponent is then 112 too small, which a multiplication by 2¹¹²
+/** Convert finite half-precision numbers to single precision, exactly. The bits of sign, exponent and
+ * fraction are shifted to their places. The exponent is then 112 too small, which a multiplication by 2¹¹²
  * corrects. @param {Uint16Array} halves */
 function singles(halves) {
   const bits = Uint32Array.from(halves, (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13));

@@ -1,5 +1,5 @@
 // @ts-check
-/** The perspective of a 3D view, computed as Plotly's camera does (see geometry/perspective.py), and the zoom
+/** The perspective of a 3D view, computed as by Plotly's camera (see geometry/perspective.py); and the zoom
  * of a view's axes: how they widen and shift at some stages and parameter values. In 3D the axes' ranges form
  * a cube of side 1 around the origin; a camera's `eye` and `center` are in these units. Pure. */
 
@@ -8,17 +8,17 @@ import { dot } from "./vectors.mjs";
 const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plotly's camera sees at distance 1
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
 
-/** A zoom is a factor, by which all axes are wider than their ranges, followed by the shift of the middle of
- * each axis. This one changes nothing. @type {number[]} */
+/** A zoom is a list of numbers: the factor by which all axes are wider than their ranges, then for each axis
+ * the shift of its middle. This one changes nothing. @type {number[]} */
 export const IDENTITY_ZOOM = [1];
 
 /** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider how a parameter
  * changes the axes: a zoom for each of some values of the parameter (stops) and each stage */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** The zoom by which a parameter with this value changes the axes at a stage: interpolated linearly between
- * the parameter's stops (in the logarithm if `log`), constant beyond them. @param {Wider} wider @param
- * {number} stage @param {number} value */
+/** The zoom that a parameter causes at a stage, if it has this value. Between the parameter's stops the zoom
+ * is interpolated linearly (in the logarithm of the value if `log`); beyond them it is constant.
+ * @param {Wider} wider @param {number} stage @param {number} value */
 function pushed({ log, stops, zooms }, stage, value) {
   const k = Math.max(
     0,
@@ -127,10 +127,10 @@ export function flat(points, ranges, camera, width, height) {
   return out;
 }
 
-/** The inverse of `flat`: the point under a pixel that lies in the plane through the point `at` that faces
- * the camera. @param {number[]} pixel from the panel's top left @param {ArrayLike<number>} at @param
- * {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height @returns
- * {number[]} */
+/** The inverse of `flat`: the point under a pixel. Of all points under the pixel, it is the one in the plane
+ * that faces the camera and contains the point `at`. @param {number[]} pixel from the panel's top left
+ * @param {ArrayLike<number>} at @param {[number, number][]} ranges @param {Camera} camera @param {number}
+ * width @param {number} height @returns {number[]} */
 export function lifted([left, top], at, ranges, camera, width, height) {
   const { forward, right, up } = sight(camera);
   const depth = Math.max(dot(fromEye(at, 0, ranges, camera.eye), forward), MIN_EYE_DISTANCE);

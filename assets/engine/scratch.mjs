@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Scratch arrays: memory that steps share for their results, so that a frame allocates none. They differ in
- * how long their contents are valid:
+ * Scratch arrays: memory that steps share for their results, so that a frame allocates no memory. They differ
+ * in how long their contents are valid:
  *
  * - `scratch(length, x)`, one of two buffers (benches): until the step after the next. A step reads its input
  *   from one bench and writes its output to the other.

@@ -1,25 +1,26 @@
 // @ts-check
 /**
- * Which keys attention can select, and the largest weight that it can give each. Mirrors
+ * Which keys attention can select, and the largest weight that it can give each key. Mirrors
  * geometry/selection.py. Pure.
  *
- * A key is selectable if some query gives it a higher score than every other key; by making that query
- * longer, its weight can then come as near to 1 as one likes.
+ * A key is selectable if some query gives it a higher score than every other key. If that query is made
+ * longer, the weight of the key comes as near to 1 as one likes.
  *
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one
- *   key. If it is selectable: its distance from the hull of the other keys (margin), the query of length 1 by
- *   which its score exceeds all others by so much, and largest = 1. If not: margin = 0, the query at which
- *   its attention weight is largest, this weight (largest), and the most even weights with which the other
- *   keys average to it
+ *   key. If the key is selectable: its distance from the hull of the other keys (margin); the query of length
+ *   1 for which its score exceeds all others by this margin; and largest = 1. If it is not: margin = 0; the
+ *   query at which its attention weight is largest; this weight (largest); and the most even weights with
+ *   which the other keys average to it
  * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that gives
- *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among): if
- *   it is not selectable, it is an average of these; if it is, the next search starts from them
+ *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among). A
+ *   key that is not selectable is an average of the keys `among`; for a selectable key, the next search
+ *   starts from them
  * @typedef {{keys: Points, wins: boolean[], proofs: Proof[]}} Selection for each key whether it is selectable
  *   (wins), and the proof
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
- *   Weights for each key the largest attention weight that a query can give it, 1 if it is selectable. For
- *   the other keys also a query near the one that gives this weight, and the change of this query since the
- *   previous moment (steps)
+ *   Weights for each key the largest attention weight that a query can give it, which is 1 if it is
+ *   selectable. For each key that is not, also a query near the one that gives this weight (queries), and the
+ *   change of this query since the previous moment (steps)
  */
 
 import { image } from "./image.mjs";
@@ -30,7 +31,7 @@ import { dot, grown, scores } from "./vectors.mjs";
 /** @import { RelativeKeys } from "./largest_weight.mjs" */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
-// a share of the sum of all weights: smaller weights count as 0. For a key on the boundary of a hull some
+// As a share of the sum of all weights; smaller weights count as 0. For a key on the boundary of a hull some
 // weights are 0 only in the limit, which Newton's method does not reach
 const MIN_WEIGHT = 1e-10;
 
@@ -102,8 +103,9 @@ function surround(keys, d, k, among) {
 }
 
 /** The largest attention weight that a query can give each key. The search for a key's best query starts from
- * the one of the previous moment, moved on by its last change. @param {Selection} selection @param {number} n
- * @param {number} d @param {Weights} [before] the result at the previous moment @returns {Weights} */
+ * its best query of the previous moment, plus that query's last change. @param {Selection} selection
+ * @param {number} n @param {number} d @param {Weights} [before] the result at the previous moment
+ * @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
   const moved = before && image(before.selection.keys, keys, n, d);

@@ -60,23 +60,23 @@ function sheetsOver(direction, layers, count) {
  * layer folds the circle where a ray from the origin touches the ellipse A·circle + b; the layers after it
  * carry these directions along. @param {Layer[]} layers */
 function tangents(layers) {
-  /** @type {Point[]} */ let found = [];
+  /** @type {Point[]} */ let directions = [];
   for (const { A, b } of layers) {
     const [cx, cy] = solved(A, b);
     const square = cx * cx + cy * cy;
     if (square > 1) {
       const root = Math.sqrt(square - 1);
       for (const side of [1, -1])
-        found.push([(-side * root * cy - cx) / square, (side * root * cx - cy) / square]);
+        directions.push([(-side * root * cy - cx) / square, (side * root * cx - cy) / square]);
     }
-    found = found.map(([x, y]) => {
+    directions = directions.map(([x, y]) => {
       const u = A[0] * x + A[1] * y + b[0];
       const v = A[2] * x + A[3] * y + b[1];
       const length = Math.hypot(u, v);
       return [u / length, v / length];
     });
   }
-  return found.map(([x, y]) => Math.atan2(y, x));
+  return directions.map(([x, y]) => Math.atan2(y, x));
 }
 
 /** A⁻¹y for a 2 × 2 matrix. @param {ArrayLike<number>} A row by row @param {ArrayLike<number>} y

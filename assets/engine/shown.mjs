@@ -17,8 +17,8 @@ import { same } from "./time_slices.mjs";
  * and the inputs from which they were computed */
 const shown = new WeakMap();
 
-/** The stages of the other cloud by which a mark's points are selected (`only.of`); null or undefined if no
- * other cloud decides. @param {Mark} mark @param {Stages} stages */
+/** If points of another cloud decide which points of a mark are shown (`only.of`), the stages of that cloud;
+ * otherwise null or undefined. @param {Mark} mark @param {Stages} stages */
 function seenBy(mark, stages) {
   const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
@@ -29,8 +29,8 @@ function seenBy(mark, stages) {
  * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** Whether a mark looks the same at every position between stages: all its rows read fixed stages, and which
- * points it shows does not depend on current positions. @param {Mark} mark */
+/** Whether a mark looks the same at every position between stages. It does if all its rows read fixed stages,
+ * and if the choice of the points that it shows does not depend on current positions. @param {Mark} mark */
 function rests(mark) {
   const only = onlyOf(mark);
   const fixed = (/** @type {Row} */ row) => {
@@ -47,9 +47,9 @@ function rests(mark) {
 /** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} results of `natureOf` */
 const natures = new WeakMap();
 
-/** What a mark depends on: whether it `rests` (still), the names of the parameters that occur in its rows or
- * query (names), and of those that occur in the row by which it is coloured (tinted). Cached for each mark.
- * @param {Mark} mark */
+/** On what a mark depends: whether it `rests` (still), the names of the parameters that occur in its rows or
+ * its query (names), and the names of those that occur in the row by which it is coloured (tinted). Cached
+ * for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
@@ -68,8 +68,9 @@ function shading({ color }) {
   return "row" in color.of ? color.of.row : null;
 }
 
-/** The display coordinates of the points that a mark draws: two or three numbers for each, NaN for gaps. The
- * same array while nothing that moves the mark has changed. @param {Mark} mark @param {Moment} moment */
+/** The display coordinates of the points that a mark draws: two or three numbers for each, NaN for gaps.
+ * Returns the same array as long as nothing that moves the mark changes. @param {Mark} mark @param {Moment}
+ * moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment;
   const known = shown.get(mark);
@@ -93,9 +94,9 @@ export function pointsOf(mark, moment) {
  * last, and the inputs from which they were computed */
 const tints = new WeakMap();
 
-/** One number for each point that a mark shows, which its colour scale turns into a colour. Null if the mark
- * has one colour. The same array while the numbers have not changed. @param {Mark} mark @param {Moment}
- * moment */
+/** One number for each point that a mark shows, which the mark's colour scale turns into a colour. Null if
+ * the mark has a single colour. Returns the same array as long as the numbers do not change. @param {Mark}
+ * mark @param {Moment} moment */
 export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;
@@ -116,16 +117,17 @@ export function valuesOf(mark, moment) {
   ];
   const known = tints.get(mark);
   if (known && same(known.inputs, inputs)) return known.values;
-  const each = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
-  const found = counted(only)
-    ? withGaps(each, 1, mark, moment)
+  const numbers = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
+  const shownNumbers = counted(only)
+    ? withGaps(numbers, 1, mark, moment)
     : only
-      ? gather(each, 1, chosen(mark, moment))
-      : each;
+      ? gather(numbers, 1, chosen(mark, moment))
+      : numbers;
   const values =
-    known?.values.length === found.length && found.every((x, i) => Object.is(x, known.values[i]))
+    known?.values.length === shownNumbers.length &&
+    shownNumbers.every((x, i) => Object.is(x, known.values[i]))
       ? known.values
-      : found;
+      : shownNumbers;
   tints.set(mark, { inputs, values });
   return values;
 }

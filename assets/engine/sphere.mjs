@@ -2,10 +2,10 @@
 /** The map of points to a sphere, with the conventions by which norms add ε. Mirrors geometry/sphere.py. */
 
 /**
- * Two functions of the sum s of the squares of n coordinates. `factor`: the number R/r by which the
- * coordinates are multiplied to come to the sphere of radius R, where r = √(s + inside) + outside, and the
- * convention says where ε comes in; R for the zero vector if ε = 0. `slope`: the derivative of the factor
- * with respect to s, given s and the factor.
+ * Two functions of s, the sum of the squares of n coordinates. `factor` is the number R/r by which the
+ * coordinates are multiplied to come to the sphere of radius R. Here r = √(s + inside) + outside, and the
+ * convention says where ε comes in. For the zero vector and ε = 0 the factor is R. `slope` is the derivative
+ * of the factor with respect to s, given s and the factor.
  *
  * @param {number} n @param {number} radius @param {number} eps @param {string} convention
  */

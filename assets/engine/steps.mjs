@@ -88,7 +88,7 @@ function softmax(x, n, temperature, causal, first) {
   return x;
 }
 
-// weights below e⁻⁴⁰ of the largest are skipped: they would not change a sum in doubles
+// weights below e⁻⁴⁰ times the largest are skipped, because they would not change a sum in doubles
 const NEGLIGIBLE_LOG_WEIGHT = -40;
 
 /** Self-attention among n points. The coordinates of each are its query, its key and its value, in this
@@ -165,10 +165,9 @@ function widthsOf(pipelines, d) {
   return widths;
 }
 
-/** Apply several pipelines to the same points, and add their results (join "sum") or put the coordinates of
+/** Apply several pipelines to the same points. Then add their results (join "sum"), or put the coordinates of
  * the results side by side ("concat"). @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
- * @param {string} join @param {Context} context @param {number} depth
- */
+ * @param {string} join @param {Context} context @param {number} depth */
 function branches(x, n, pipelines, join, context, depth) {
   const [only, ...others] = pipelines;
   if (!others.length && only.length) return branch(x, n, only, only.length, context, depth);
@@ -176,12 +175,13 @@ function branches(x, n, pipelines, join, context, depth) {
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
   const start = onDesk(x, 3 * depth);
-  // if x is itself the output of earlier branches at this depth, the result goes to another desk
+  // if x is itself the output of earlier branches at this depth, it is on one desk, and the result goes to
+  // another
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
   const joined = 3 * depth + 1;
   const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
   for (let k = 0, from = 0; k < pipelines.length; k++) {
-    // a last affine step writes directly into the result
+    // if the last step of a branch is affine, it writes directly into the result
     const steps = pipelines[k];
     const last = steps.at(-1);
     const straight = (!k || concat) && last?.kind === "affine" ? last : null;
@@ -249,9 +249,9 @@ function flowing(x, n, step, context, depth) {
   });
 }
 
-/** The steps with entries (numbers that may depend on parameters) of their own, in one flat list: `branches`
- * and `derivative` are replaced by the steps inside them; `orbit` and `flow` are kept, each followed by the
- * steps inside it. @param {Step[]} steps @returns {Step[]} */
+/** Steps in one flat list. `branches` and `derivative`, which have no entries (numbers that may depend on
+ * parameters) themselves, are replaced by the steps inside them; `orbit` and `flow` are kept, each followed
+ * by the steps inside it. @param {Step[]} steps @returns {Step[]} */
 export const every = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {

@@ -46,8 +46,9 @@ export function sliced(more, run) {
   }
 }
 
-/** To be called before each part of a long computation; throws if this frame has no time for it, which ends
- * the computation until the next frame. @param {number} n the number of points that the part moves */
+/** To be called before each part of a long computation. Throws if this frame has no time for the part;
+ * `latest` catches the exception and continues the computation in the next frame. @param {number} n the
+ * number of points that the part moves */
 export function takeTime(n) {
   if (!hasTime(n)) throw new OutOfTime();
 }
