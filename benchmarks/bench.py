@@ -114,9 +114,9 @@ def answers(url: str, process: subprocess.Popen) -> None:
 
 
 def script(page: Page, way: str, run: Callable[[], Any]) -> float:
-    """CPU time of JavaScript for one of the FRAMES updates of `run`, in ms: the median of ROUNDS rounds.
+    """CPU time of JavaScript per update, in ms: the median of ROUNDS rounds, after one round as a warm-up.
 
-    One more round comes first, as a warm-up.
+    run: makes FRAMES updates, with the method `way`.
     """
     measure = traced if way in TRACED else counted
     rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
@@ -141,7 +141,7 @@ def counted(page: Page, run: Callable[[], Any]) -> float:
 def traced(page: Page, run: Callable[[], Any]) -> float:
     """CPU time of JavaScript during `run`, in ms, from a trace of the browser.
 
-    Only the outermost of nested events count. Of several threads, the one with the most script time counts.
+    Returns the time of the thread that ran most JavaScript. Of nested events, only the outermost is counted.
     """
     browser = page.context.browser
     assert browser
@@ -172,10 +172,10 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each method: script time in ms per frame, and ms from moving the slider to the drawn frame.
+    """For each of the methods `ways`: ms of script a frame, and ms from moving a slider to the drawn frame.
 
     The second number is measured on /layernorm only, and is 0 for other scenes. slider: the parameter that is
-    moved; "" moves the position between the stages. Only Normscape's own method can move a parameter.
+    moved; with "", the position between the stages is moved. Only Normscape's method can move a parameter.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
@@ -204,7 +204,8 @@ def first_load(
 ) -> tuple[int, float, float]:
     """For the first visit to a page: number of requests, transferred kilobytes, and ms to the first paint.
 
-    after: a page that is opened before, whose files are then cached. scripts: False blocks all scripts.
+    after: a page that is opened first, so that its files are in the browser's cache; "" for none. scripts:
+    whether the page may load scripts.
     """
     page = browser.new_context().new_page()
     if after:
@@ -225,7 +226,11 @@ def first_load(
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
-    """After a click on Train: seconds to the first picture, seconds to the end, number of pictures."""
+    """Click on Train in the scene spiral, and wait for the end of the training.
+
+    Returns seconds from the click to the first picture, seconds from the click to the end, and the number of
+    pictures that the page has shown.
+    """
     page = opened(browser, f"{base}/spiral", OPEN)
     first, end, count = page.evaluate(CLICK)
     page.close()
@@ -243,7 +248,7 @@ def start() -> float:
 
 
 def lines(slug: str) -> int:
-    """Lines of Python in the folder of a scene, without empty lines, comments and docstrings."""
+    """The number of lines of Python in a scene's folder, without empty lines, comments and docstrings."""
     found = (path.read_text("utf-8") for path in (ROOT / "components" / "scenes" / slug).glob("*.py"))
     code = "\n".join(re.sub(r'"""[\s\S]*?"""', "", text) for text in found).splitlines()
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in code)

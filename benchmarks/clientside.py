@@ -1,4 +1,4 @@
-"""A Dash application for comparison: a clientside callback returns a figure computed in advance."""
+"""A Dash application to compare with: its clientside callback returns a figure computed in advance."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Measure how long a page takes until its figure can be moved, compared with an earlier commit.
 
-Run it with `python -m benchmarks.living`. Each page is opened in a new browser. As soon as its figure can be
-moved, the script moves it; the time ends when the moved figure has been drawn. The two commits are measured
-alternately, so that other load affects both. The fastest of several rounds is printed, with the machine's
-load. On a busy machine only the ratio of the two times is meaningful.
+Run it with `python -m benchmarks.living`. Each page is opened in a new browser. As soon as the page's figure
+can be moved, the benchmark moves it; the time ends when the moved figure has been drawn. The two commits are
+measured alternately, so that other load affects both. The fastest of several rounds is printed, with the
+machine's load. On a busy machine only the ratio of the two times is meaningful.
 """
 
 from __future__ import annotations

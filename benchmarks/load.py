@@ -47,10 +47,15 @@ IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
 
 @dataclass
 class Hall:
-    """Measurements of all viewers.
+    """The measurements of all viewers of a server.
 
-    took: seconds of each response. played: seconds of each response to a slider tick. visits: seconds of each
-    whole visit to the gallery. wrong: error messages. wanted: slider ticks that should have been answered.
+    port       the server's port
+    patience   seconds after which a viewer gives up a request
+    took       for each response, except to slider ticks: seconds from the request to the end of the response
+    played     the same for each response to a slider tick
+    visits     seconds of each whole visit to the gallery
+    wrong      error messages
+    wanted     number of slider ticks that should have been answered
     """
 
     port: int
@@ -124,7 +129,7 @@ async def page(viewer: Viewer, path: str, files: list[str]) -> None:
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
     """Open the gallery with the pictures of all scenes in one theme; then load what its live figure needs.
 
-    The visit counts as ended before the live figure is loaded.
+    The measured time of the visit ends before the live figure is loaded.
     """
     hall, start = viewer.hall, time.perf_counter()
     await page(viewer, "/", files)
@@ -135,7 +140,7 @@ async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
 
 
 async def ours(viewer: Viewer, files: list[str]) -> None:
-    """Open the scene, play with it for PLAYING seconds, which sends no request, then choose another seed."""
+    """Open a scene, play with it for PLAYING seconds, then choose another seed. Playing sends no request."""
     hall = viewer.hall
     await page(viewer, "/layernorm", files)
     await viewer.ask("/recipe/layernorm", hall.took)
@@ -160,7 +165,7 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 
 
 def asked(out: str, prop: str, given: dict) -> str:
-    """The request body of a Dash callback with one input and one output."""
+    """The request body of a Dash callback with one input (`given`) and one output (property `out.prop`)."""
     return json.dumps(
         {
             "output": f"{out}.{prop}",
@@ -195,7 +200,7 @@ Server = list[psutil.Process]
 
 @contextlib.contextmanager
 def serving(command: list[str], *, proxied: bool = False) -> Iterator[tuple[int, Server]]:
-    """Run a server until the block ends; yields its port and its processes. proxied: behind nginx."""
+    """Run a server until the block ends; yields its port and its processes. proxied: run it behind nginx."""
     port = free()
     with contextlib.ExitStack() as stack:
         process = subprocess.Popen(
@@ -225,12 +230,14 @@ def visited(
     proxied: bool = False,
     arriving: float = ARRIVING,
 ) -> dict:
-    """Measure a server while many viewers visit it at once.
+    """Measure a server while many viewers visit it at the same time, in ROUNDS rounds.
 
     Unless all viewers arrive at the same moment (`arriving` is 0), a few viewers warm the server up first.
 
-    act        what one viewer does
-    paths      pages whose files are passed to `act`
+    act        a function that does what one viewer does
+    command    the command that starts the server
+    paths      pages; `act` is called with the list of each page's files
+    proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive
 
     Returns the measurements (`Hall`), the duration and CPU time of all rounds in seconds, and the memory of

@@ -1,4 +1,4 @@
-"""A plain Dash page, for comparison in benchmarks/load.py: every slider tick requests a new figure."""
+"""A plain Dash page, to compare with in benchmarks/load.py: every slider tick requests a new figure."""
 
 import dash
 import numpy as np

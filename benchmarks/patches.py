@@ -1,9 +1,10 @@
-"""Measure what each of our patches to Plotly (docs/plotly.md) saves: `python -m benchmarks.patches`.
+"""Measure how much time each of our patches to Plotly (docs/plotly.md) saves: `python -m benchmarks.patches`.
 
-A page with the patch and one without it (`#without=` in its address) are measured alternately, each in a new
-browser. Three times are printed: the CPU time of the page's scripts; the CPU time of all processes of the
-browser, mostly software WebGL; and the wall time, which includes waiting and is meaningful only on an idle
-machine. Times are medians. The gain is the share of the time that the patch saves, with its quartiles.
+A page with the patch and one without it (`#without=` in its address) are measured alternately, each in its
+own browser. Three times are printed, as medians: the CPU time of the page's scripts; the CPU time of all
+processes of the browser, mostly for software WebGL; and the wall time, which includes waiting and is
+meaningful only on an idle machine. The gain is the share of each time that the patch saves: its median and
+quartiles over rounds.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 
 
 def cost(browser: Browser, act: Callable[[], object], count: int, script: Callable[[], float]) -> Cost:
-    """CPU and wall time of `act` in ms (see UNITS), each divided by `count`.
+    """The CPU and wall times of `act` in ms, in the order of UNITS, each divided by `count`.
 
-    script: returns the seconds of script that the page has used so far.
+    script: returns the seconds of CPU time that the page's scripts have used so far.
     """
     session = browser.new_browser_cdp_session()
 
@@ -60,9 +61,9 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """Open a page and prepare to measure it; returns a function that measures one round.
+    """Open a page in a new browser and run a warm-up; returns a function that measures one round.
 
-    what: a key of ACTS. stack: closes the browser at the end.
+    what: the key in ACTS of what is measured. stack: closes the browser at its end.
     """
 
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))

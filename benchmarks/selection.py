@@ -1,4 +1,4 @@
-"""Compare three ways to find the keys that attention can select: linear programmes, Qhull and our own.
+"""Compare three ways to find the keys that attention can select: linear programmes, Qhull and our method.
 
 Run it with `python -m benchmarks.selection`; it prints a table of CPU times. All three ways get the same sets
 of Gaussian keys, one after another in one process, and must give the same answers. HiGHS solves one linear
@@ -30,9 +30,9 @@ def by_hull(keys: np.ndarray) -> np.ndarray:
 
 
 def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[float, list[np.ndarray]]:
-    """The median CPU time in ms of `way` on ROUNDS sets of n keys (n, d), and its result for each set.
+    """The median CPU time of `way` in ms, over ROUNDS sets of n keys in d dimensions, and its results.
 
-    way: returns for each key whether some query selects it.
+    way: a function that returns, for each of the keys (n, d), whether some query selects it.
     """
     times, found = [], []
     for seed in range(ROUNDS):

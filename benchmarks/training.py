@@ -59,7 +59,7 @@ def looped(data: DataSet, seeds: int, steps: int) -> np.ndarray:
 
 
 def batched(data: DataSet, seeds: int, steps: int) -> np.ndarray:
-    """Train the networks at once; returns their losses (seeds,) after the last step, as `looped` does."""
+    """Train all networks at once; returns their losses (seeds,) after the last step, as `looped` does."""
     return trained(NETWORK, data, seeds=seeds, steps=steps, lr=LR).loss[:, -1]
 
 

@@ -63,9 +63,7 @@ def create_app() -> Dash:
 
 
 def wsgi() -> Flask:
-    """The WSGI application. It serves one request first: Dash's setup at the first request is not
-    thread-safe.
-    """
+    """The WSGI application, after one request: Dash's setup at the first request is not thread-safe."""
     try:
         server = create_app().server
     except settings.WrongSetting as error:
@@ -77,7 +75,7 @@ def wsgi() -> Flask:
 def serve(host: str | None, port: int | None, path: str = "") -> None:
     """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
 
-    `host` and `port` replace those of BIND unless they are None.
+    host, port: where to listen; None for those of the setting BIND. path: the path in the printed address.
     """
     try:
         settings.read(os.environ)

@@ -37,7 +37,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Library(anywidget.AnyWidget):
-    """Invisible widget with the code that all figures of a kernel share: modules, styles, Plotly."""
+    """Invisible widget that sends pages the code that all figures of a kernel share: modules, CSS, Plotly."""
 
     _esm = "export default { initialize() {} };"
     code = traitlets.Bytes().tag(sync=True)
@@ -77,12 +77,12 @@ class Figure(anywidget.AnyWidget):
     Attributes
     ----------
     choices, params : dict
-        Choices, whose recipes the kernel computes, and sliders, by name. A dict that you set may be partial:
-        values that it does not name stay.
+        Values of choices and of sliders (parameters), by name. The kernel computes new data after a change of
+        choices. A dict that you set may be partial: all other values stay.
     progress : float
-        The stage, from 0 to the number of steps.
+        The position between the stages, from 0 (the input) to the number of steps.
     follow : int
-        The number of the followed point.
+        The index of the selected point, which the figure highlights at all stages.
     camera : list of float or None
         The position of the camera (x, y, z), or six numbers with the point that it looks at; None without a
         3D view.
@@ -150,8 +150,10 @@ class Figure(anywidget.AnyWidget):
         return f"Figure({', '.join([repr(self.slug), *(f'{name}={values[name]!r}' for name, _ in asked)])})"
 
     def _ipython_display_(self) -> None:
-        """Show the widget, then its picture, for readers without the widget: in exported HTML, in a viewer,
-        or in a notebook that is opened again. A live widget hides the picture.
+        """Show the widget, then a still picture, which a live widget hides.
+
+        The picture is for readers without the widget: in exported HTML, in a viewer, or in a notebook that is
+        opened again.
         """
         widget, _ = self._repr_mimebundle_() or ({}, {})
         if VIEW in widget:
@@ -172,7 +174,7 @@ class Figure(anywidget.AnyWidget):
 
     @property
     def state(self) -> State:
-        """The whole state of the figure, as in a link."""
+        """The whole state of the figure: what a link to the scene can describe."""
         rest: dict[str, Any] = {"progress": self.progress, "follow": self.follow}
         if self.camera != _home(self._built(self.choices)):
             rest["camera"] = self.camera
@@ -190,7 +192,7 @@ class Figure(anywidget.AnyWidget):
         return self.known[1]
 
     def _make(self, choices: Choices) -> None:
-        """Compute the recipe for new choices, and send it to the page."""
+        """Compute the recipe for new choices, and send it to the page in the trait `_made`."""
         recipe = contents(self.scene, choices) | {"text": None}
         self.made = dict(choices)
         self._made = _packed({"key": link.key(self.scene, choices), "recipe": recipe})
@@ -231,10 +233,10 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.observe("choices")
     def _chosen(self, change: Any) -> None:
-        """After a change of choices, send their recipe.
+        """After a change of choices, send their recipe, and adapt the other traits to it.
 
-        Parameters, progress and followed point are kept where they still fit, as in the browser
-        (assets/player/state.mjs).
+        Parameters that the reader has changed, progress and selected point are kept if the new recipe allows
+        their values, as in the browser (assets/player/state.mjs).
         """
         if not change.old:
             return
@@ -254,16 +256,14 @@ class Figure(anywidget.AnyWidget):
 
 
 def _element(state: State) -> str:
-    """HTML of the scene's element with a still picture, as in an embed; the player fills it with the
-    figure.
-    """
+    """HTML of the scene's element with a still picture, as in an embed; the player adds the live figure."""
     data = facts(state.scene, **plain.figure(state))
     told = state.scene.json()["choices"]
     return written(plain.body(state.scene, state, data, told=told, tag=html.Section, folded=False))
 
 
 def _packed(value: Any) -> bytes:
-    """Compress data for figure.js: JSON in gzip."""
+    """Data for figure.js, as JSON compressed with gzip."""
     return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), QUICK, mtime=0)
 
 

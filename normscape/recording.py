@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 class Seen(Recorder):
-    """A recording in progress or finished: what `record` yields."""
+    """A recording of a model's norms, in progress or finished; `record` yields it."""
 
     def show(self, **state: Any) -> Figure:
-        """A widget that shows these layers in the scene `model`. Its data is kept for 30 days, in CACHE_DIR.
+        """A widget that shows the recorded layers in the scene `model`.
+
+        The data is kept for 30 days, in CACHE_DIR or in Redis.
 
         Parameters
         ----------

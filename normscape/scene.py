@@ -24,12 +24,12 @@ PROPERTIES = (
 class Scene(Component):
     """A Dash component that shows a scene: its figure, its controls, and its state as properties.
 
-    Callbacks read and set the properties. Changes by the reader arrive at most ten times a second, and once
-    when a control rests. Values that a callback sets are not sent back. A dict that a callback sets may be
-    partial: values that it does not name stay.
+    Callbacks read and set the properties. While the reader moves a control, callbacks are called at most ten
+    times a second, and once more when it rests. Values that a callback sets are not sent back. A dict that a
+    callback sets may be partial: all other values stay.
 
-    Raises ValueError for names and values that the scene does not have. If a callback sets one, the figure
-    shows the message in its place.
+    Raises ValueError for names and values that the scene does not have. If a callback sets one, the error
+    message appears in place of the figure.
 
     Examples
     --------
@@ -39,8 +39,8 @@ class Scene(Component):
     Keyword arguments:
 
     - slug (string; required):
-        The name of the scene (`normscape list`). A new one starts from its defaults, and from properties that
-        are set together with it.
+        The name of the scene, as `normscape list` prints it. If a callback changes the scene, the other
+        properties get the new scene's defaults, unless the callback sets them too.
 
     - id (string | dict; optional):
         The identifier of this component in callbacks.
@@ -52,10 +52,10 @@ class Scene(Component):
         Values of the sliders by name, such as {"eps": 0.5}.
 
     - progress (number; optional):
-        The stage of the points, from 0 (the input) to the number of steps.
+        The position between the stages, from 0 (the input) to the number of steps.
 
     - follow (number; optional):
-        The number of the followed point, from 0 on.
+        The index of the selected point, which the figure highlights at all stages.
 
     - camera (list of numbers; optional):
         The position (x, y, z) of the camera, or six numbers with the point that it looks at.
@@ -104,7 +104,7 @@ class Scene(Component):
 
 
 def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
-    """Raise ValueError for properties that the scene does not have."""
+    """Raise ValueError if the scene does not exist, or does not have these properties or their values."""
     if slug not in scenes():
         names = ", ".join(scenes())
         raise ValueError(f"Scene: slug={slug!r} is not one of {names}{did_you_mean(str(slug))}")

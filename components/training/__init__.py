@@ -1,1 +1,1 @@
-"""Training on the server: orders, the queue, workers, and stored runs; and recipes of what was trained."""
+"""Training on the server: requests, the queue, workers, stored results, and the recipes that show them."""

@@ -1,4 +1,7 @@
-"""Read runs that versions before the Huey queue stored for 30 days. Can be deleted from 2027 on."""
+"""Read runs (stored trainings) that versions of Normscape without the Huey queue have stored.
+
+They expire after 30 days, so this module can be deleted from 2027 on.
+"""
 
 import os
 import sqlite3
@@ -10,7 +13,10 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of a former run, from Redis or diskcache; None if missing. Raises StoreUnavailable."""
+    """The bytes of the run with the key `run`, from Redis or diskcache; None if it is missing or has expired.
+
+    Raises StoreUnavailable.
+    """
     folder = cache_folder(os.environ) / "store"
     with answered():
         if redis_url(os.environ):

@@ -1,4 +1,4 @@
-"""Training jobs: validate the order that a page sends, and run its training in a worker.
+"""Training jobs: validate the request that a page sends, and run its training in a worker.
 
 Only `work` imports PyTorch, so web servers do not load it.
 """
@@ -32,7 +32,7 @@ RETRY_SECONDS = 60.0  # for which a worker retries a store that does not answer
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a reader can set for a training, with its limits."""
+    """A number that a reader can set for a training, such as the learning rate: its default and limits."""
 
     name: str
     label: str
@@ -59,7 +59,7 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class Order:
-    """An order for a training: a scene, its choices as texts, and the numbers."""
+    """A page's request for a training: the scene, its choices as texts, and a value for each of NUMBERS."""
 
     slug: str
     choices: Mapping[str, str]
@@ -74,7 +74,7 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The scene's parsed choices, without a run or a network."""
+        """The scene's parsed choices; `run` and `net`, which name trained networks, have their defaults."""
         return self.scene.choose(self.choices)
 
     def task(self) -> tuple[Model, DataSet]:
@@ -84,7 +84,7 @@ class Order:
 
 
 def problems(asked: Mapping[str, Any]) -> dict[str, str]:
-    """The error messages for the invalid numbers of an order, by the number's name; {} if all are valid."""
+    """The error messages for the invalid numbers in a request, by the number's name; {} if all are valid."""
     return {n.name: words for n in NUMBERS if (words := n.problem(asked.get(n.name)))}
 
 
@@ -94,7 +94,7 @@ def trainable() -> list[str]:
 
 
 def order(asked: Any) -> Order:
-    """Validate an order, the JSON that a page sends. Raises WrongValue."""
+    """Validate a training request, as a page sends it in JSON. Raises WrongValue."""
     if not isinstance(asked, Mapping) or problems(asked):
         raise WrongValue("order", "this is not a training request", "a request as a page sends it")
     slug, choices = asked.get("slug"), asked.get("choices")
@@ -110,7 +110,10 @@ def order(asked: Any) -> Order:
 
 
 def work(ticket: str) -> None:
-    """Claim and run the training of a ticket, if it waits; send progress and the outcome to its page."""
+    """Claim the training with this ticket and run it; send progress and the outcome to its page.
+
+    Does nothing if the training has ended or another process has claimed it.
+    """
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
@@ -163,8 +166,10 @@ def _kept(film: Film, client: str) -> dict[str, Any]:
 
 
 def _summary(film: Film) -> dict[str, Any]:
-    """Facts about a film for the page: last step, number of seeds (networks), how many of them solve the
-    task, their median loss, how many ended early.
+    """Facts about a training for its page.
+
+    The last step, the number of networks (one per seed), how many of the networks solve the task, the
+    networks' median loss, and how many ended early.
     """
     return {
         "step": int(film.steps[-1]),
@@ -176,7 +181,7 @@ def _summary(film: Film) -> dict[str, Any]:
 
 
 class Pictures:
-    """Builds the recipes that a page shows while it trains; fields that the page has already are left out."""
+    """Builds the recipes that a page shows during a training, without fields that the page already has."""
 
     def __init__(self, scene: Scene, chosen: Choices) -> None:
         self.scene, self.chosen, self.shown = scene, chosen, chosen
@@ -189,7 +194,7 @@ class Pictures:
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
 
     def news(self, film: Film) -> dict[str, Any]:
-        """The recipe of the film so far, without the fields that were sent before."""
+        """The recipe that shows the film so far, without the fields that the page already has."""
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
         for kind in ("clouds", "views"):

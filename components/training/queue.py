@@ -1,9 +1,9 @@
 """The training queue, and the messages between waiting pages and workers.
 
-The store has for each ticket, an unguessable text: the order, the last poll of its page, the heartbeat of its
-worker, the latest progress (`news`), and the outcome. A training without a heartbeat waits; the worker that
-writes its first one has claimed it. Any process that looks at the queue detects, by its own clock, pages that
-no longer poll and heartbeats that stand still.
+A training is identified by its ticket, an unguessable text. The store keeps for each ticket: the request, the
+last poll of the page, the heartbeat of the worker, the latest progress (`news`), and the outcome. A training
+without a heartbeat waits; the worker that writes the first heartbeat has claimed it. Any process that looks
+at the queue detects, by its own clock, pages that no longer poll and workers that no longer write heartbeats.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class Refused(Exception):
 
 
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
-    """Queue a training and return its ticket. Ends an earlier one of the same owner. Raises Refused."""
+    """Queue a training and return its ticket. Ends an earlier training of the same owner. Raises Refused.
+
+    address: the client's address, of which MAX_PER_ADDRESS trainings may be under way.
+    """
     _delete_old_outcomes()
     others = active()
     for name in [name for name, other in others.items() if other["owner"] == owner]:
@@ -57,9 +60,11 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
 
 
 def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
-    """The JSON answer to a poll: the outcome, news, or the place in the queue; "" if nothing is new.
+    """The JSON answer to a page's poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
-    Answers may get lost, so news are kept until the page confirms their step with `seen`.
+    seen: the step of the last news that the page has received. Answers may get lost, so news are kept until
+    the page confirms them in this way. stop: whether to end the training and keep its result. look: the
+    choices for which the page wants pictures; None for those of its last poll.
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}
@@ -85,9 +90,10 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """All trainings by ticket: those that run, then those that wait (`waits`), each in the order of arrival.
+    """All trainings by ticket: first those that run, then those that wait (`waits`), in order of arrival.
 
-    Before that, it ends trainings whose entry is corrupt, or whose page or worker is silent for too long.
+    Before, it ends trainings whose entry is corrupt. It also ends waiting trainings whose page, and running
+    trainings whose worker, has been silent for too long.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
@@ -128,9 +134,9 @@ def sign() -> None:
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """The last poll of a training's page (`seen`, `stop`, `look`), and whether the page is `silent` since.
+    """The last poll of a training's page: `seen`, `stop` and `look` as in `ask`; None if the training ended.
 
-    None if the training has ended.
+    `silent` says whether this poll is more than PAGE_TIMEOUT seconds ago.
     """
     key, end = f"page:{ticket}", f"end:{ticket}"
     signs = SIGNS.get_many([key, end])
@@ -159,7 +165,7 @@ def forget(ticket: str) -> None:
 
 
 def abandon() -> None:
-    """End the training that this process runs, if there is one, with the outcome that it was lost."""
+    """If this process runs a training, end it with the outcome LOST."""
     if _running:
         finish(_running, LOST)
 
@@ -173,7 +179,10 @@ def has_worker() -> bool:
 
 
 def degraded() -> list[str]:
-    """The problems for /healthz; [] if there are none. Pages are served in any case."""
+    """The problems that /healthz reports: of the store and of the workers; [] if there are none.
+
+    Pages are served in any case.
+    """
     try:  # with Redis a worker is always needed, otherwise while a training waits
         needed = bool(redis_url(os.environ)) or any(other["waits"] for other in active().values())
         full = ["store: full"] if capacity()[1] < MIN_FREE_BYTES else []
@@ -183,7 +192,7 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a page's poll. A random part makes each poll differ: it is also the page's heartbeat."""
+    """Store a page's poll, which is also the page's heartbeat; a random part makes each poll differ."""
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())
 

@@ -49,12 +49,12 @@ def draft(scene: Scene, choices: Choices) -> Recipe:
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
-    """The recipe of a trained scene with a given film."""
+    """The recipe of a trained scene that shows the networks of `film` instead of those of its choices."""
     return finished(scene.build(choices, film, *given(scene, choices)))
 
 
 def recipe_of(scene: Scene, **choices: Any) -> Recipe:
-    """The recipe of a scene for the given choices, by name; the others have their defaults."""
+    """The recipe of a scene for the given choices, by name; all other choices have their defaults."""
     return built(scene, scene.choose({name: str(value) for name, value in choices.items()}))
 
 
@@ -77,9 +77,9 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
 def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
     """The film (weights at checkpoints of a training) that a trained scene shows for these choices.
 
-    It is that of the stored `run` or of the network `net` that the choices name. Without these, it is the
-    first of the shipped `films` that was trained for this network and data; if there is none, it has a single
-    checkpoint, of untrained networks. Raises WrongValue if the run or network does not fit.
+    If the choices name a stored `run` or a network `net`, the film is that of this run or network; raises
+    WrongValue if it does not fit the other choices. Otherwise the film is the first of the shipped `films`
+    that was trained for `network` and `data`. If there is none, it has one checkpoint of untrained networks.
     """
     if choices["run"]:
         return fitting("run", runs.load(choices["run"]), network, data)
@@ -90,9 +90,9 @@ def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[st
 
 
 def _carried(text: str, network: Model, data: DataSet) -> Film:
-    """A film with one checkpoint: the network whose weights are written in a link, as the `text` of `net`.
+    """A film with one checkpoint: the network whose weights are the `text` of the choice `net` in a link.
 
-    Raises WrongValue if the text is damaged, or its network is not the one of the other choices.
+    Raises WrongValue if the text is damaged, or if the link's other choices need a different network.
     """
     try:
         found, flat = network_of(text)
@@ -104,7 +104,7 @@ def _carried(text: str, network: Model, data: DataSet) -> Film:
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
-    """Return the film if it was trained for this network and data; otherwise raise WrongValue for `name`."""
+    """Return the film if it was trained for this network and data; else raise WrongValue for `name`."""
     if not _same(film, network, data):
         raise _other_choices(name)
     return film
@@ -121,7 +121,7 @@ def _same(film: Film, network: Model, data: DataSet) -> bool:
 
 
 def at_rest(network: Model, data: DataSet, weights: np.ndarray) -> Film:
-    """A film with one checkpoint, at step 0: S networks; `weights` (S, P) has one row of weights for each."""
+    """A film with one checkpoint, at step 0, of the S networks with these weights (S, P), a row for each."""
     points = data.points.astype(float)
     labels, weight = network.answers(points, data.labels, np.ones(len(points)))
     with np.errstate(all="ignore"):  # the film refuses numbers that are not finite

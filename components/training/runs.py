@@ -1,7 +1,8 @@
 """Stored runs (trained networks, opened files, recordings) by key, with a limit on their total size.
 
-The limit is MAX_BYTES, and at most half of the disk or of Redis's memory; the other half is for the queue.
-Beyond it runs are deleted: opened files before trained runs, then the oldest of the client that stores most.
+The limit is MAX_BYTES, but at most half of the disk or of Redis's memory; the other half is for the queue.
+When it is exceeded, runs are deleted: first opened files, then trained networks; among these, first the
+oldest run of the client that stores most.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Run = dict[str, Any]  # size, client, trained, since
 
 
 class UnknownKey(WrongValue):
-    """Raised for a key that no run has: an expired or a guessed one."""
+    """Raised for a key of which no run is stored: the run has expired, or the key was guessed."""
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
@@ -57,8 +58,9 @@ def load(run: str) -> Film:
 
 
 def read(stored: Stored) -> Any:
-    """Load and parse the run (a stored film, file or recording) that a choice names. Raises WrongValue like
-    `load`.
+    """Load and parse the run (a stored film, file or recording) that a choice names.
+
+    Raises WrongValue for an invalid key, and for a run that is missing or broken.
     """
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
@@ -92,8 +94,10 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs, then others until at most `most` bytes remain: opened files before trained runs,
-    then the oldest run of the client that stores most.
+    """Delete expired runs, then other runs until at most `most` bytes remain.
+
+    Opened files are deleted before trained networks; among these, first the oldest run of the client that
+    stores most.
     """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}

@@ -1,7 +1,8 @@
 """A key-value store that all processes share: SQLite files on one machine, or Redis for several machines.
 
-Huey's storage does both (https://huey.readthedocs.io); CACHE_DIR and REDIS_URL say where. Nothing expires by
-itself: `runs` limits the size of runs, and `queue` ends trainings whose pages were closed.
+Both are storages of Huey (https://huey.readthedocs.io): Redis at REDIS_URL if that is set, else SQLite files
+in CACHE_DIR. Nothing expires by itself. The module `runs` limits the total size of runs, and the module
+`queue` ends trainings whose pages were closed.
 """
 
 from __future__ import annotations
@@ -133,10 +134,9 @@ def capacity() -> tuple[float, float]:
 
 
 def silence(key: str, value: Any) -> float:
-    """The seconds for which a key's `value` has not changed, as far as this process has seen.
+    """For how many seconds this process has seen the same `value` of a key; 0 at the first call for a key.
 
-    0 at the first call for a key. It counts by this process's monotonic clock, so that wrong clocks of other
-    machines do not matter.
+    The time is that of this process's monotonic clock, so that wrong clocks of other machines do not matter.
     """
     now = time.monotonic()
     last, since = _last.get(key, (value, now))
@@ -148,7 +148,7 @@ def silence(key: str, value: Any) -> float:
 
 
 def json_object(data: bytes | None) -> dict[str, Any]:
-    """The JSON object in a value; {} if it is missing or broken."""
+    """Parse a value of the store as a JSON object; {} if the value is missing or is no JSON object."""
     try:
         value = json.loads(data or b"{}")
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """The training worker, `python -m components.training.worker`: runs the trainings of the queue in order.
 
-With Redis there can be any number of workers, on any machine. Without Redis the web server starts one as its
-child process when it is first needed; it ends with the server.
+With Redis there can be any number of workers, on any machine. Without Redis there is one: the web server
+starts it as a child process when it is first needed, and it ends together with the server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NICENESS = 5  # pages have priority (see `os.nice`)
 
 
 class ChildWorker:
-    """The worker process of a web server, started when first needed, and again after it has ended."""
+    """The worker process of a web server; `ready` starts it, also after it has ended."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None

@@ -1,1 +1,1 @@
-"""The web server: HTTP routes beside those of Dash, rate limits, security headers, pictures."""
+"""The web server: HTTP routes in addition to Dash's, rate limits, security headers, pictures of scenes."""

@@ -1,10 +1,10 @@
-"""Rate limit of each client by CPU time, a fair queue for the CPU, and a cache of what it has computed.
+"""Rate limit of each client by CPU time, a fair queue for the CPU, and a cache of computed responses.
 
-A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket); beyond
-that it gets 429. The client that owes least has the next turn; in a full queue, the one that owes most loses
-its place, with 503. So threads remain for `/healthz` and cached responses. The limits, of one process, allow
-a class of forty behind one address to open as many different links at once (0.2 s each), and then to make a
-choice every 15 s (0.05 s).
+A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket). A client
+that has used more gets the status 429. The client that owes least has the next turn. If the queue is full,
+the client that owes most loses its place, with 503, so that threads remain for `/healthz` and cached
+responses. Each process has its own limits. They suffice for a class of forty behind one address: all can open
+different links at once (0.2 s each), and then each can make a choice every 15 s (0.05 s).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, else all of
 
 
 class Busy(Exception):
-    """A temporary refusal with its HTTP status; `seconds` until a retry."""
+    """Raised when a request is refused for now: an HTTP status, a reason, and the seconds until a retry."""
 
     def __init__(self, status: int, words: str, seconds: float) -> None:
         self.status, self.seconds = status, max(1, math.ceil(seconds))
@@ -44,7 +44,7 @@ class Busy(Exception):
 
 
 class Budget:
-    """The processor seconds that each client owes, and the queue for the processor. Thread-safe."""
+    """The seconds of CPU time that each client owes, and the queue for the CPU. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, workers: int = WORKERS) -> None:
         self.clock, self.workers, self.change = clock, workers, threading.Condition()
@@ -88,9 +88,9 @@ class Budget:
                 self._start_next()
 
     def _share(self, place: object) -> float:
-        """The priority of a place in the queue, smallest first: what its client owes, in seconds.
+        """What the client of a place in the queue owes, in seconds; the smallest sum has the next turn.
 
-        Each place that the client has in the queue or at work counts as PLACE_PRICE.
+        Each request of the client that waits or is computed counts as PLACE_PRICE.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         client = self.waiting[place]
@@ -104,9 +104,10 @@ class Budget:
 
 
 def guard(server: Flask, *, proxies: int) -> None:
-    """Add a budget to a server, and its error responses.
+    """Add a budget to a server, and the error responses for refused requests.
 
-    Warns once if `proxies` is 0 but requests come through a proxy: then all clients would share its address.
+    Warns once if `proxies`, the number of trusted proxies, is 0 but requests come through a proxy: then all
+    clients count as one, because they have the proxy's address.
     """
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
@@ -122,7 +123,10 @@ def guard(server: Flask, *, proxies: int) -> None:
 
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
-    """Compute within the client's budget. Raises Busy."""
+    """Run the block in the client's turn, and charge the client its CPU time plus `price`. Raises Busy.
+
+    For an unknown key, the client is also charged GUESS_PRICE.
+    """
     with current_app.extensions["budget"].turn(client(request), price):
         try:
             yield
@@ -132,7 +136,7 @@ def work(price: float = 0.0) -> Iterator[None]:
 
 
 def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
-    """Create a function (key, compute) that memoises bytes, and drops the least recently used first.
+    """Create a function (key, compute) that memoises the bytes that `compute()` returns, in an LRU cache.
 
     Simultaneous calls for a key share one computation, within the budget of the client that came first.
     """
@@ -143,7 +147,7 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
 def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
     """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
 
-    With the key None it is not cached. free: charge no client, and do not wait for a turn.
+    With the key None, it is computed anew each time. free: charge no client, and do not wait for a turn.
     """
 
     def computed() -> bytes:
@@ -166,14 +170,14 @@ def client(request: Request) -> str:
 
 
 def without_store(problem: StoreUnavailable) -> Response:
-    """The response to a request that needs the store while that cannot be reached."""
+    """The response, 503, to a request that needs the store while the store is full or cannot be reached."""
     return refused(
         Busy(503, "Runs and recordings cannot be stored or deleted at the moment", STORE_RETRY_SECONDS)
     )
 
 
 def refused(busy: Busy) -> Response:
-    """The response to a refused request: JSON, or plain text for a browser."""
+    """The response to a refused request: plain text if the client prefers HTML, as browsers do; else JSON."""
     page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html"
     answer = Response(str(busy), mimetype="text/plain") if page else jsonify(error=str(busy))
     answer.status_code = busy.status

@@ -1,4 +1,4 @@
-"""Register HTTP routes, each with the `Access` that caches and other sites need to know."""
+"""Register HTTP routes, each with its `Access`: whether caches and other sites may use its responses."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Access(Enum):
     PRIVATE  only the client that has sent the request
     SHARED   all clients that send the same request and cookies: a shared cache may keep it for some seconds,
              unless it says `no-store` or the address contains a key
-    OPEN     as SHARED, and pages of any origin may read it, without credentials, as figures in sandboxed
-             frames do
+    OPEN     as SHARED; in addition, scripts of pages of any origin may read it, without credentials. Figures
+             in sandboxed frames need this
     """
 
     PRIVATE, SHARED, OPEN = range(3)
@@ -29,7 +29,7 @@ class Access(Enum):
 
 @dataclass(frozen=True)
 class DeclaredView:
-    """The view function of a route, with the access to its responses that was declared for it."""
+    """The view function of a route, together with the `Access` that was declared for its responses."""
 
     function: Callable[..., Any]
     access: Access
@@ -61,6 +61,6 @@ def check(server: Flask) -> None:
 
 
 def current_access() -> Access:
-    """The access to the response of the current request; PRIVATE if no route matches."""
+    """Who may receive the response to the current request; PRIVATE if no route matches."""
     view = current_app.view_functions.get(request.endpoint or "")
     return view.access if isinstance(view, DeclaredView) else Access.PRIVATE

@@ -54,7 +54,7 @@ class Cookie(SecureCookieSessionInterface):
 
 
 def secure(app: Dash, setting: Settings) -> None:
-    """Add headers, limits and the session cookie to an application that has all its routes."""
+    """Add security headers, limits and the session cookie to an application, after all its routes."""
     server = app.server
     check(server)
     server.config |= {
@@ -75,8 +75,8 @@ def secure(app: Dash, setting: Settings) -> None:
 def headers(answer: Response) -> Response:
     """Add security headers, and X-Accel-Expires: for how many seconds nginx may cache the response.
 
-    Headers that apply to a whole page are added to documents only. Pages may be framed by their own site,
-    embeds by every site.
+    Headers that apply to a whole page are added to documents only. Pages of the same site may show the page
+    in a frame; an embed may be shown by pages of any site.
     """
     access = current_access()
     answer.headers["X-Content-Type-Options"] = "nosniff"
@@ -100,16 +100,20 @@ def headers(answer: Response) -> Response:
 
 
 def known(hosts: tuple[str, ...]) -> None:
-    """Refuse a request for a host name that is not in `hosts`, because pages would use it in links.
+    """Refuse a request for a host name that is not in `hosts`, because links in pages contain this name.
 
-    The health check may use any name. Without `hosts`, all names are allowed. Raises WrongValue.
+    The health check may use any name. If `hosts` is empty, all names are allowed. Raises WrongValue.
     """
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
         raise WrongValue("Host", "this server does not have this host name", list(hosts))
 
 
 def stand_behind(server: Flask, setting: Settings) -> None:
-    """Serve below the prefix, whether a proxy strips it or not; trust as many proxies as the settings say."""
+    """Make a server work behind proxies: serve below the path `setting.prefix`, and trust forwarded headers.
+
+    A proxy may strip the prefix or pass it on. Headers such as X-Forwarded-For are trusted from
+    `setting.proxies` proxies. Raises WrongSetting if the prefix is a path of the explorer.
+    """
     application: Any = server.wsgi_app
     inner: Any = application
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")
@@ -127,17 +131,17 @@ def stand_behind(server: Flask, setting: Settings) -> None:
 def from_own_page(what: str) -> None:
     """Refuse the current POST request if another site could have made it (CSRF). Raises WrongValue.
 
-    what: the parameter that the error names. The content type BYTES is required: an HTML form cannot send it,
-    and before a script of another site may, the browser asks with a preflight request, which is refused.
+    The content type BYTES is required. An HTML form cannot send it. Before a script of another site sends it,
+    the browser asks with a preflight request, which is refused. what: the parameter that the error names.
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)
 
 
 def uploaded(what: str) -> bytes:
-    """The file that a page of this site has sent as the body of a POST. what: names it in error messages.
+    """The bytes of a file that a page of this site has sent as the body of a POST request.
 
-    Raises WrongValue, RequestEntityTooLarge.
+    what: the name of the file in error messages. Raises WrongValue, RequestEntityTooLarge.
     """
     from_own_page(what)
     request.max_content_length = MAX_UPLOAD_BYTES

@@ -82,9 +82,7 @@ def _finish(sockets: Sockets) -> None:
 
 
 def _connection_limit() -> int:
-    """The number of connections for which enough files may be open. Sets this process's limit of open
-    files.
-    """
+    """Raise this process's limit of open files, and return for how many connections it suffices."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -93,9 +91,7 @@ def _connection_limit() -> int:
 
 
 def give_back() -> None:
-    """Return the heap's free memory to the system; by itself, glibc only returns what is at the heap's
-    end.
-    """
+    """Return all free memory of the heap to the system; glibc itself returns only the end of the heap."""
     _glibc("malloc_trim", 0)
 
 
@@ -106,14 +102,14 @@ def _glibc(name: str, *numbers: int) -> None:
 
 
 class Masked(logging.Formatter):
-    """A log formatter that masks keys of runs, which addresses and errors may quote."""
+    """A log formatter that masks secret keys and tickets, which may occur in addresses and error messages."""
 
     def format(self, record: logging.LogRecord) -> str:
         return SECRET.sub("-", super().format(record))
 
 
 class OneLine(Masked):
-    """A log formatter for one line: the message, the exception, and the calls that led to it."""
+    """A log formatter that writes one line: the message, the exception, and the calls that led to it."""
 
     def formatException(self, ei: Any) -> str:
         kind, error, way = ei
@@ -125,7 +121,7 @@ class OneLine(Masked):
 
 
 def log_errors(level: str) -> None:
-    """Log warnings and errors to standard error, one line each; with "debug", whole tracebacks."""
+    """Log warnings and errors to standard error, one line each; with the level "debug", whole tracebacks."""
     kind = Masked if level == "debug" else OneLine
     handler = logging.StreamHandler()
     handler.setFormatter(kind("%(asctime)s %(levelname)s %(message)s"))

@@ -57,7 +57,7 @@ def add_figures(routes: Flask | Blueprint) -> None:
 
 
 def find(slug: str) -> Scene:
-    """The scene of a slug. Raises WrongValue."""
+    """The scene with this slug. Raises WrongValue."""
     if slug not in scenes():
         words = f"there is no scene {slug!r}{did_you_mean(slug)}"
         raise WrongValue("slug", words, list(scenes()), status=404)
@@ -65,7 +65,7 @@ def find(slug: str) -> Scene:
 
 
 def recipe(slug: str) -> Response:
-    """The recipe of a scene for the choices in the query, with its text."""
+    """The response with a scene's `contents`, for the choices in the query of the request."""
     scene = find(slug)
     choices = scene.choose(once(request.args))
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
@@ -88,12 +88,12 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 
 
 def picture(kind: str, mime_type: str, slug: str) -> Response:
-    """The response with a picture of a scene, drawn on the server; the query is that of a link."""
+    """The response with a picture of a scene, drawn on the server in the state that the query describes."""
     return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
 
 def preview(name: str) -> Response:
-    """The response with a link preview, a PNG of a scene in any state or of another page."""
+    """The response with a link preview, a PNG: `name` is the slug of a scene, or one of `front_pages`."""
     page = front_pages().get(name)
     return picture(name, stills.PNG, page.slug) if page else picture("preview", stills.PNG, name)
 
@@ -101,8 +101,8 @@ def preview(name: str) -> Response:
 def once(query) -> dict[str, str]:
     """The query of a request as a dict.
 
-    Raises WrongValue for a name that occurs twice, and for bytes that are not UTF-8, which Werkzeug would
-    pass on as the text %FF.
+    Raises WrongValue for a name that occurs twice, and for bytes that are not UTF-8. Werkzeug would return
+    these bytes percent-encoded, as text.
     """
     try:
         unquote_to_bytes(request.query_string).decode()
@@ -112,7 +112,7 @@ def once(query) -> dict[str, str]:
 
 
 def fresh(text: str | bytes, mime_type: str) -> Response:
-    """A response that browsers revalidate by its ETag: 304 without a body if theirs is current."""
+    """A response that browsers revalidate by its ETag; 304 without a body if the browser has this version."""
     body = text.encode() if isinstance(text, str) else text
     answer = Response(body, mimetype=mime_type)
     answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
@@ -131,7 +131,7 @@ def library_code() -> str:
 
 
 def full_bundle_notice() -> str:
-    """A line that says how to get the small Plotly bundle, if the full one is used; empty otherwise."""
+    """A message that says how to get the small Plotly bundle if the full one is used; otherwise ""."""
     if LIGHT.exists():
         return ""
     size = FULL.stat().st_size / 1e6
@@ -143,7 +143,7 @@ def full_bundle_notice() -> str:
 
 @cache
 def bundle() -> tuple[str, bytes]:
-    """The Plotly bundle: file name with a fingerprint, and code; the small one if npm has fetched it."""
+    """The Plotly bundle (the small one, if npm has fetched it): file name with a fingerprint, and code."""
     code = library_code().encode()
     return f"plotly-{hashlib.sha256(code).hexdigest()[:12]}.js", code
 

@@ -1,4 +1,4 @@
-"""Still pictures: SVG of scenes in any state, cards of the gallery, PNG previews for networks.
+"""Still pictures: scenes in any state (SVG), cards of the gallery (SVG), previews of links (PNG).
 
 Pictures of default states, which all visitors request first, are drawn once per version and kept as files:
 `python -m components.web.stills` draws them for a Docker image, and the server draws the cards before it
@@ -33,10 +33,11 @@ CARDS = {"theme": list(THEMES), "moving": ["1"]}
 
 
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """The picture for a query, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
+    """A picture of a scene, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
 
-    kind: "still", any state; "card", for the home page, in a theme, still or `moving=1`; "preview", a PNG of
-    any state; or the name of a page in `front_pages`, for its preview.
+    kind: "still" or "preview" (a PNG) for the state that `query` describes; "card" for the home page, whose
+    query may only have a `theme`, and `moving=1` for an animation; or the name of a page in `front_pages`,
+    for that page's preview, without a query.
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     # cards of the gallery are not charged, because an <img> does not retry
@@ -58,8 +59,9 @@ def _picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def kept(kind: str, scene: Scene) -> bytes:
-    """The picture of a default state from its file. If there is none, draw it, and write the file if the
-    folder is writable. kind: as in `draw`.
+    """The picture of a scene's default state, from a file. kind: as in `draw`.
+
+    If there is no file, the picture is drawn, and written to the file if the folder is writable.
     """
     path = folder() / version() / f"{kind}-{scene.slug}"
     with suppress(OSError):
@@ -79,7 +81,7 @@ def folder() -> Path:
 
 
 def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({})) -> bytes:
-    """Draw a picture. kind: "card" and "moving card" for the theme "auto"; others as in `picture`."""
+    """Draw a picture. kind: "card" or "moving card", both in the theme "auto"; else as in `picture`."""
     page = front_pages().get(kind)
     state = state_of(scene, page.query if page else query)
     if page or kind == "preview":
@@ -89,7 +91,7 @@ def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({}
 
 
 def draw_cards() -> None:
-    """Draw the cards that are missing; delete those of other versions."""
+    """Draw the cards that are missing; delete the cards of other versions of Normscape."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)
@@ -109,7 +111,7 @@ def draw_image() -> None:
 
 @cache
 def version() -> str:
-    """A fingerprint of all files on which pictures depend: code, shipped films (trainings), typefaces."""
+    """A fingerprint of all files on which pictures depend: code, shipped trainings, and typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
     files += preview.FONT_FILES
     digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files))
