@@ -184,7 +184,7 @@ def files_of(port: int, path: str) -> list[str]:
             return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    # pictures are left out: the HTML links those of both themes, and a browser fetches one theme's
+    # Pictures are left out: the HTML links them for both themes, but a browser fetches only one theme's.
     found = [link for link in named if not link.startswith(("/still/", "/card/"))]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):

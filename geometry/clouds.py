@@ -159,7 +159,7 @@ def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
     Points on the plane, and points whose coordinate has the given sign, are kept.
     """
     points, order = line
-    rounding = 1e-9  # of points that lie on the plane
+    rounding = 1e-9  # largest distance of points that count as on the plane
     return np.where(sign * points[order, axis] > -rounding, order, -1)
 
 

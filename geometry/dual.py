@@ -98,7 +98,7 @@ class Dual:
     def __gt__(self, other: Any) -> Any:
         return self.value > other
 
-    __hash__ = None  # type: ignore[assignment]  # its numbers are compared, as for an array
+    __hash__ = None  # type: ignore[assignment]  # == compares numbers, as for arrays
 
 
 # The slope of each function, computed from its argument x and its result y; xp is their library.

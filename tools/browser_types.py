@@ -29,7 +29,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 export type Arrow = { length: number; width: number; least: number; steep: number };
 """
 SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
-# their types are written by hand in engine.mjs, since their JSON does not have their fields
+# their JSON does not consist of their fields, so engine.mjs contains their types, written by hand
 PACKED_OTHERWISE = {np.ndarray: "Packed", Entries: "Entries", cloud.Cloud: "Cloud"}
 PACKED_OTHERWISE |= {selections.Followed: '"followed"', Mark: "Mark"}
 ALIASES = {"Measure": cloud.Measure, "Hand": hands.Hand, "Only": selections.Only}

@@ -14,7 +14,7 @@ from tools.requirements import requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-# the first lock has everything; the others take its versions
+# the first lock file contains every requirement; the others take its versions
 LOCKS = {
     "test": ["train", "scale", "export", "record", "gguf", "notebook", "test"],
     "image": ["train", "scale"],

@@ -1,4 +1,4 @@
-"""Places where several points of a view coincide, and their number; as in assets/engine/crowds.mjs."""
+"""Find places where several points of a view coincide, and count the points, as assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
             continue
         if len(at.clouds[mark.cloud].points) < 2 or not mark.opacity_at(at.progress) > 0:
             continue
-        # the stages that the display coordinates use; −1 for the current points
+        # the stages whose points the mark's rows refer to; −1 for the current points
         stages = tuple(sorted({-1 if row.stage is None else row.stage for row in mark.rows}))
         known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
         points, space = mark.points(at), np.hstack(known)

@@ -11,16 +11,18 @@ import numpy as np
 
 Array = np.ndarray
 
-MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = (0.6, 1.7)  # limits, relative to the distance of the centre
+# distances from the camera are clipped to these limits, relative to the distance of the axes' centre
+MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = 0.6, 1.7
 MAX_COLOUR_LOSS = 0.5  # share of its colour that the farthest point loses
 FADE_DEPTH = 0.35  # distance beyond the centre where MAX_COLOUR_LOSS is reached, relative to the centre's
-HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # width in pixels; limit relative to the point's radius
+HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # width in pixels; largest width relative to the point's radius
 HALO_PAPER_FRACTION = 0.6  # less than 1, so that points in a dense row stay visible
 VEIL_COLOUR_LOSS = 0.3  # share of its colour that an object loses behind each translucent surface
-# shift towards the camera, relative to the distance, so that its own surface does not cut a point
+# Points are moved towards the camera by this share of their distance, so that no surface on which they lie
+# cuts them.
 POINT_LIFT = 0.012
 
-# sent to the painter with the layout of a 3D view
+# numbers that the browser's painter gets with the layout of a 3D view
 TOLD = {
     "fade": MAX_COLOUR_LOSS,
     "over": FADE_DEPTH,

@@ -33,7 +33,7 @@ from components.language.marks import (
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 
-THINNER = 0.5  # factor on the width of lines in 2D, because WebGL draws those in 3D at half their width
+THINNER = 0.5  # factor on the width of 2D lines, because WebGL draws 3D lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
 # surfaces that fold are not shaded: where they fold, the lit and the dark side would swap
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}
@@ -174,7 +174,7 @@ def _plane_layout(view: View) -> dict[str, Any]:
             "ticks": "outside" if view.axes else "",
             "tickcolor": "var(--rule)",
             "nticks": 6,
-            # 2k, so that labels of training steps fit side by side
+            # 2000 is written as 2k, so that labels of training steps fit side by side
             "tickformat": "~s" if max(pair) >= 1000 else "",
         }
         for pair, title in zip(view.ranges, view.axes or ("", ""), strict=True)

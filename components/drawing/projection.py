@@ -15,7 +15,8 @@ Size = tuple[float, float]  # width and height, pixels
 MARGIN_PX = 24  # pixels around the axes of a 2D view, both sides together
 EDGE_PX = 12  # pixels that a 3D view keeps free with its default camera
 MIN_SHRINK = 0.6  # smallest scale; points that are still outside are cut off
-TOUCHING_FRACTION = 1e-3  # relative to the distance; points at most so far behind a surface count as on it
+# points that are behind a surface by at most this share of their distance count as on the surface
+TOUCHING_FRACTION = 1e-3
 POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enough for the processor's cache
 
 
@@ -63,18 +64,18 @@ def layers(
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     a, u, v, near, area, x = (each[area != 0] for each in (a, u, v, 1 / depths, area, corners[..., 0]))
     left, right = x.min(1), x.max(1)
-    # Functions that are linear on paper, by their coefficients of x, y and 1: the barycentric coordinates of
-    # each triangle, and 1/distance.
+    # The barycentric coordinates of each triangle and 1/distance are affine functions of the position (x, y)
+    # on paper: these are their coefficients of x, y and 1.
     along_u = np.stack([v[:, 1], -v[:, 0], a[:, 1] * v[:, 0] - a[:, 0] * v[:, 1]]) / area
     along_v = np.stack([-u[:, 1], u[:, 0], a[:, 0] * u[:, 1] - a[:, 1] * u[:, 0]]) / area
     closeness = along_u * (near[:, 1] - near[:, 0]) + along_v * (near[:, 2] - near[:, 0])
     closeness[2] += near[:, 0]
     places, count = np.column_stack([pixels, np.ones(len(pixels))]), np.zeros(len(pixels), int)
-    order = np.argsort(pixels[:, 0])  # so that a batch has few triangles above or below it
+    order = np.argsort(pixels[:, 0])  # so that few triangles reach into the strip of a batch
     for start in range(0, len(order), POINTS_PER_BATCH):
         batch = order[start : start + POINTS_PER_BATCH]
         here = places[batch]
-        there = ~((right < here[0, 0]) | (left > here[-1, 0]))  # all, if the last place is a gap (NaN)
+        there = ~((right < here[0, 0]) | (left > here[-1, 0]))  # all triangles, if the last point is NaN
         s, t = here @ along_u[:, there], here @ along_v[:, there]
         point, triangle = np.nonzero((s >= 0) & (t >= 0) & (s + t <= 1))
         over = (here[point] * closeness[:, there][:, triangle].T).sum(1)

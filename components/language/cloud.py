@@ -18,7 +18,7 @@ from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
-# limit of the cached stages of a cloud, in addition to those for the most recent parameters
+# how many numbers a cloud may cache as stages for earlier parameters
 MAX_CACHED_NUMBERS = 50_000
 
 

@@ -113,7 +113,7 @@ class Wider:
     def at(self, value: float) -> Array:
         """The zooms at a value of the parameter: for each stage the scale and offsets, (stages, 1 + dims)."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
-        if self.log:  # 0 has no logarithm; a slider for it has 0 below its smallest value
+        if self.log:  # such a slider may also be at 0, which has no logarithm
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
         place = float(np.interp(value, stops, range(len(rows))))
         k = min(int(place), len(rows) - 2)

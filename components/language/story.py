@@ -2,7 +2,7 @@
 
 `texts/story.md` begins with a title, a lead and the text before the first figure. Each `## part` has a line
 `@ slug name=value …`: its figure and the figure's first state. A later line `@ name=value …` changes the
-figure's state for the paragraphs below it; values that it does not name stay.
+figure's state for the paragraphs below it; all other values stay.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from components.web.server import bundle, find, fresh, once
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
-PIXELS = 16  # of a rem, the font size of the page, by default in browsers
+PIXELS = 16  # of the CSS unit rem, the page's font size, by browsers' default
 
 
 def register(app: Dash) -> None:

@@ -14,13 +14,15 @@ from components.language.link import State
 from components.language.marks import Replay
 from components.language.recipe import Recipe
 
-NARROW, WIDE = 480, 700  # pixels: the last width of one column, and of three views side by side
-# pixels: the scrubber by whether the figure is narrow; additions for its clock, and for marks of events
+# largest widths in pixels: of a figure with one column; of a figure that does not have three views in a row
+NARROW, WIDE = 480, 700
+# heights in pixels: the scrubber, in a narrow (True) or wide figure; in addition its clock; marks of events
 SCRUBBER, CLOCK, EVENTS = {True: 96, False: 58}, 59, 22
-# pixels: the last line with folded controls, the same without, a row of controls
+# heights in pixels: the last line with folded controls; this line without them; a row of controls
 FOLDED, LINE, ROW = 23, 28, 63
 COLUMN = 256  # pixels: smallest width of a control
-# The formula above the views and the text under them. Slug → pixels, or pairs (largest width, pixels)
+# Height in pixels of a scene's formula above the views and text under them, by slug. If it depends on the
+# width: pairs (largest width, height)
 FORMULA_AND_TEXT: dict[str, int | list[tuple[float, int]]] = {
     "layernorm": 0,
     "rmsnorm": 70,

@@ -80,7 +80,7 @@ def headers(answer: Response) -> Response:
     """
     access = current_access()
     answer.headers["X-Content-Type-Options"] = "nosniff"
-    # it may depend on the host name or a cookie
+    # "private", because the response may depend on the host name or a cookie
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     if answer.mimetype in DOCUMENTS:
         anywhere = request.endpoint == EMBED

@@ -45,7 +45,7 @@ Sockets = dict[int, Any]
 
 def listen(application: Any, host: str, port: int) -> Sockets:
     """Start to listen; returns the server's sockets. Raises OSError, ValueError."""
-    # One heap for all threads: with one for each, glibc keeps the peak of each, 200 MB after some uploads.
+    # One heap for all threads: if each had its own, glibc would keep the peak of each, 200 MB after uploads.
     _glibc("mallopt", ARENA_MAX, 1)
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # no warning when requests wait

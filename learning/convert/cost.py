@@ -11,7 +11,7 @@ from tqdm import tqdm
 from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
-MAX_SAMPLES = 1  # each sample takes n + 2 forward passes for n norms
+MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes for n norms
 
 
 def costs(

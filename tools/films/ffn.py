@@ -15,7 +15,7 @@ from learning.training import trained
 from tools.films.store import stored, write, write_table
 
 TRAINING_POINTS = {"layer_norm": 240, "rms_norm": 600}
-EXPANSIONS = range(1, 5)  # widths of the hidden layer, over the input's
+EXPANSIONS = range(1, 5)  # widths of the hidden layer, as multiples of the input's width
 
 
 def ffn() -> None:

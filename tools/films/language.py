@@ -17,12 +17,10 @@ from learning.shipped import FOLDER
 from tools.films.store import digits_of, write_table
 
 MODELS_PER_KIND, TRAINING_STEPS = 5, 1500
-WINDOW_SIZES, FOLLOWED_LETTERS = (
-    (32, 64, 256),
-    16,
-)  # of the sliding windows; letters whose vectors are followed
-TEXT_WINDOWS, PROMPT_LETTERS = 10, 64  # length of a text in windows; letters from which a model generates
-PASSAGES, PASSAGE_DISTANCE = 6, 560  # passages of the text, and letters between their starts
+# sizes of the sliding windows, and the number of letters whose vectors are measured while a window slides
+WINDOW_SIZES, FOLLOWED_LETTERS = (32, 64, 256), 16
+TEXT_WINDOWS, PROMPT_LETTERS = 10, 64  # length of a text in windows; letters that start a generated text
+PASSAGES, PASSAGE_DISTANCE = 6, 560  # number of passages of the text, and letters between their starts
 RECORDED_WINDOWS, RECORDED_VECTORS = 8, 600  # windows of text, and sampled vectors of each norm
 
 

@@ -18,17 +18,12 @@ from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rate and steps
-FALLING_RATE_OPTIONS = {
-    "lr": 0.001,
-    "steps": 17_000,
-}  # steps as in brody2023, whose learning rate has fallen only to 0.0009 by then
+# as many steps as in brody2023, where the learning rate falls more slowly: only to 0.0009 by then
+FALLING_RATE_OPTIONS = {"lr": 0.001, "steps": 17_000}
 FALLING_BATCH, FALLING_TEST_SEQUENCES = 256, 512
 FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more seeds, since its first two differ much
-LENGTHS_BATCH, LENGTHS_SEEDS, SHORT_LENGTH = (
-    64,
-    3,
-    1 / 8,
-)  # SHORT_LENGTH: in units of √d; the length in the norm without projection of brody2023
+# SHORT_LENGTH, in units of √d, is the length of the outputs of brody2023's norm without projection
+LENGTHS_BATCH, LENGTHS_SEEDS, SHORT_LENGTH = 64, 3, 1 / 8
 LENGTHS = {
     "long": (1.0, 1.0),
     "keys": (SHORT_LENGTH, 1.0),

@@ -13,7 +13,7 @@ from learning.stack import drawn
 from tools.films.store import digits_of, write_table
 
 WIDTH, BLOCKS, TOKENS, DRAWS = 64, 24, 16, 20
-SHARPNESS = (1, 3)  # factors of the query and key matrices
+SHARPNESS = (1, 3)  # factors on the query and key matrices
 SHOWN, PATH_DIGITS = 5, 6  # draws whose paths are shown; significant digits of a path
 
 

@@ -15,12 +15,13 @@ Array = np.ndarray
 Box = tuple[Array, Array]  # centre, and half of each side, in display coordinates
 
 MAX_FIRST_FRACTION = 0.94  # share of the panel's smaller side that the content may take at first
-# least share of the panel's smaller side for a sphere or circle, if the first frame allows it
+# share of the panel's smaller side that a sphere or circle takes at least, unless the points shown at first
+# need more room
 MIN_SPHERE_FRACTION = 0.66
 WIDE_PANEL_ASPECT = 2.3  # width over height of a panel that has the whole width of the figure
 WIDE_SPHERE_FRACTION = 0.8  # share of the height of such a panel for a sphere or circle
 CENTRING_ITERATIONS = 12  # each iteration leaves less than a third of the error
-COINCIDENT = 1e-9  # relative to their distance from 0: points nearer than this are one point
+COINCIDENT = 1e-9  # points whose distance, relative to their coordinates, is smaller count as one point
 
 
 def box_in_plane(extent: ViewExtent) -> Box:

@@ -1,4 +1,4 @@
-"""The extent of a view: the outermost points that it shows at first, at later stages, and of its spheres."""
+"""The extent of a view: the outermost of the points that it shows at first and later, and of its spheres."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = np.ndarray
 
 SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that the framing keeps large
 MIN_VISIBLE_OPACITY = 0.1  # fainter spheres are not kept large
-DIRECTION_COUNT = 200  # the farthest point in each direction stands for all points
+DIRECTION_COUNT = 200  # number of directions, in each of which only the farthest point is kept
 DIRECTION_INDICES = np.arange(DIRECTION_COUNT)
 POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thread and the processor's cache
 

@@ -1,4 +1,4 @@
-"""Guides (axes, planes and their labels), shortened so that they end inside the picture."""
+"""Shorten guides (axes, planes and their labels) so that they end inside the picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from components.language.recipe import Recipe, View
 
 Array = np.ndarray
 
-MAX_LABEL_RADIUS = 0.89  # of half the panel's side: labels at the ends of guides
-MAX_GUIDE_RADIUS = 0.95  # of half the panel's side: the ends of guides
+# largest distances from the centre of the panel, relative to half its side
+MAX_LABEL_RADIUS = 0.89  # for labels at the ends of guides
+MAX_GUIDE_RADIUS = 0.95  # for the ends of guides
 SHORTENING_STEPS = 40
 MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
 
@@ -51,7 +52,7 @@ class GuideShortener:
         stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
         if not stages or self._radius(mark, view, stages) <= limit:
             return mark
-        rays = mark.along_rays(self.clouds[mark.cloud].points)  # remains true when it is shortened
+        rays = mark.along_rays(self.clouds[mark.cloud].points)  # also true after the guide is shortened
         for stage in stages:
             for _ in range(SHORTENING_STEPS):
                 factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)

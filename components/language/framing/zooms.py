@@ -31,9 +31,9 @@ Array = np.ndarray
 Zoom = tuple[float, Array]  # the scale of the axes, and the offset of their centre in display coordinates
 ZoomRow = tuple[float, ...]  # the same as a row of numbers, as recipes have it: (scale, offset, offset …)
 
-MAX_STAGE_RADIUS = 0.95  # of half the panel's side: the axes zoom out at a stage with points farther out
-MIN_STAGE_FRACTION = 0.52  # of the picture: the axes zoom in on a stage that fills less
-# fraction of the picture that points take after a slider has moved them out and the axes have followed
+MAX_STAGE_RADIUS = 0.95  # in halves of the panel's side: the axes zoom out at a stage with points beyond it
+MIN_STAGE_FRACTION = 0.52  # the axes zoom in on a stage whose points take less than this share of the picture
+# share of the picture that points take after a slider has moved them out and the axes have followed
 MOVED_FRACTION = 0.82
 DECIMALS = 3  # of the numbers of a zoom
 

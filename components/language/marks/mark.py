@@ -14,7 +14,7 @@ from components.language.marks.selections import Only, check_only, choosing_rows
 from components.language.scope import Scope
 from components.theme import ROLES, SCALES
 
-# The dashes of Plotly's names, in pixels
+# Lengths of dashes and gaps in pixels, by Plotly's name of the pattern
 DASHES = {
     "solid": (),
     "dash": (9, 9),
@@ -24,8 +24,8 @@ DASHES = {
     "longdashdot": (15, 5, 3, 5),
 }
 GLYPHS = ("circle", "square", "ring")
-# When a mark counts for the ranges of the axes: always; only as the scene opens and at stages (whole); only
-# at stages (labels); or never
+# When the points of a mark count for the ranges of the axes: always; only as the scene opens and at whole
+# stages ("whole"); only at whole stages ("labels"); or never
 InFrame = Literal["always", "whole", "labels", "never"]
 
 
@@ -77,11 +77,11 @@ class Mark:
 
     # How a mark counts for the ranges of a view's axes (`components.language.framing`).
     in_frame: ClassVar[InFrame] = "whole"
-    spherical: ClassVar[bool] = False  # if its role is a sphere or circle, it keeps its share of the panel
+    spherical: ClassVar[bool] = False  # with the role of a sphere or circle, it stays large in the panel
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
     own_points: ClassVar[bool] = False  # all that it shows are points of `cloud`, none computed from them
     keeps_way: ClassVar[bool] = False  # it also shows its points at earlier stages, as a trail does
-    own_size: ClassVar[bool] = False  # as a guide, it is shortened by a field, not by moving its points
+    own_size: ClassVar[bool] = False  # as a guide, it is shortened by changing a field, not by moving points
 
     def points(self, at: Moment) -> Array:
         """The display coordinates (M, k) that the mark draws at a moment, in drawing order; gaps are NaN."""

@@ -28,8 +28,8 @@ from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, 
 from geometry.pipeline import Step
 
 SIDE = 90  # points of the field along one side
-STEEP = 0.01  # the score from which on a colour is fully saturated
-ANGLES = np.arange(0.0, 181.0)  # where cosines are exact; interpolated linearly between them
+STEEP = 0.01  # the score at and above which a colour is fully saturated
+ANGLES = np.arange(0.0, 181.0)  # degrees at which cosines are exact; between them, they are interpolated
 
 
 def cut() -> Recipe:

@@ -18,7 +18,8 @@ from geometry.pipeline import Step
 NORMS = 5
 FLAT = 0.05  # half the width of each ellipse; its half height is 1
 POINTS, BEADS = 3600, 72
-EVEN = 10.0  # weight of the angle at the start where points are placed, against the angle after each norm
+# Points are spaced evenly along a sum of angles: the one at the start has this weight, those after norms 1.
+EVEN = 10.0
 FARTHEST = 1.3  # end of the ray
 HEIGHTS, DISTANCES = (
     (0, *[7.5] * (NORMS - 1)),

@@ -1,7 +1,8 @@
 """Recipe of the drift scene: the vectors of sixteen letters as a window slides over a text.
 
-The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three; the one
-beside it the height over that plane, and the direction in it in which the letters are farthest apart.
+The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three. The small
+picture shows the height over this hyperplane against the direction in it in which the letters are farthest
+apart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,11 +46,8 @@ PART_LABELS = {
     "reads": ("what attention reads", "sphere", "dot"),
 }
 PHRASE = "carry no meaning"  # the letters that are shown; the text before them and after them is as it is
-D, START_REACH, REACH = (
-    4,
-    2.5,
-    2.6,
-)  # coordinates; where the farthest letter stands at first; half the side view
+# number of coordinates; distance of the farthest letter at first; half the width of the side view
+D, START_REACH, REACH = 4, 2.5, 2.6
 SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 

@@ -1,8 +1,8 @@
 """Recipe of the shuffle test: measured costs of swapping axes of language models, within and across heads.
 
 Each dot is one shuffle. A step moves the dots from one kind of shuffle to the next kind: the dot with the
-k-th smallest cost of the one goes to the k-th smallest cost of the other. A dot's coordinates are both costs
-and the heights at which they are drawn.
+k-th smallest cost of the first kind moves to the k-th smallest cost of the second. A dot's coordinates are
+these two costs and the heights at which they are drawn.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geometry.clouds import segments
 Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
 
-PLACES = {  # as learning.shuffles has them, from the top
+PLACES = {  # the places of `learning.shuffles`, from the top of the picture
     "read": "LayerNorm",
     "q": "queries",
     "v": "values",

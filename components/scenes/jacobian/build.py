@@ -20,7 +20,7 @@ from geometry.pipeline import Step
 
 NEIGHBOUR_COUNT, CROWD_COUNT, SEED = 60, 260, 3
 REACH = 2.1  # half width of the picture
-COLOR_DECADES = 0.8  # of the colour scale, to both sides of 1/σ = 1
+COLOR_DECADES = 0.8  # decades of 1/σ that the colour scale spans on both sides of 1
 CAMERA = (0.75, -1.15, 0.55)
 START_POINT, START_GRADIENT = (1.3, -0.9, 0.5, 1.0), (0.9, 1.1, 0.6, 0.8)  # their last numbers are along 𝟏
 CIRCLE = clouds.circle(96, *np.sqrt(3) * np.eye(3)[:2])

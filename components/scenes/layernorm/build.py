@@ -60,7 +60,7 @@ def build(choices: Choices) -> Recipe:
     )
     # Where the steps land for ε = 0 is the surface: first the hyperplane, or for RMSNorm the space itself.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
-    # A point without a direction has no place on it: its distance is measured to an arbitrary point of it.
+    # A point without a direction has no image on the surface: its distance to an arbitrary point is measured.
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
     ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")

@@ -135,7 +135,7 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
     else:
         radii = np.sqrt(d) * (hyperplane_basis(4) if d == 4 else np.eye(3))
         parts += globe(show, radii, "where the outputs are", mesh=0.1, net=0.3)
-    # in three dimensions the axis itself; of four the picture has its projection, along the limit
+    # In three dimensions the axis itself is drawn. In four, its projection is drawn, along the limit.
     along = np.linalg.norm(end) * np.eye(d)[0] if flat else end
     return [
         *parts,

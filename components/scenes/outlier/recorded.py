@@ -1,6 +1,7 @@
 """Recipe of recorded vectors with massive activations: the inputs of one RMSNorm of SmolLM2.
 
-A point is (x₅₀₇, two coordinates of the rest, the length of what is left), in which RMSNorm is exact.
+A vector is drawn by four numbers: x₅₀₇, its components along two directions orthogonal to that axis, and the
+length of the remainder. These four have the length of the whole vector, so RMSNorm of them is exact.
 """
 
 import numpy as np

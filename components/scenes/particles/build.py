@@ -1,8 +1,8 @@
 """The recipe of tokens that attention moves on a circle or a sphere.
 
-A point is a token. Its place integrates dx/dt = P(Σ softmax(β⟨Qx, Kx⟩) Vx) up to a time, and measures all
-tokens together: what is drawn of a token are its direction, what a layer adds, its hue, and numbers that all
-tokens share.
+A point of the cloud is a token. The cloud's `place` integrates dx/dt = P(Σ softmax(β⟨Qx, Kx⟩) Vx) up to the
+slider's time. For each token it computes the direction x, what one layer adds to it, a hue, and numbers that
+all tokens share, such as the number of clusters.
 """
 
 from collections.abc import Sequence
@@ -49,11 +49,11 @@ from geometry import (
 from geometry.pipeline import Step
 
 MAX_CARRIED = 64  # most tokens for which starts can be dragged (two parameters each) and trails are drawn
-RING = 0.4  # how much farther out a decade of the time is drawn
-REACH, REACH_3D = 1.55, 1.2  # of the picture; in 3D the camera is farther
+RING = 0.4  # difference of the radii of rings that are a decade of time apart
+REACH, REACH_3D = 1.55, 1.2  # half the side of the picture; in 3D the camera is farther away
 OUTERMOST = 1 + RING * (LAST - FIRST)  # of the rings
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
-# indices of a token's numbers after its direction x (d of them) and what a layer adds (d)
+# indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)
 
 
@@ -126,7 +126,8 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
         ),
         "concat",
     )
-    # E/max E is the mean of 1/(n·wᵢᵢ) with attention at β, and the sum of wᵢᵢ at SHARP counts clusters
+    # Let wᵢᵢ be the attention weight that token i gives itself. With the slider's β, the mean of 1/(n·wᵢᵢ) is
+    # E/max E. With β = SHARP, the sum of wᵢᵢ is the number of clusters.
     width = 2 * d + 5
     eye = np.eye(width)
     inverse = Pipeline((Affine(eye[[width - 2]]), Pointwise("reciprocal"), Affine([[1 / n]])))

@@ -1,7 +1,8 @@
 """The recipe of the same tokens under four placements of the norm, side by side on one clock.
 
-Each placement has a cloud, which integrates its own equation from the same start. What is drawn of a token
-are its direction, what a thick layer adds, its hue, and numbers that all tokens of the placement share.
+Each placement has its own cloud, which integrates the placement's equation from the same start. For each
+token it computes the direction, what one layer adds to it, a hue, and numbers that all tokens of the cloud
+share.
 """
 
 from dataclasses import replace
@@ -47,7 +48,7 @@ CORNERS = {
 APART = 1.4  # half the distance of two centres
 REACH = {2: 2.95, 3: 2.35}  # half the picture
 CAMERA = (0.75, -1.15, 0.55)
-# indices of a token's numbers after its direction x (d of them) and what a layer adds (d)
+# indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)
 OWN_AXIS = ("log₁₀ of the own time", FIRST - 0.05, LAST)
 TOP = 0.1  # of the graphs, above the largest number
@@ -97,7 +98,7 @@ def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
         ),
         "concat",
     )
-    # the sum of the last number over the tokens counts clusters
+    # the sum of the last number over all tokens is the number of clusters
     eye = np.eye(2 * d + 5)
     count = Pipeline((Affine(n * eye[[-1]]), Attention(0), Affine(np.eye(1, 2))))
     log = Pipeline((*count.steps, Pointwise("log10")))

@@ -1,6 +1,6 @@
 """The differential equation of tokens that attention moves: the velocity, for each placement of the norm.
 
-A point is the state y of a token, and x its direction. With post-LN and nGPT y keeps length 1.
+A point is the state y of a token, and x = y/‖y‖ is the token's direction. With post-LN and nGPT, ‖y‖ stays 1.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
 STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
 LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
 PUTS = 4  # tokens that can be put elsewhere
-SHARP = 200.0  # β of the attention that counts clusters: what is nearer than some 5 degrees counts as one
-TINY = 1e-6  # of the hue at (−1, 0); visible nowhere else
+SHARP = 200.0  # β of the attention that counts clusters: tokens nearer than some 5 degrees count as one
+TINY = 1e-6  # added in `hue`, which is 0/0 at (−1, 0) otherwise; too small to be visible elsewhere
 DEGREES = np.arange(-180.0, 181.0, 3.0)
 
 

@@ -1,8 +1,8 @@
 """Recipe of the placement scene: a token's path through blocks that have their norm in one of four places.
 
-The numbers come from a table that `make films` writes. The large picture draws the path in space: the
-direction of each place has the true angle to the start and to the direction one block before, and its
-distance from the origin depends on the token's length, logarithmically.
+The numbers come from a table that `make films` writes. The large picture draws the token's path in space: the
+angles between its vector after a block, before that block and at the start are true, and a point's distance
+from the origin grows with the logarithm of the token's length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,12 +82,12 @@ GRAPHS = {
 }
 WIDTH, BLOCKS = 64, 24  # numbers of a token
 FINE = 6  # points that a path has for each block
-DOUBLINGS = 7.0  # of the length that move a point out by the radius of the sphere
+DOUBLINGS = 7.0  # number of doublings of the length that move a point out by the radius of the sphere
 FIRST_AZIMUTH = -150.0  # degrees: the default path then ends in front of the sphere
 TICKS = (2, 4, 8)  # lengths marked on the axis
 REACH, RAISED, CAMERA = 1.235, 0.13, (0.75, -1.15, 0.55)  # RAISED: the height of the middle
 AXIS_END = 1.5  # of the axis of lengths
-MARGIN = 0.8  # blocks on both sides of a graph, so that no dot is cut
+MARGIN = 0.8  # margin at both sides of a graph, in blocks, so that no dot is cut
 SHOW = rows(np.eye(3, 5))
 NORM = Normalize(groups=((0, 1, 2),))
 DATA_FILES = (File("placement.json", json_table),)

@@ -1,6 +1,4 @@
-"""A weight before a norm: its gradient is orthogonal to it, so steps lengthen it until weight
-decay balances this.
-"""
+"""A weight before a norm: its gradient is orthogonal to it, so steps lengthen it, and decay balances this."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.rate.build import build

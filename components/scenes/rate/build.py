@@ -1,7 +1,7 @@
 """Recipe of the rate scene: the path of an optimiser for a weight in the plane whose length does not matter.
 
-The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. A point of the path has the state after so many
-steps (w, and for Adam its averages), and beyond it the noise of its step and the number of the step.
+The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. Point k of the path holds the optimiser's state
+after k steps (w, and for Adam its averages), then the noise of its step, and k.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ BEST_DIRECTION = np.array([1.0, 0.0])  # a, where the loss is lowest
 START_DIRECTION = np.array([-0.8, 0.6])
 MAX_SHOWN_LENGTH = 5.0
 BETA1, BETA2, ADAM_EPS = 0.9, 0.999, 1e-8  # Adam's, as in PyTorch
-# added to 2λ − ηλ² and to η·noise²: without decay the balance is far outside the picture
+# added to 2λ − ηλ² and to η·noise², which may be 0: without decay, the balance is far outside the picture
 NO_DECAY, NO_NOISE = 1e-13, 1e-10
 NOISE = np.random.default_rng(SEED).normal(size=(STEPS + 1, 2))
 EYE = np.eye(2)

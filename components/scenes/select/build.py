@@ -67,7 +67,7 @@ NORMS = {
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the largest weight it can get", "attention": "its weight now", "score": "its score now"}
 SUBSCRIPTS, MAX_KEYS, MAX_QUERY_LENGTH, ROUNDING = "₁₂₃₄", 200, 10.0, 1e-12
-# Weights of an average: from, to, and the width of their lines.
+# (from, to, width): the line to a key whose weight in an average is in this range has this width.
 AVERAGE_LINE_WIDTHS = ((0.002, 0.02, 1.0), (0.02, 0.1, 2.5), (0.1, 1.01, 6.0))
 BETA_VALUES = np.array([0.5, -0.4, 0.3, 0.2])
 Steps = tuple[Affine | Normalize, ...]
