@@ -3,38 +3,41 @@
  * The engine computes positions from a recipe and parameters. Pure: no DOM, no Plotly.
  *
  * It mirrors geometry/pipeline.py (steps, stages, positions between stages) and components/language/cloud.py
- * (display coordinates); marks.mjs computes what is drawn of them. A test compares it with Python and
- * PyTorch.
+ * (display coordinates). A test compares the engine with Python and PyTorch. What each mark draws is computed
+ * in marks.mjs.
  *
- * @typedef {{dtype: string, shape: number[], bdata: string}} Packed
+ * @typedef {{dtype: string, shape: number[], bdata: string}} Packed an array in base64; see packed.mjs
  * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values:
- *   Packed}>}} Entries
+ *   Packed}>}} Entries an array of numbers that may depend on parameters; see `value` in packed.mjs
  * @typedef {{kind: "affine", A: Entries | Of, b: Entries | null} | {kind: "normalize", radius: Entries, eps:
  *   Entries, groups: number[][] | null, convention: string} | {kind: "pointwise", function: string} | {kind:
  *   "product", groups: number[][]} | {kind: "softmax", temperature: Entries, causal: boolean} | {kind:
  *   "placed", names: string[][]} | {kind: "branches", pipelines: Step[][], join: "sum" | "concat"} | {kind:
  *   "derivative", pipeline: Step[]} | {kind: "attention", keys: number, causal: boolean} | {kind: "orbit",
  *   pipeline: Step[], state: number, count: Entries} | {kind: "flow", velocity: Step[], times: Packed, until:
- *   Entries, puts: {point: Entries, time: Entries, place: Entries}[]}} Step also those within a step
+ *   Entries, puts: {point: Entries, time: Entries, place: Entries}[]}} Step a step of a pipeline, or of a
+ *   pipeline inside a step; see steps.mjs
  * @typedef {{of: string, stage: number | null, transposed: boolean, shape: number[]}} Of the points of
- *   another cloud as a matrix
+ *   another cloud as a matrix; see `matrix` in matrices.mjs
  * @typedef {Record<string, Float64Array[]>} Stages the points of each cloud, by its name, at every stage
  * @typedef {{name: string, points: Packed, place: Step[], steps: Step[], pictures?: Packed | null, labels?:
- *   string[] | null}} Cloud
+ *   string[] | null}} Cloud a set of points; `place` is applied to them before stage 0, then `steps`, the
+ *   pipeline
  * @typedef {import("./recipe.d.ts").Row} Row
  * @typedef {import("./recipe.d.ts").Parameter} Parameter
  * @typedef {import("./recipe.d.ts").Readout} Readout
  * @typedef {import("./recipe.d.ts").View & {figure: Figure, wide: boolean}} View
- * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure as Plotly takes it, colours as
- *   `var(--role)`
- * @typedef {Record<string, any>} Trace of Plotly, which checks its fields itself
+ * @typedef {{data: Trace[], layout: Record<string, unknown>}} Figure a figure in Plotly's format, with
+ *   colours as `var(--role)`
+ * @typedef {Record<string, any>} Trace a trace in Plotly's format, which Plotly checks itself
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string,
  *   string>, of?: string[], when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}}
- *   Choice
- * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text
+ *   Choice a setting for which the server builds another recipe
+ * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text of the scene
  * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
- *   chosen: Record<string, string | number>, text: Text | null}} Recipe
- * @typedef {Record<string, number>} Params
+ *   chosen: Record<string, string | number>, text: Text | null}} Recipe as the server sends it. chosen: the
+ *   values of the choices for which it was built
+ * @typedef {Record<string, number>} Params the values of parameters, by their names
  * @typedef {{params: Params, all: Stages, first: number}} Context what steps read besides their points. all:
  *   the stages of the clouds that come earlier in the recipe; first: the index, in its cloud, of the first of
  *   the points
@@ -335,8 +338,9 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** The coordinates of one point, their mean and standard deviation, the point's norm, and its angle in
- * degrees, 0 to 180, to the direction (1, …, 1); NaN at the origin. @param {ArrayLike<number>} x */
+/** The coordinates of one point, their mean and standard deviation, the point's norm, and the angle between
+ * the point and the direction (1, …, 1), in degrees from 0 to 180, which is NaN at the origin.
+ * @param {ArrayLike<number>} x */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

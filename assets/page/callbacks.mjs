@@ -56,5 +56,5 @@ document.addEventListener(
     if (panel.open) show();
     else panel.addEventListener("toggle", show, { once: true });
   },
-  { once: true, capture: true },
-); // `toggle` events do not bubble
+  { once: true, capture: true }, // `capture`, because this event does not bubble
+);
