@@ -1,1 +1,1 @@
-"""The scenes: one folder each, and modules that several scenes share."""
+"""The scenes (interactive figures): one folder for each, and modules that several of them share."""

@@ -1,8 +1,8 @@
 """Steps and clouds of a transformer block, shared by the scenes block, depth, absorb, drift and language.
 
-Weights have GPT-2's names within a block ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc",
-"mlp.c_proj"), as `learning.language` has them; a Linear is x @ weight + bias.
-Source: symmetrize2025, section 10.
+The weights of a block have the names that GPT-2 gives them ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2",
+"mlp.c_fc", "mlp.c_proj"), as in `learning.language`. A linear layer is x @ weight + bias. Source:
+symmetrize2025, section 10.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +24,21 @@ Steps = tuple[Step, ...]
 
 
 def own_of(weights: Own, layer: int) -> dict[str, Array]:
-    """The weights of block `layer` of a language model, by their names within the block."""
+    """The weights of block `layer` alone. The name "h.3.ln_1.weight", for example, becomes "ln_1.weight"."""
     prefix = f"h.{layer}."
     return {name.removeprefix(prefix): each for name, each in weights.items() if name.startswith(prefix)}
 
 
 def sphere(d: int, eps: float = EPS) -> Normalize:
-    """x ↦ √d·x/√(‖x‖² + d·ε): the second half of PyTorch's LayerNorm, and its RMSNorm."""
+    """The step x ↦ √d·x/√(‖x‖² + d·ε), which maps points to the sphere of radius √d.
+
+    It is PyTorch's RMSNorm, and the second half of its LayerNorm: the half after centring.
+    """
     return Normalize(sqrt(d), eps, convention="pytorch")
 
 
 def layer_norm(own: Own, name: str) -> Steps:
-    """The steps of the LayerNorm `name` (such as "ln_1"): centre → sphere → ⊙ γ + β."""
+    """The steps of the LayerNorm `name` (such as "ln_1"): centring, the sphere, then ⊙ γ + β in one step."""
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     d = len(gamma)
     return Affine(centering_matrix(d)), sphere(d), Affine(np.diag(gamma), beta)
@@ -44,10 +47,10 @@ def layer_norm(own: Own, name: str) -> Steps:
 def sphere_in_steps(
     gamma: Array, beta: Array, unit: float = 1.0, *, scaled: bool = True, normed: bool = True
 ) -> Steps:
-    """The steps of a LayerNorm, one by one, for points divided by `unit`: centre → sphere → ⊙ γ → + β.
+    """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
-    scaled: False to leave out the sphere; then the results, and β, are also divided by `unit`. normed: False
-    to leave out the centring too.
+    They are: centring → the sphere of radius √d → ⊙ γ → + β. If not `scaled`, the step to the sphere is left
+    out, and the results remain divided by `unit`, as is β. If not `normed`, centring is left out as well.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)
@@ -57,9 +60,10 @@ def sphere_in_steps(
 
 
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
-    """The four axes projected to the hyperplane, and the sphere on which points land, if there is one.
+    """Guides: the four coordinate axes projected to the hyperplane Σx = 0, and the sphere of LayerNorm.
 
-    The sphere moves with the points to the ellipsoid. before: its opacity before they land.
+    The sphere is drawn only if one of the `steps` maps points to it. The later steps (γ and β) deform it as
+    they move the points, so it becomes an ellipsoid. `before` is the opacity of the sphere at stage 0.
     """
     show = hyperplane_basis(4)
     parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
@@ -73,15 +77,16 @@ def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:
-    """The linear layer `name` as a step, for only the outputs in `part`: x ↦ by·(x @ weight + bias)."""
+    """The step x ↦ by·(x @ weight + bias) of the linear layer `name`, with only the outputs in `part`."""
     return Affine(by * own[f"{name}.weight"][:, part].T, by * own[f"{name}.bias"][part])
 
 
 @dataclass(frozen=True)
 class AttentionClouds:
-    """Attention as a step, and its clouds: keys, values and weights of each head.
+    """Causal attention as a step, and clouds (sets of points) of each head's keys, values and weights.
 
-    `step` maps the normalised stream to the weighted sums of values of all heads, side by side, before W_O.
+    `step` maps the normalised residual stream to the heads' weighted sums of values, concatenated. The output
+    matrix W_O is not part of it.
     """
 
     keys: tuple[Cloud, ...]
@@ -91,16 +96,18 @@ class AttentionClouds:
 
     @property
     def clouds(self) -> tuple[Cloud, ...]:
-        """The clouds to which the step refers."""
+        """The clouds of keys and values, which `step` reads."""
         return *self.keys, *self.values
 
 
 def attention(
     own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = ""
 ) -> AttentionClouds:
-    """Causal attention of tokens `points` (T, ·); the steps `before` map them to the vectors that it reads.
+    """Causal attention over the tokens `points` (T, ·), with the weights `own` of one block.
 
-    Head h has the coordinates h·d/H … (h + 1)·d/H − 1 of q, k and v: p = softmax(⟨q, k⟩/√(d/H)), then Σ p v.
+    The steps `before` map the tokens to the vectors that attention reads. Each of H `heads` has d/H
+    coordinates of the queries q, keys k and values v: head 0 the first d/H, and so on. It computes p =
+    softmax(⟨q, k⟩/√(d/H)) and the sum Σ p·v. The names of all clouds begin with `name`.
     """
     d = own["attn.c_proj.weight"].shape[0]
     size = d // heads
@@ -130,7 +137,7 @@ def feed_forward(own: Own, function: str) -> Steps:
 
 
 def norm_alone(own: Own, name: str) -> Steps:
-    """RMSNorm without a gain."""
+    """RMSNorm without a gain. It takes the arguments of `layer_norm`, so that it can replace it."""
     return (sphere(len(own["attn.c_proj.bias"])),)
 
 
@@ -140,5 +147,5 @@ def added(*steps: Step) -> Branches:
 
 
 def together(*steps: Step) -> Branches:
-    """Several steps as one: points move straight to the last result."""
+    """Combine steps into one, so that points move straight from the input of the first to the last result."""
     return Branches((Pipeline(steps),))

@@ -1,9 +1,9 @@
-"""Shared by the scenes stretch and fold: u_ε as an activation function on the unit circle.
+"""Shared by the scenes stretch and fold: u_ε(x) = x/√(‖x‖² + ε) as an activation function on the circle.
 
-Every point (x, y) of the circle goes to u_ε(a·x + t, y). One view shows the circle, the
-other the activation curve: the first coordinate after the map against the first coordinate before it.
-`stretch` and `shift` name the parameters a and t; without a `stretch`, a = 1, without a `shift`, t = 0.
-Source: winsor2022.
+Every point (x, y) of the unit circle goes to u_ε(a·x + t, y). One view shows the circle. The other shows the
+activation curve: the first coordinate after the map, against the first coordinate before the map. The
+arguments `stretch` and `shift` are the names of the parameters for a and t. Without a `stretch`, a = 1;
+without a `shift`, t = 0. Source: winsor2022.
 """
 
 from typing import Any
@@ -30,35 +30,45 @@ X_BEFORE = ("x before", -1.2, 1.2)
 
 
 def angles() -> np.ndarray:
-    """LINE_POINTS evenly spaced angles in (−π, π); none is a multiple of π/2, where maps have only limits.
+    """LINE_POINTS evenly spaced angles in (−π, π), none of which is a multiple of π/2.
 
-    They are rounded to single precision, in which they are sent, so that the closed form uses the same
-    angles.
+    At multiples of π/2 some of the maps are undefined and have only limits. The angles are rounded to single
+    precision, in which the browser receives them; thus the points and the closed form use the same angles.
     """
     return (2 * np.pi * (np.arange(LINE_POINTS) + 0.5) / LINE_POINTS - np.pi).astype(np.float32).astype(float)
 
 
 def drawn(count: int) -> list[int]:
-    """The indices of `count` (24, 120, 600) of the angles, evenly around and symmetric in both axes."""
+    """Indices into `angles()` of `count` points, evenly spaced around the circle and symmetric in both axes.
+
+    `count` is 24, 120 or 600.
+    """
     each = LINE_POINTS // count
     return list(range(each // 2, LINE_POINTS, each))
 
 
 def dots(count: int, title: str = "") -> dict[str, Any]:
-    """Fields of a mark for `count` points, coloured by their initial angle on the circle."""
+    """Arguments for a mark that draws `count` points, coloured by their initial angle on the circle.
+
+    `title` says what the colours mean.
+    """
     began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
     return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}
 
 
 def affine(stretch: str | None, shift: str | None) -> Affine:
-    """(x, y) ↦ (a·x + t, y)."""
+    """The map (x, y) ↦ (a·x + t, y), with the parameters that `stretch` and `shift` name for a and t."""
     x, y = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
     A = Entries(y, {stretch: x}) if stretch else Entries(x + y)
     return Affine(A, Entries(np.zeros(2), {shift: np.array([1.0, 0.0])}) if shift else None)
 
 
 def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
-    """Clouds: the points; "moved", their affine image with rays to the circle; closed form; origin."""
+    """The clouds "points", "moved", "closed form" and "origin".
+
+    "points" starts on the circle; a step takes it to its affine image, and a step through u_ε. "moved" starts
+    at the affine image, and its last step goes through u_ε, so that its trails are rays to the circle.
+    """
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (
         Cloud("points", theta, Pipeline((map_, u)), Pipeline(ON_CIRCLE)),
@@ -69,10 +79,10 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 
 
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
-    """The first coordinate after the map, for ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
+    """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
-    With T = tan |θ/2|, cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2: so nothing cancels where
-    |t| = |a|.
+    It is computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2. This
+    avoids cancellation where |t| = |a|.
     """
     half = np.tan(np.abs(theta) / 2)
     cotangent, over_sine = np.array([[0.5, -0.5, 0.0]]), np.array([[0.5, 0.5, 0.0]])
@@ -83,14 +93,20 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
 
 
 def formula(moved: str) -> str:
-    """u_ε(moved, y) in LaTeX; stage 1 is the affine map, stage 2 the fraction."""
+    """LaTeX of u_ε(moved, y), where `moved` is LaTeX of the affine map's first coordinate.
+
+    `moved` is marked with stage 1, at which the affine map is applied, and the fraction with stage 2.
+    """
     pair = rf"(\class{{stage-1 role-ellipsoid}}{{{moved}}},\, y)"
     fraction = rf"\frac{{{pair}}}{{\sqrt{{({moved})^2 + y^2 + \varepsilon}}}}"
     return rf"u_\varepsilon({moved}, y) = \class{{stage-2 role-sphere}}{{{fraction}}}"
 
 
 def plane_view(count: int, *, image: str) -> View:
-    """The plane: the circle, its affine image with rays to the origin, and the points."""
+    """View of the circle, its affine image with rays to the circle, the origin, and `count` points.
+
+    `image` is the legend of the affine image.
+    """
     plane, start, around = rows(np.eye(2)), rows(np.eye(2), stage=0), closed(LINE_POINTS)
     look = dots(count, "where a point began")
     layers = (
@@ -106,7 +122,11 @@ def plane_view(count: int, *, image: str) -> View:
 
 
 def curve_view(count: int) -> View:
-    """View of the activation curve as it forms: a point's first coordinate now against that at the start."""
+    """Graph of each point's first coordinate at the current stage, against its first coordinate at the start.
+
+    At the last stage the points lie on the activation curve. The closed form of that curve is drawn as a
+    line.
+    """
     now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
     layers = (
         Points("points", "input", now, hand=Follow(), **dots(count)),

@@ -1,6 +1,9 @@
-"""Training curves of all seeds; for the shown seed also its plateaus, drops, and the folds during the drops.
+"""Graphs of loss and accuracy during training, with a curve for the network of each random seed.
 
-Source: winsor2022, with both of its explanations of a drop: a fold, and the gradient.
+For one seed, the shown one, they also mark plateaus and sudden drops of the loss. During a drop, some points
+often change to the other side of the origin at one of the norms: a fold. A `Film` holds the networks at all
+checkpoints of their training. Source: winsor2022, with both of its explanations of a drop: a fold, and the
+gradient.
 """
 
 from collections.abc import Sequence
@@ -30,11 +33,12 @@ SCALES: dict[str, Axis] = {
 
 
 def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the loss or accuracy of every seed during training, with the curve of `seed` on top.
+    """Graph of the loss or accuracy of every seed during training, with the curve of `seed` on top.
 
-    `what` is "loss", "accuracy", "both" (loss and accuracy) or "gradient" (loss and length of the gradient).
-    For the last two, the second curve is that of `seed`. Plateaus and drops are marked on the loss of `seed`;
-    a click on a drop plays it (`replay`). Losses are log₁₀, except for "both".
+    `what` is "loss", "accuracy", "both" or "gradient". With "both", there is a second curve: the accuracy of
+    `seed`. With "gradient" it is the length of that network's gradient. Except with "accuracy", plateaus and
+    drops of the loss of `seed` are marked, and a click on a drop plays it (`replay`, which also explains
+    `shown`). Losses and lengths are drawn as log₁₀, but with "both" the loss is drawn itself.
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
@@ -52,9 +56,10 @@ def of_seeds(
     under: Sequence[Part] = (),
     over: Sequence[Part] = (),
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """View of numbers (S, T) of every seed during training, the shown seed on top, and the current step.
+    """Graph of `values` (S, T) during training: a curve for each of S seeds, at T checkpoints.
 
-    under, over: further marks, drawn below and above the curve of the shown seed.
+    The curve of `seed` is on top, with the legend `name` and a mark at the current training step. `axis` is
+    the vertical axis. `under` and `over` are further marks, drawn below and above the curve of `seed`.
     """
     _, low, high = axis
     steps = film.steps.astype(float)
@@ -67,16 +72,20 @@ def of_seeds(
 
 
 def _heights(film: Film, what: str) -> np.ndarray:
-    """The plotted values of every seed, (S, T)."""
+    """The values (S, T) of S seeds' main curves.
+
+    They are the accuracy, the loss if `what` is "both", and log₁₀ of the loss otherwise.
+    """
     if what == "accuracy":
         return film.accuracy
     return film.loss if what == "both" else np.log10(np.maximum(film.loss, 1e-6))
 
 
 def _fellow(film: Film, seed: int, what: str) -> list[Part]:
-    """The shown seed's second curve: accuracy if `what` is "both", the gradient's length if "gradient".
+    """The second curve of the shown seed.
 
-    The list is empty for any other `what`.
+    With `what` = "both" it is the accuracy; with "gradient" it is log₁₀ of the gradient's length. With any
+    other `what` there is no second curve, and the list is empty.
     """
     if what == "both":
         name, values = "accuracy", film.accuracy[seed]
@@ -90,9 +99,10 @@ def _fellow(film: Film, seed: int, what: str) -> list[Part]:
 
 
 def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[Part]:
-    """Marks of the shown seed's plateaus (dotted lines) and drops (squares) along its curve `own` (T, 2).
+    """Marks of plateaus and drops of the shown seed's loss, along its curve `own` (T, 2).
 
-    Dots and squares tell them from the curve without colour. The list is empty if there are no such events.
+    Plateaus are dotted lines and drops are squares, so that they differ from the curve not only by colour.
+    The list is empty if the loss has neither.
     """
     steps, loss = film.steps.astype(float), film.loss[seed]
 
@@ -112,11 +122,11 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 
 
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
-    """The response to a click on a drop of the loss.
+    """What a click on a drop of the loss does: play the checkpoints from just before to just after the drop.
 
-    The click plays the checkpoints around the drop, at the stage of the norm where most points turn over, and
-    selects the point that turns most. sizes: the number of points that draw each drop. shown: the stage of
-    the sphere, in a scene that shows only one; None if the scene shows the sphere of every layer.
+    The picture shows the norm at which most points turn over in this drop, and selects the point that turns
+    most. `sizes` are the numbers of points by which the drops `falls` are drawn. If the scene shows the
+    sphere of only one norm, `shown` is the stage of that sphere; otherwise `shown` is None.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
@@ -128,9 +138,10 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """Index of the point that turns most in the layer of `fold` between two checkpoints; −1 without a fold.
+    """Index of the point whose direction turns most, at the norm of `fold`, between two checkpoints.
 
-    ends: the indices of the two checkpoints.
+    `ends` are the indices of the two checkpoints. Without a fold, or if no point turns over, the result is
+    −1.
     """
     if fold is None or not len(fold.points):
         return -1
@@ -139,7 +150,7 @@ def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int
 
 
 def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The points of all lines, and the indices (−1 for a gap) that a Line joins to draw them separately."""
+    """Several polylines as one `Line`: all their points, and the drawing order, with −1 for each gap."""
     return np.concatenate(lines), clouds.joined([len(line) for line in lines])
 
 
@@ -175,7 +186,7 @@ def spans(events: Sequence[Event]) -> str:
 
 
 def folds(film: Film, seed: int) -> str:
-    """Text that lists each drop and the fold that snaps during it."""
+    """Text that lists each drop of the loss: its training steps, how many points turn over, and where."""
     middle, lines = MIDDLES[film.network.middle], []
     for event in drops(film.steps, film.loss[seed]):
         fold, words = during(film, seed, event), ""
@@ -187,7 +198,7 @@ def folds(film: Film, seed: int) -> str:
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The fold during `event`: the norm at which most points turn over, and these points.
+    """The norm at which most points turn by over SIDE_CHANGE_DEGREES during `event`, and these points.
 
     None if the network has no norm.
     """
@@ -196,7 +207,11 @@ def during(film: Film, seed: int, event: Event) -> Swing | None:
 
 
 def snapping(film: Film, seed: int) -> list[int]:
-    """Indices of the points that turn to the origin's other side during the largest drop of a seed's loss."""
+    """Indices of the points that turn over at a norm during the largest drop of a seed's loss.
+
+    They change to the other side of the origin. The list is empty if there is no drop, no norm or no such
+    point.
+    """
     found = drops(film.steps, film.loss[seed])
     fold = during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
     return fold.points.tolist() if fold else []

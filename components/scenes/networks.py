@@ -1,7 +1,8 @@
 """Views and readouts of the scenes with trained networks.
 
-The points go through the layers of the network of one seed, with its weights at the training step "step".
-Training places the plane of the last Linear so that it separates the classes. Source: winsor2022.
+A `Film` holds the networks of several seeds at all checkpoints of their training. The points go through the
+layers of one of them, with the weights at the training step that the slider "step" selects. Training moves
+the plane of the last linear layer until it separates the classes. Source: winsor2022.
 """
 
 from __future__ import annotations
@@ -36,19 +37,22 @@ PLANE_RADIUS = 1.2  # radius of the separating plane as it is drawn
 
 
 def network(film: Film, seed: int) -> Pipeline:
-    """The network of a seed. If `film` has several checkpoints, the parameter "step" selects the weights."""
+    """The layers of the network of `seed`, with the weights at the training step of the slider "step".
+
+    If `film` has only one checkpoint, the weights do not depend on a slider.
+    """
     return film.pipeline(seed) if len(film.steps) > 1 else film.network.pipeline(film.weights[seed, 0])
 
 
 def clock(film: Film) -> tuple[Parameter, ...]:
-    """The slider "step" (training step, last by default); none if `film` has only step 0."""
+    """The slider "step", at first at the last training step. The tuple is empty if there is only step 0."""
     last = float(film.steps[-1])
     about = "of the optimiser; between two checkpoints the weights are interpolated"
     return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()
 
 
 def stages(film: Film) -> list[str]:
-    """Names of the stages of `folding`; at the last, the plane appears."""
+    """Names of the stages of `folding`. At the last stage, "plane", the separating plane appears."""
     names = stage_names(film.network)[:-1]
     short = [name.replace("Linear ", "L") for name in names] if len(names) > 6 else names
     return [*short, "plane"]
@@ -58,7 +62,11 @@ def stages(film: Film) -> list[str]:
 
 
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
-    """The view of the data layer by layer, with input sheet, marked points, unit sphere and final plane."""
+    """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
+
+    It also shows the unit sphere and the separating plane, where these can be drawn, and the input space as
+    the `sheet`. `marked` are indices of points to mark as changing sides.
+    """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears
     hidden = Pipeline((*net.steps[:-1], *waits))
@@ -73,10 +81,10 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera position: that of `view`, unless the final accuracy is 1.
+    """The camera position of `view`, or one that sees the separating plane edge-on.
 
-    Then it is one that sees the separating plane edge-on: of all such positions the one from which the data
-    appear widest, if possible not from far below or far above.
+    The latter is returned if the accuracy after training is 1. Of all candidates it is the one from which the
+    data appear widest, among those neither far below nor far above the plane's level, if there are any.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera
@@ -95,20 +103,20 @@ def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
 
 
 def _around(eye: np.ndarray) -> np.ndarray:
-    """Camera positions at the height of `eye`, evenly spaced around the vertical axis."""
+    """Camera positions (n, 3) that result from turning `eye` around the vertical axis in equal steps."""
     level, n = np.hypot(*eye[:2]), CAMERA_CANDIDATES
     turn = np.arctan2(eye[1], eye[0]) + 2 * np.pi * np.arange(n) / n
     return np.stack([level * np.cos(turn), level * np.sin(turn), np.full(n, eye[2])], -1)
 
 
 def _corners(film: Film) -> np.ndarray:
-    """The origin and the unit vectors: the last Linear's values there determine its plane."""
+    """The origin and the unit vectors, at which the last linear layer is evaluated to find its plane."""
     width = film.network.dimensions[-2]
     return np.vstack([np.zeros(width), np.eye(width)])
 
 
 def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
-    """The data points, circles in one class and squares in the other."""
+    """Marks of the data points: circles for class 0, squares for class 1."""
     titles = ("class 0", "class 1")
     return each_class("data", Points, show, film.data.labels, titles, roles=CLASSES, size=size, hand=Follow())
 
@@ -119,11 +127,12 @@ def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
 
 
 def projection(film: Film, seed: int) -> np.ndarray:
-    """Rows that project the last hidden layer to three dimensions.
+    """Matrix (3, width) that projects the points of the hidden layers to three dimensions for display.
 
-    If it has more than three neurons, these are the direction of the last Linear, and the two directions at
-    right angles to it with the largest variance. Raises ValueError if another hidden layer has more than
-    three neurons and is wider than the last one.
+    Coordinates are kept as they are if no hidden layer has more than three neurons. Otherwise the first row
+    is the direction of the last linear layer's weights. The other two are the directions, orthogonal to it,
+    in which the points in the last hidden layer vary most after training. Raises ValueError if that layer is
+    not the widest one then.
     """
     widths = film.network.hidden_widths or (3,)
     if max(widths) <= 3:
@@ -146,7 +155,7 @@ def _sphere(film: Film) -> list[Part]:
 
 
 def _flat(film: Film) -> bool:
-    """Whether the separating plane can be drawn: one output, and hidden layers of at most three neurons."""
+    """Whether the separating plane can be drawn: one output, and no earlier layer with over three neurons."""
     return film.network.outputs == 1 and max(film.network.hidden_widths, default=film.network.inputs) <= 3
 
 
@@ -168,7 +177,10 @@ def _plane(film: Film, net: Pipeline, fade: Sequence[float]) -> list[Part]:
 
 
 def input_half_side(film: Film) -> float:
-    """Half the side of the square that shows the input plane: 1.15 times the data's largest coordinate."""
+    """Half the side of the square that shows the input plane: 1.15 times the data's largest coordinate.
+
+    It is 1 if all points are at the origin.
+    """
     return 1.15 * float(abs(film.data.points).max()) or 1.0  # all points may be the origin
 
 
@@ -189,7 +201,10 @@ def field(film: Film, seed: int) -> Seen:
 
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tuple[Cloud, ...]]:
-    """Readouts of the accuracy and loss of the network shown, at the current step."""
+    """Readouts of the accuracy and loss of the network of `seed` at the current step, and their clouds.
+
+    There is no readout of the loss if `film` has only one checkpoint.
+    """
     logit = Cloud("logit", film.data.points, place=network(film, seed))
     accuracy = Accuracy(f"Accuracy of seed {seed}", "logit", LOGIT, film.data.labels, threshold=0.0)
     if len(film.steps) == 1:
@@ -200,7 +215,10 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Accuracy | Number, ...], tupl
 
 
 def facts(film: Film, seed: int) -> Facts | None:
-    """Table of the training run, over all seeds."""
+    """Table of the training run: numbers over all seeds, and the plateaus and drops of `seed`.
+
+    None if `film` has only one checkpoint.
+    """
     if len(film.steps) == 1:
         return None
     to, solved = film.steps_to(0.99), int(film.solved().sum())
@@ -217,7 +235,11 @@ def facts(film: Film, seed: int) -> Facts | None:
 
 
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
-    """The recipe of a trained network: points and sheet layer by layer, decision, curves, readouts."""
+    """The recipe of a scene with a trained network.
+
+    Its views are `folding` with the `sheet`, the view `decision` of the network's output, and the training
+    curves that `curve` names.
+    """
     numbers, more = readouts(film, seed)
     marked = snapping(film, seed) if curve == "gradient" else ()
     names, seen = stages(film), (folding(film, seed, sheet, marked), decision, curves(film, seed, curve))

@@ -54,7 +54,11 @@ def draw(
     steps: Steps = (),
     **look: Any,
 ) -> tuple[Cloud, Mark]:
-    """A cloud and a mark of the class `kind` that shows it. look: further fields of the mark."""
+    """A cloud with the given points and steps, and a mark of the class `kind` that shows it.
+
+    `role` is the mark's colour role, `show` its display rows and `title` its legend. look: further fields of
+    the mark.
+    """
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
     own: Look = {} if order is None else {"triangles" if kind is Mesh else "order": order}
@@ -71,9 +75,10 @@ def split(*parts: Part) -> tuple[tuple[Cloud, ...], tuple[Mark, ...]]:
 def lines(
     roles: Mapping[str, str], show: Rows, shapes: Mapping[str, tuple[Array, Array]], **look: Any
 ) -> tuple[Mark, ...]:
-    """A line mark for each cloud name in `roles`, which gives its colour role; `look` is common to all.
+    """A line mark for each cloud in `roles`, which maps the cloud's name to a colour role.
 
-    shapes: the points of each cloud and the order in which the line joins them, by name.
+    `shapes` maps the same names to the cloud's points and the order in which the line joins them. look:
+    fields that all the marks share.
     """
     return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 
@@ -93,8 +98,8 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
     """Copies of the marks `layers` for a view whose coordinates are the display rows `show`.
 
-    changes: further fields to replace in each copy.
-    A mark that shows a fixed stage of its cloud keeps that stage. A 2D view gets no meshes.
+    changes: further fields to replace in each copy. A mark with a fixed stage keeps it; all others follow the
+    view's stage. A 2D view gets no meshes.
     """
 
     def turned(old: Rows) -> Rows:
@@ -134,7 +139,7 @@ def mean_line(
     fade: Sequence[float] | None = None,
     **look: Any,
 ) -> list[Part]:
-    """The line along 𝟏 through the origin, and its label. half: half its length; at: the label's distance."""
+    """The line along 𝟏 through the origin, from −`half` to `half`, and its label at the distance `at`."""
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [
@@ -153,9 +158,10 @@ def globe(
     names: Sequence[str] = ("sphere", "graticule"),
     **shared: Any,
 ) -> list[Part]:
-    """A sphere and circles of latitude and longitude on it, from three radius vectors (3, d).
+    """A sphere or ellipsoid with circles of latitude and longitude.
 
-    mesh, net: opacity of the surface and of the circles, or a list with the opacity at each stage.
+    `radii` (3, d) are three radius vectors: the images of the unit vectors of space. mesh, net: opacity of
+    the surface and of the circles, or a list with the opacity at each stage.
     """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
@@ -181,7 +187,10 @@ def followed(
 
 
 def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
-    """Marks of a cloud's points, and of the followed (selected) point without a trail, of size `mark`."""
+    """Marks for the points of a cloud, and one for the followed (selected) point, which gets no trail.
+
+    `mark` is the size of the latter; `look` holds further fields of the former.
+    """
     return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
 
 
@@ -195,7 +204,11 @@ def each_class(
     roles: Sequence[str] = ("input", "other"),
     **look: Any,
 ) -> tuple[Mark, ...]:
-    """A layer for each of two classes, 0 and 1: round and square points, or solid and dotted histograms."""
+    """Two marks of the same cloud: one for the points of class 0, one for those of class 1.
+
+    `classes` has the class of each point. With the `kind` Points they are circles and squares, with Histogram
+    solid and dotted lines. `titles` and `roles` have one entry for each class; `look` is common to both.
+    """
     own = [np.flatnonzero(classes == k).tolist() for k in (0, 1)]
     apart: list[Look] = [{}, {"glyph": "square"} if kind is Points else {"dash": "dot"}]
     return tuple(
@@ -205,12 +218,12 @@ def each_class(
 
 
 def evenly(n: int, count: int) -> list[int]:
-    """Indices of at most `count` of n points, from the first to the last."""
+    """At most `count` indices, evenly spaced from 0 to n − 1."""
     return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
 
 
 def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
-    """Marks of a cloud of many points: clickable points, a few trails, and the followed (selected) point."""
+    """Marks of a cloud with many points: clickable points, a few trails, and the followed (selected) one."""
     n = len(cloud.points)
     size = 5 if n <= MAX_LARGE_POINTS else 2.5
     few = evenly(n, 5)
@@ -235,7 +248,7 @@ def slider(name: str) -> Entries:
 
 
 def scaled(d: int, name: str) -> Affine:
-    """The map x ↦ s·x, with s the value of a slider."""
+    """The map x ↦ s·x of d coordinates, with s the value of the slider `name`."""
     return Affine(Entries(np.zeros((d, d)), {name: np.eye(d)}))
 
 
@@ -245,15 +258,15 @@ def rest(d: int, count: int) -> tuple[Affine, ...]:
 
 
 def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
-    """x ↦ √(mean of xᵢ² + ε), with ε from the slider of that name, or 0."""
+    """x ↦ √(mean of xᵢ² + ε), with ε the value of the slider `eps`, or 0 if that is None."""
     shift = None if eps is None else Entries([0.0], {eps: [1.0]})
     return Product([(i, i) for i in range(d)]), Affine(np.full((1, d), 1 / d), shift), Pointwise("sqrt")
 
 
 def rooted(name: str) -> Steps:
-    """x = ±1 ↦ (√s·x, x), with the number s ≥ 0 of a slider.
+    """The steps x ↦ (√s·x, x) for x = ±1, with s ≥ 0 the value of the slider `name`.
 
-    A tiny h, normalised with radius s, becomes s·h/√(h² + s): √s·h in all digits, and 0 for s = 0.
+    They normalise a tiny number h = 10⁻¹²·x: s·h/√(h² + s) equals √s·h in double precision, and 0 for s = 0.
     """
     tiny = 1e-12
     root = Normalize(radius=slider(name), eps=slider(name), groups=((0,),))
@@ -264,7 +277,7 @@ EPS = slider("eps")
 
 
 def fitted(points: np.ndarray, d: int) -> np.ndarray:
-    """The first d coordinates of points, padded with zeros."""
+    """The points with d coordinates each: further ones are cut off, missing ones are 0."""
     return np.pad(points, ((0, 0), (0, max(d - points.shape[1], 0))))[:, :d]
 
 
@@ -281,11 +294,11 @@ def space(
     reaching: bool = False,
     between: Mapping[str, Sequence[float]] | None = None,
 ) -> View:
-    """A 3D view, with axes fitted to what it shows.
+    """A 3D view. Its axes are fitted to what it shows, or fixed by `reach`.
 
-    reaching: whether they are also fitted at the ends of sliders. between: further slider values at which
-    they are fitted. reach: instead, fix the axes so that [−reach, reach]³ fills the picture; this is for
-    contents that training changes.
+    With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes.
+    Without it, `reaching` says whether the axes are also fitted at the ends of the sliders, and `between`
+    gives further slider values at which they are fitted.
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(
@@ -302,11 +315,14 @@ def square(
     strip: bool = False,
     reaching: bool = False,
 ) -> View:
-    """A 2D view without tick labels, with axes as in `space`."""
+    """A 2D view without tick labels. Its axes are fitted or fixed as in `space`. strip: as in `View`."""
     ranges = ((-reach, reach),) * 2 if reach else ()
     return View(name, title, tuple(layers), ranges, 2, strip=strip, reaching=reaching)
 
 
 def graph(name: str, title: str, layers: Sequence[Mark], x: Axis, y: Axis, *, equal: bool = False) -> View:
-    """A graph of one number against another. equal: both axes have the same scale."""
+    """A graph of one number against another. `x` and `y` have the title and the ends of each axis.
+
+    equal: whether both axes have the same scale.
+    """
     return View(name, title, tuple(layers), (x[1:], y[1:]), 2, (x[0], y[0]), equal)

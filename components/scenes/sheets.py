@@ -1,7 +1,7 @@
-"""The input space of a network as a sheet that moves through the layers with the points, and folds.
+"""The input space of a network as a sheet, which the layers move, stretch and fold together with the points.
 
-Its colour at each place is the network's answer there; the lines of a grid show how it is stretched,
-compressed and folded. Source: winsor2022.
+The colour of the sheet at each place is the network's output for it. Grid lines on the sheet show how it is
+stretched, compressed and folded. Source: winsor2022.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of it
 
 
 def flat_sheet(film: Film, seed: int) -> Part:
-    """A grid over the input plane of a network with two inputs: the square that `field` colours by class."""
+    """The sheet of a network with two inputs: the square of the input plane that `field` also colours."""
     points = lattice(SHEET_SIDE**2, 2, half=input_half_side(film))
     return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 
 
 def round_sheet(film: Film, seed: int) -> Part:
-    """The sheet of a 3D input: the unit sphere."""
+    """The sheet of a network with three inputs: the unit sphere."""
     points, _ = sphere_mesh(meridians=MERIDIANS, parallels=PARALLELS)
     return _sheet(film, seed, points, (PARALLELS + 1, MERIDIANS + 1), "the input sphere")
 
 
 def _sheet(film: Film, seed: int, points: np.ndarray, grid: tuple[int, int], title: str) -> Part:
-    """A grid of points through the layers, drawn as a surface with some lines of the grid."""
+    """Cloud and marks of a sheet whose vertices are `points`, arranged in a `grid` of (rows, columns)."""
     *hidden, last = network(film, seed).steps
     # keep the point, and append the network's answer
     answered = Branches((Pipeline(()), Pipeline((last,))), "concat")

@@ -1,6 +1,6 @@
-"""The `Choice` settings shared by scenes that show a trained network: shape, seed, curve and stored result.
+"""The choices (settings) shared by scenes that show a trained network: shape, seed, curve, stored result.
 
-Also the checks of two of their values: the user's own points, and the seed.
+Also the checks of two choices: the user's own points, and the seed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,31 @@ OWN_POINTS = {  # by dimension: what a scene's points are, and the format of a l
 
 
 def shape(depth: int) -> tuple[Choice, Whole, Whole]:
-    """The choices that describe a network. By default it has `depth` layers of three neurons."""
+    """The choices for a network's architecture: the step between its linear layers, width, and depth.
+
+    The default depth is `depth`, the default width 3.
+    """
     return MIDDLE, Whole("width", "width", 3, 2, 8, folded=True), Whole("depth", "depth", depth, 1, 6)
 
 
 def shown(seed: int) -> tuple[Whole, Choice]:
-    """The choices that select what is shown: the seed and the training curve."""
+    """The choices for what a scene shows of the training: the seed (`seed` by default) and the curve."""
     return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
 
 
 def results(*of: str) -> tuple[Result, Result]:
-    """The settings that hold the result of a training: a stored run, or one network written in the link."""
+    """The choices for the result of training: the key of a stored run, or one network that the link contains.
+
+    `of` are the names of the choices from which it was trained; a change of one of them drops the result.
+    """
     return Result("run", "stored run", of), Result("net", "network", of)
 
 
 def own(text: str, d: int) -> DataSet:
-    """The data set of the user's points (N, d), centred and scaled to the unit ball.
+    """The data set written as `text`: points with d coordinates, centred and scaled to the unit ball.
 
-    Raises `WrongValue` if `text` has another format. Lines of `text` may be separated by "; ", as in links.
+    Each line of `text` has the coordinates and the label of a point; "; " can separate lines, as in links.
+    Raises `WrongValue` if `text` has another format.
     """
     wanted, line = OWN_POINTS[d]
     try:
@@ -56,7 +63,10 @@ def own(text: str, d: int) -> DataSet:
 
 
 def seed_of(choices: Choices, film: Film) -> int:
-    """The seed to show: 0 for a network from the link. Raises `WrongValue` if the film has no such seed."""
+    """The index of the seed to show, which is 0 if the choice "net" has a network.
+
+    Raises `WrongValue` if `film` has fewer seeds.
+    """
     if choices["net"]:
         return 0
     if choices["seed"] >= film.seeds:
