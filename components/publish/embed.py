@@ -38,7 +38,7 @@ ABOVE = Place("../")  # the location of an embed: the site's root is one level a
 
 @dataclass(frozen=True)
 class Shown:
-    """What an embed shows: the state of its figure, and whether it plays by itself."""
+    """What an embed shows: the state of its figure, and whether the figure starts to play by itself."""
 
     state: State
     autoplay: bool = False

@@ -24,10 +24,10 @@ MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
 @dataclass(frozen=True)
 class Sample:
-    """One example: a model's inputs by argument name, and the tokens that it should predict.
+    """One example: the inputs of a call of a model, by argument name, and the tokens to predict from them.
 
     targets: the token to predict at each position, or NO_TARGET; None for a model that predicts no tokens.
-    labels: the targets in the form from which the model's own code computes a loss.
+    labels: the same tokens as the argument `labels` of the model, from which the model computes its loss.
     """
 
     inputs: dict[str, Any]

@@ -17,9 +17,10 @@ ROUNDING = 1e-10  # a smaller share of energy counts as zero
 
 @dataclass(frozen=True)
 class Finding:
-    """One question of the summary, its answer, and the number behind the answer (`value`).
+    """A question of the summary, such as "Is the mean zero before the norm?", with its answer.
 
-    about: the definition of this number.
+    name: a key for programs. value: the number on which the answer is based. about: the definition of this
+    number.
     """
 
     name: str

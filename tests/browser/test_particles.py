@@ -46,7 +46,10 @@ def token_and_place(page):
 
 
 def off(page, pixel, query):
-    """How many pixels the followed token is from a pixel; on a circle, from the direction of that pixel."""
+    """The distance in pixels between the selected token and the place `pixel`.
+
+    With tokens on a circle, the distance is measured to the circle's point in the direction of `pixel`.
+    """
     at, centre = places(page)
     way, there = at[player(page, "p.followed")] - centre, pixel - centre
     if "d=3" not in query:

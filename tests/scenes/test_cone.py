@@ -316,7 +316,10 @@ def crossings(heights, level):
 
 
 def sheet_by_sheet():
-    """The curve crosses the level of the ray as often as sheets lie over it, by preimages in closed form."""
+    """The curve crosses the height of the ray once for each sheet over the ray, counted in closed form.
+
+    The sheets are counted as the preimages of the ray's point under all layers.
+    """
     for angle in (20.0, -50.0, 40.0):
         recipe, params = layers_state(ray=angle)
         level = recipe.cloud("level").stages(params)[0][:, 0]

@@ -165,7 +165,10 @@ def sizes():
 
 
 def in_proportion():
-    """What a block adds relative to its input: root mean squares, median over the draws."""
+    """Without norms, each block from the third on adds about 1.4 times its input; the first two add less.
+
+    The numbers are ratios of root mean squares, and medians over the draws.
+    """
     shares = []
     for seed in range(films.DRAWS):
         stream = np.array(stack.streams("none", *stack.drawn(64, films.BLOCKS, films.TOKENS, seed), 1.0))

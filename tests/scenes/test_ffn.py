@@ -39,7 +39,7 @@ FIRST = {"tilt": 25.0, "shift": -0.6}
 
 
 def fates(recipe, params=None):
-    """How many points have each fate, as the marks show them, (3,)."""
+    """The numbers of points that have each of `gates.FATES`, counted by the selections of marks: (3,)."""
     at = recipe.moment(recipe.defaults | (params or {}), 2)
     only = [
         Gated(fate, 0, SPACES["layer_norm" if len(at.now("points")) == 480 else "rms_norm"])
@@ -49,7 +49,10 @@ def fates(recipe, params=None):
 
 
 def by_hand(tilt, shift, *, size=1.0):
-    """The exact shares of the circle with each fate, (3,), at a multiple of the norm's radius."""
+    """The exact shares of the circle that have each of `gates.FATES`, for weights set by hand: (3,).
+
+    size: the radius of the circle, as a multiple of that of the norm's output.
+    """
     return gates.shares(size * rotation_from_ones(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
 
 
@@ -94,8 +97,9 @@ def test_the_turn(tilt):
 @pytest.mark.parametrize("tilt", [0.0, 25.0, 90.0])
 @pytest.mark.parametrize("shift", [-1.8, -0.6, 0.0, 0.9, 1.8])
 def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
-    """Where all three neurons are active, W₂ recovers y; mirrored pairs without a shift recover it
-    everywhere.
+    """W₂ recovers the input y where all three neurons are active.
+
+    With mirrored pairs of neurons and without a shift, W₂ recovers y everywhere.
     """
     params = {"tilt": tilt, "shift": shift}
     stages = recipe_of(SCENE, norm=norm).cloud("points").stages(params)
@@ -319,7 +323,7 @@ def after_gelu():
 
 
 def gelu_meets_itself():
-    """In the first state two distant points of the circle are mapped to nearly the same point."""
+    """As the scene opens, but with GELU, two distant points of the circle have nearly the same image."""
     y = normed(700, norm="layer_norm")
     h = apply("gelu", y @ rotation_from_ones(25).T - 0.6)
     far = np.linalg.norm(y[:, None] - y, axis=-1) > 1
