@@ -42,14 +42,13 @@ ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 FIRST = ("page/theme.js", "page/watch.js")  # scripts that run before the first paint
 OWN = (*FIRST, "page/style.css")
 GZIP_LEVEL = 6  # of 9: level 9 takes longer and saves 0.4 %, since most of it is base64
-# if some choices have at most so many combinations, all are written; other choices vary one at a time
+# A recipe is written for each combination of a scene's choices, up to this many combinations. Choices that
+# would make more are varied one at a time.
 TOGETHER = 64
-SUBSETS = 5  # a choice of several options with at most so many gets recipes for all subsets
-MAX_EXPORTED_VALUES = 32  # a whole number with at most so many values gets a recipe for each, such as a seed
-SEED_DEFAULT_BOUND, EXPORTED_SEEDS = (
-    10,
-    4,
-)  # a whole number whose default is below the bound is taken for a seed: a few values are enough
+SUBSETS = 5  # a choice that allows several of at most so many options gets a recipe for each subset of them
+MAX_EXPORTED_VALUES = 32  # a whole number whose range is at most this long gets a recipe for each value
+# A whole number with a longer range and a default below the bound is taken for a seed: few values are enough.
+SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
 
 
 def write(folder: Path, url: str = "") -> str:

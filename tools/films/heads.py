@@ -20,13 +20,13 @@ TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """Write the table "heads": how much language models suffer from swapped axes, and a trained model.
+    """Train language models; write the first one, and the table "heads" of the effects of swapping axes.
 
     Axes are swapped in three ways (SHUFFLES): within one head, within every head, or across heads. Models are
     measured before and after training, on held-out text. The table has a row for each model, layer and place
-    in it (PLACES). A row has, for each way, the mean and standard deviation over random swaps of the increase
-    in loss, and of the divergence of the predictions. The rows of the first seed also list the effect of
-    every swap, and its trained model is written to films/. The texts are this site's prose at the time.
+    in the layer (PLACES). A row has, for each way of swapping, the mean and standard deviation over random
+    permutations of the increase in loss, and of the divergence of the predictions. The rows of the first
+    model also list the effect of every permutation. The texts are this site's prose at the time.
     """
     text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)

@@ -73,7 +73,7 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
 def digits_table() -> None:
     """Write the table "digits": test accuracy by activation or norm, depth and width of the last layer.
 
-    Also writes a film (weights at checkpoints of training) of one network, that of the best of four seeds.
+    Also writes a film (weights at checkpoints of training) of one network, the best of four seeds.
     """
     train, test = digits(seed=0)
     options: dict[str, Any] = {"steps": 600, "test": test}

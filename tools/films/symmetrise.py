@@ -124,9 +124,9 @@ def imitations() -> Iterator[dict[str, Any]]:
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
     """The table row for blocks of one number of heads, trained with one number of iterations.
 
-    It has the columns of `told_of`, and the median errors after each further iteration (`after`) and with the
-    scale or mean of the vectors x multiplied by TEST_FACTORS (`scale`, `mean`). Also writes the parameters of
-    the block of median error at all checkpoints to a file; `shown` is the seed of this block.
+    It has the columns of `told_of`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`), and
+    with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). Also
+    writes a file with the parameters of the block of median error, whose seed is `shown`, at all checkpoints.
     """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)

@@ -34,9 +34,8 @@ from geometry import Affine, Entries, Normalize, Pipeline, clouds
 from geometry.centering import centering_matrix, hyperplane_basis, upright_basis
 from geometry.norms import layer_norm
 
-DEFAULT_VECTORS = (
-    "5 8 2; 1 0 1; -2 1 4"  # of the field for own vectors; fitted to any dimension until they are changed
-)
+# the vectors in the text field at first; fitted to any dimension until the reader changes them
+DEFAULT_VECTORS = "5 8 2; 1 0 1; -2 1 4"
 TYPED_OR_WORKED = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
 MEETING_TITLE = "where sphere and plane meet, and what γ makes of it"
