@@ -1,4 +1,4 @@
-"""The norms of a recorded model: statistics of all norms by depth, and the input vectors of one norm."""
+"""The norms (normalisation layers) of a recorded model: statistics of each, and the input vectors of one."""
 
 from components.language.scene import Choice, Result, Scene, Whole
 from components.scenes.model.build import BESIDE, COLOURS, MASSIVE, SHIPPED, build, files

@@ -1,4 +1,8 @@
-"""The recipe of a recorded model: strips of numbers for all norms, and the vectors of one norm in space."""
+"""The recipe of a recorded model: statistics of all its norms, and the input vectors of one norm in space.
+
+A norm is a normalisation layer, such as LayerNorm. Each statistic is a curve over the norms by depth, in a
+strip of its own.
+"""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +43,7 @@ PHONE_ROWS = 2  # of a view, for each strip, so that the labels of its axis have
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
-    """The chosen recording, and the one to compare it with, if any."""
+    """The chosen recording, and the second one, if it is to be compared with another."""
     first = _file("own", choices["own"], choices["recording"])
     if choices["beside"] == "none" and not choices["other"]:
         return (first,)
@@ -85,7 +89,11 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
 def strips_view(
     first: Digest, second: Digest | None, chosen: int, strip_set: str
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """The view of the strips in strips.SETS[strip_set], and its clouds. chosen: index of the marked norm."""
+    """View of the statistics in strips.SETS[strip_set] over all norms, and its clouds.
+
+    Each strip shows one statistic of the recording `first` and, unless it is None, of `second`. `chosen` is
+    the index of a norm of `first`, which is marked.
+    """
     clouds, layers = split(*strips.panel(first, second, chosen, strip_set))
     title = f"All norms of {'both' if second else named(first)}, from the first to the last"
     count = len(strips.SETS[strip_set])
@@ -94,7 +102,7 @@ def strips_view(
 
 
 def same_depth(k: int, first: Digest, second: Digest) -> int:
-    """The index of the norm in the second recording that is as deep, relatively, as norm k in the first."""
+    """The index of the norm of `second` that is at the same share of the depth as norm k of `first`."""
     return int((k + 0.5) / len(first.rows) * len(second.rows))
 
 
@@ -102,9 +110,9 @@ def same_depth(k: int, first: Digest, second: Digest) -> int:
 
 
 def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
-    """Table: the verdict on each recording, then all numbers of one of its norms.
+    """Table with a column for each recording: the verdict on all its norms, then all numbers of one norm.
 
-    pairs: each recording with the index of the norm that its picture shows.
+    `pairs` has each recording with the index of that norm, the one in its picture.
     """
     both = [one for one, _ in pairs]
     asked = verdict(both[0].rows)
@@ -122,9 +130,9 @@ def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
 
 
 def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Overview:
-    """The overview beside the figure: the given lines, and a table of all norms.
+    """The overview beside the figure: the given `lines`, and a table of all norms.
 
-    choice: the choice to which the table's rows belong, if any.
+    A click on a row of the table sets the choice named `choice`, unless this is "".
     """
     shown = summary_columns(digest.rows)
     name, *others = shown
@@ -143,9 +151,10 @@ def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Ove
 
 
 def summary(first: Digest) -> list[str]:
-    """Four lines: the model, its massive vectors, its centring, and whether its centring can be folded.
+    """Four lines of text: the model, its massive vectors, its centring, and whether centring can be folded.
 
-    A fifth is the notice of the recording, if it has one.
+    If the recording has a notice, it is the fifth line. Folded: merged exactly into the weights before the
+    norm.
     """
     all_rows, n = first.rows, len(first.rows)
     paths = [row["path"] for row in all_rows]
@@ -203,7 +212,7 @@ def _folding_line(every: Sequence[analysis.Row]) -> str:
 
 
 def formula(centres: bool, *, stage: int) -> str:
-    """The formula of a norm. stage: the number of the stage at which vectors are on the sphere."""
+    """LaTeX of a norm that `centres` or not. `stage` is the stage at which vectors reach the sphere."""
     over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}" if centres else "x"
     below = r"\sqrt{\sigma^2 + \varepsilon}" if centres else r"\sqrt{\mathrm{mean}(x^2) + \varepsilon}"
     unit = rf"\class{{stage-{stage} role-sphere}}{{\frac{{{over}}}{{{below}}}}}"

@@ -1,7 +1,7 @@
 """The picture of one norm: its vectors, the direction 𝟏, the hyperplane, the sphere and the ellipsoid.
 
-The vectors of a norm have seven coordinates or fewer, of which three are displayed: two directions of the
-hyperplane, and 𝟏 upright (`learning.recording.digest`). They are drawn at a scale in which they fit.
+The recording keeps at most seven coordinates of a norm's vectors (`learning.recording.digest`). Three of them
+are drawn: two directions of the hyperplane, and 𝟏 upright. The vectors are scaled to fit the picture.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ CAMERA = (1.2, -0.95, 0.5)
 
 @dataclass(frozen=True)
 class Picture:
-    """A view of one norm with its clouds. norm: the norm with the vectors that are shown."""
+    """A view of one norm, its clouds, and the norm itself with only the vectors that the view shows."""
 
     norm: Reduced
     clouds: tuple[Cloud, ...]
@@ -46,11 +46,11 @@ class Picture:
 
 
 def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool) -> Picture:
-    """The picture of the norm of index k. leave_out: whether to omit its massive vectors.
+    """The picture of the norm with index k, coloured as `colour` says.
 
-    centring: whether the picture has a stage for the centring; if the norm does not centre, its vectors rest
-    there. alone: whether there is only one picture. If there are two, each has its own scale and a short
-    title.
+    leave_out: whether to leave out the norm's massive vectors. centring: whether the picture has a stage for
+    the centring; if the norm does not centre, its vectors do not move there. alone: whether this is the only
+    picture. If there are two, each has its own scale and a short title.
     """
     row, every = one.rows[k], one.norms[k]
     is_long = massive(every, row)
@@ -69,9 +69,9 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
 
 
 def as_second(one: Picture) -> Picture:
-    """A copy of a picture to show beside another one.
+    """A copy of a picture that can be shown beside another one.
 
-    Its view and clouds are renamed, so that names do not clash, and its points cannot be followed (selected).
+    The copy's view and clouds have other names, and its points cannot be followed (selected).
     """
 
     def renamed(mark: Mark) -> Mark:
@@ -84,9 +84,11 @@ def as_second(one: Picture) -> Picture:
 
 
 def title(first: Digest, k: int, few: int, *, leaves_out: bool, alone: bool) -> str:
-    """The title of the picture: the norm of index k, and the number `few` of its massive vectors.
+    """The title of the picture: which norm it shows, and the number `few` of the norm's massive vectors.
 
-    leaves_out: whether the picture omits these vectors. alone: as in `picture`."""
+    The norm has index k. leaves_out: whether the picture leaves out its massive vectors. alone: as in
+    `picture`.
+    """
     name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
     if not alone:
         name = f"{named(first)}, norm {k + 1} of {len(first.norms)}"
@@ -101,23 +103,29 @@ def lengths(norm: Reduced) -> Array:
 
 
 def median_length(norm: Reduced, row: analysis.Row) -> float:
-    """The median length of all vectors that the norm received; of a GroupNorm, that of its first group."""
+    """The median length of all vectors that the norm received; of a GroupNorm, that of the first group's."""
     return float(row["size"] * sqrt(norm.d / row["d"]))
 
 
 def massive(norm: Reduced, row: analysis.Row) -> Array:
-    """Which vectors in the picture are massive."""
+    """For each vector of the norm, whether it is massive: over MASSIVE_LENGTH_RATIO times the median length."""
     return lengths(norm) > MASSIVE_LENGTH_RATIO * median_length(norm, row)
 
 
 def deviation(norm: Reduced) -> Array:
-    """σ of each vector, or its root mean square for an RMSNorm."""
+    """The standard deviation σ of each vector's coordinates.
+
+    For a norm that does not centre, it is their root mean square instead.
+    """
     x = norm.points.astype(float)
     return np.linalg.norm(np.delete(x, 2, axis=1) if norm.centres else x, axis=-1) / sqrt(norm.d)
 
 
 def steps(norm: Reduced, unit: float, *, centring: bool) -> tuple[Step, ...]:
-    """centre → sphere → ⊙ γ → + β, of vectors that were divided by `unit`. centring: as in `picture`."""
+    """The steps of a norm, for vectors that were divided by `unit`: centre → sphere → ⊙ γ → + β.
+
+    centring: whether there is a step for the centring, which does nothing if the norm does not centre.
+    """
     m = norm.points.shape[1]
     level = Affine(np.diag([float(k != 2) for k in range(m)]))
     sphere = Normalize(sqrt(norm.d), norm.d * norm.eps / unit**2)
@@ -138,7 +146,7 @@ def numbers(norm: Reduced) -> Cloud:
 
 
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
-    """Names of the vectors: token, if known, and position, from 0."""
+    """A name for each vector: its token, if that is known, and its position in the sequence, from 0."""
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
     return [f"{escaped(repr(words[t]))} at position {p}" if t in words else f"position {p}" for t, p in pairs]
 
@@ -146,8 +154,8 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 def extent(norm: Reduced) -> float:
     """Half the side of the picture.
 
-    The picture contains most vectors at each stage from the sphere on. It also contains the sphere, unless
-    this is more than MAX_SPHERE_RATIO times as large.
+    Most vectors are inside the picture from the stage at which they reach the sphere on. The sphere is inside
+    it, too, unless its radius is at least MAX_SPHERE_RATIO times the distance of those vectors.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))
@@ -155,16 +163,17 @@ def extent(norm: Reduced) -> float:
 
 
 def far(points: Array) -> float:
-    """The distance from the middle of the picture within which most of `points` lie."""
+    """The distance from the origin within which SHOWN_VECTORS_PERCENTILE percent of `points` lie."""
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
     )
 
 
 def surroundings(norm: Reduced, last: int, reach: float, *, arrival: int) -> list[Part]:
-    """The direction 𝟏, the hyperplane, and the visible part of the sphere and of its ellipsoid under γ.
+    """The direction 𝟏, the hyperplane of a norm that centres, and the sphere that γ makes an ellipsoid.
 
-    last: the number of the last stage. arrival: the number of the stage at which vectors reach the sphere.
+    The sphere is left out if its radius exceeds `reach`, half the side of the picture. `last` is the last
+    stage, `arrival` the stage at which vectors reach the sphere.
     """
     show, up = rows(np.eye(3)), np.array([[0.0, 0.0, 1.0]])
     own: dict[str, Any] = {"fade": [1.0, *[0.35] * last], "guide": True}
@@ -221,7 +230,10 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
 
 
 def vector_color(norm: Reduced, row: analysis.Row, colour: str) -> Color:
-    """Colour by position in the sequence, by length, or by token, the most frequent first."""
+    """Colours of the vectors by position in the sequence, by length, or by token.
+
+    Tokens are ordered by how often they occur, the most frequent first.
+    """
     if colour == "position":
         top = float(max(norm.position.max(), 1))
         return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")

@@ -1,4 +1,7 @@
-"""Strips of numbers over the norms of a recorded model, one above the other, with one horizontal axis."""
+"""Statistics of a recorded model's norms (normalisation layers), each drawn in a strip of its own.
+
+The strips are stacked and share a horizontal axis, on which the norms follow one another by depth.
+"""
 
 import re
 from collections.abc import Sequence
@@ -35,10 +38,11 @@ HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
 
 @dataclass(frozen=True)
 class Strip:
-    """A statistic of each norm, with related statistics as dotted lines.
+    """A statistic of each norm, drawn as a solid line, and related statistics, drawn as dotted lines.
 
-    title: the strip's title, with the unit. middle, around: the table columns of the solid line and of the
-    dotted lines. log: whether the scale is logarithmic. percent: whether values are shares.
+    title: the strip's title, with the unit. middle: the column of the norms' table that the solid line shows.
+    around: the columns that the dotted lines show. log: whether the scale is logarithmic. percent: whether
+    values are fractions that are shown in percent.
     """
 
     title: str
@@ -85,9 +89,9 @@ SET_NAMES = {
 
 
 def layers(paths: Sequence[str]) -> list[str]:
-    """For each norm the number of its layer in the module's path, or "" where the path has none.
+    """For each norm the number of its layer as in the module's `paths`, or "" if the path has none.
 
-    For a layer that is called several times it is the number of the call.
+    If one layer is called several times, as in ALBERT, it is the number of the call.
     """
     return [
         (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
@@ -95,10 +99,10 @@ def layers(paths: Sequence[str]) -> list[str]:
 
 
 def parts(paths: Sequence[str]) -> list[str]:
-    """For each norm the part of its layer: attention, MLP, or other.
+    """For each norm the part of its layer to which it belongs: "attention", "MLP" or "other".
 
-    The first half of a layer's norms belongs to attention, the second half to the MLP. If a layer has an odd
-    number of norms, they are "other". Norms of heads always belong to attention.
+    The first half of a layer's norms counts as attention, the second half as MLP. If a layer has an odd
+    number of norms, all of them are "other". Norms within attention heads always count as attention.
     """
     found = []
     for (layer, _), some in groupby(zip(layers(paths), map(_stack, paths), strict=True)):
@@ -110,12 +114,12 @@ def parts(paths: Sequence[str]) -> list[str]:
 
 
 def _stack(path: str) -> str:
-    """The part of a module's path before its first number, by which encoder and decoder are told apart."""
+    """The part of a module's path before its first number: it tells an encoder's layers from a decoder's."""
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """For each norm "layer 12, MLP", or its path."""
+    """For each norm its layer and part, such as "layer 12, MLP". If these are not known, its path."""
     return [
         f"layer {layer}, {part}" if layer and part != "other" else path
         for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)
@@ -124,7 +128,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Run:
-    """Neighbouring norms, of indices `first` to `last`, with massive vectors in one dimension."""
+    """Neighbouring norms, from index `first` to `last`, with massive vectors in the same dimension."""
 
     dimension: int
     first: int
@@ -132,7 +136,7 @@ class Run:
 
 
 def massive_runs(rows: Sequence[Row]) -> list[Run]:
-    """The runs of norms with massive vectors, by dimension."""
+    """The runs of neighbouring norms with massive vectors, split where the largest dimension changes."""
     found, start = [], 0
     kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
     for kind, some in groupby(kinds):
@@ -147,7 +151,11 @@ def massive_runs(rows: Sequence[Row]) -> list[Run]:
 
 
 def panel(first: Digest, second: Digest | None, chosen: int, name: str) -> list[Part]:
-    """A panel of the strips in SETS[name]: axes, lines, and points that choose a norm when clicked."""
+    """The strips in SETS[name], stacked: axes, lines, and points that choose a norm when clicked.
+
+    `chosen` is the index of the norm that the picture shows; a vertical line marks it. `second` is a
+    recording to compare, or None.
+    """
     both, strips = [first, *([second] if second else [])], SETS[name]
     scales = [scale(strip, both) for strip in strips]
     show, drawn_parts = rows(np.eye(2)), axes(first, second, strips, scales)
@@ -168,7 +176,11 @@ def lines(
     digest: Digest, strips: Sequence[Strip], scales: Sequence[tuple[float, float]], *, role: str, title: str,
     which: int,
 ) -> list[Part]:  # fmt: skip
-    """The lines of one recording in all strips, and clickable points, one cloud for each part of a layer."""
+    """The lines of one recording in all strips, and a point for each norm in each strip.
+
+    Points of norms in attention, in MLPs and elsewhere differ in shape. `scales` has the ends of each strip's
+    scale. `which` is 0 for the first recording, whose points can be clicked, and 1 for the second.
+    """
     show, n = rows(np.eye(2)), len(digest.rows)
     x = np.array([place(k, digest) for k in range(n)])
     drawn: dict[str, list[Array]] = {"solid": [], "dot": []}
@@ -209,7 +221,7 @@ def lines(
 
 
 def told(row: Row, name: str, strip: Strip) -> str:
-    """The hover text of a norm in a strip."""
+    """The hover text of a norm's point in a strip; `name` is the norm's short name."""
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
     if strip.middle in ("longest", "top_energy") and row["longest_at"]:
@@ -218,20 +230,20 @@ def told(row: Row, name: str, strip: Strip) -> str:
 
 
 def named(digest: Digest) -> str:
-    """The name of a recorded model, cut to the length of a title."""
+    """The name of the recorded model, cut to NAME_CHARACTERS characters; "a recording" if it has none."""
     return (digest.name or "a recording")[:NAME_CHARACTERS]
 
 
 def escaped(text: str) -> str:
-    """Escape a text for Plotly, which interprets markup in labels."""
+    """The text with & and < escaped, because Plotly interprets markup in labels."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    The bracket's label is the dimension; for the longest run also the layers. A label that would overlap
-    another is left out.
+    Its label is that dimension; the label of the longest run also names the layers. A label that would
+    overlap the label of the longest run is left out; its bracket remains.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()
@@ -271,7 +283,7 @@ def _span(layer: Sequence[str], run: Run) -> str:
 def axes(
     first: Digest, second: Digest | None, strips: Sequence[Strip], scales: Sequence[tuple[float, float]]
 ) -> list[Part]:
-    """A frame, ticks and a title for each strip, and the layers below the last one."""
+    """The frame, ticks and title of each strip, and the numbers of the layers below the last strip."""
     show, grid, frame = rows(np.eye(2)), [], []
     places, names = list[tuple[float, float]](), list[str]()
     start, middle, end = ORIGIN[0], ORIGIN[0] + 0.5, ORIGIN[0] + 1
@@ -300,7 +312,10 @@ def axes(
 
 
 def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
-    """For every k-th layer: the horizontal coordinate of its first norm, and the layer's number."""
+    """Ticks of the horizontal axis: for every n-th layer, the place of its first norm and the layer's number.
+
+    n is chosen so that there are at most ten. Without numbers of layers, the norms are numbered.
+    """
     own = layers([row["path"] for row in digest.rows])
     if not any(own):
         own = [str(k) for k in range(1, len(own) + 1)]
@@ -310,7 +325,7 @@ def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
 
 
 def place(k: int, digest: Digest) -> float:
-    """The horizontal coordinate of the norm of index k."""
+    """The horizontal coordinate of the norm with index k."""
     return ORIGIN[0] + (k + 0.5) / len(digest.rows)
 
 
@@ -325,7 +340,7 @@ def bottom(s: int) -> float:
 
 
 def gaps(count: int, length: int) -> Array:
-    """Drawing order of `count` lines of `length` points, one after the other, with a gap after each."""
+    """Drawing order of `count` lines with `length` points each, with −1 (a gap) after each line."""
     each = np.arange(count * length).reshape(count, length)
     return np.column_stack([each, np.full(count, -1)]).reshape(-1)
 
@@ -350,7 +365,10 @@ def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
 
 
 def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
-    """The relative heights of values in a strip: 0 at the lower end of its scale, 1 at the upper end."""
+    """The relative heights of values in a strip: 0 at the lower end of its scale, 1 at the upper end.
+
+    `ends` are the two ends. On a logarithmic scale, values below the lower end are drawn there.
+    """
     low, high = ends
     if strip.log:
         values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
@@ -363,7 +381,10 @@ def height(each: Sequence[Row], name: str, strip: Strip, ends: tuple[float, floa
 
 
 def ticks(low: float, high: float, *, log: bool) -> list[float]:
-    """A few round numbers from `low` to `high`; powers of ten if the axis is logarithmic."""
+    """A few round numbers from `low` to `high`. On a logarithmic axis they are powers of ten.
+
+    If fewer than two powers of ten fit, they are the two ends themselves.
+    """
     if log:
         powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
         return [10.0**k for k in powers[:: ceil(len(powers) / MAX_TICKS)]] if len(powers) > 1 else [low, high]
@@ -373,7 +394,7 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A number in three digits: 97.3 %, 0.0011, 3·10⁻⁶."""
+    """A number as text with three digits, such as 97.3 %, 0.0011 or 3·10⁻⁶; "–" for None."""
     if value is None:
         return "–"
     shown = 100 * value if percent else value
@@ -386,5 +407,5 @@ def number(value: float | None, *, percent: bool) -> str:
 
 
 def ranges(count: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ranges of the axes of a panel with `count` strips."""
+    """The horizontal and vertical range of a panel of `count` strips."""
     return (LEFT, RIGHT), (bottom(count - 1) - 0.5, top(0) + 0.45)

@@ -89,7 +89,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def positions(names: Sequence[tuple[str, str]], start: np.ndarray) -> list[Parameter]:
-    """Two parameters for each token, its initial coordinates, which readers change by dragging the token."""
+    """Two quiet parameters for each token: its initial coordinates, which readers change by dragging it.
+
+    `names` are the names of the two parameters of each token, `start` their default values (n, 2).
+    """
     return [
         Parameter(name, f"{axis}, token {k}", value, -2, 2, quiet=True)
         for k, own in enumerate(names)
@@ -110,7 +113,10 @@ def formula(placement: str) -> str:
 
 
 def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ...]:
-    """y ↦ the direction x, what a layer adds, and the numbers of a token."""
+    """Steps from the state y of a token to its direction x, what a layer adds to x, and its other numbers.
+
+    HUE and the names after it are the indices of these numbers.
+    """
     position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
     time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})
     queries, keys = np.eye(2 * d + 1, d), np.eye(2 * d + 1, d, -d)  # values 0, not used
@@ -150,7 +156,7 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
 
 
 def added(d: int) -> Pipeline:
-    """x ↦ norm(x + a/2), where `a` is what a layer adds. The token's other numbers are unchanged."""
+    """x ↦ norm(x + a/2), where `a` is what a layer adds to the token. Its other numbers stay as they are."""
     width = 2 * d + (9 if d == 2 else 7)
     add = np.eye(width)
     add[:d, d : 2 * d] = np.eye(d) / 2
@@ -161,7 +167,7 @@ def added(d: int) -> Pipeline:
 
 
 def tint(d: int) -> Color:
-    """The colour of tokens: a hue for the angle at which each of them starts."""
+    """The colour of tokens: a hue for the angle of each token's direction at stage 0."""
     return Color("cyclic", -np.pi, np.pi, token_number(d, HUE, stage=0))
 
 
@@ -201,7 +207,10 @@ def around_tokens(d: int) -> list[Part]:
 
 
 def rings(hand: Carry | None) -> View:
-    """View of the tokens on concentric circles, one for each time; circles of later times are larger."""
+    """View of the tokens at all times, as concentric circles: the later the time, the larger the circle.
+
+    `hand` lets readers drag the starts of the tokens; None if they cannot be dragged.
+    """
     out: Rows = tuple(token_number(2, which, stage=0) for which in (ACROSS, UP))
     marks = (
         Way("tokens", "trail", out, "where a token goes", whole=True, **WAY),
@@ -221,7 +230,10 @@ def rings(hand: Carry | None) -> View:
 
 
 def curves(d: int, n: int) -> View:
-    """Graph of two curves against time: the number of clusters, and an estimate of it from the energy."""
+    """Graph of two curves against log₁₀ of the time: the number of clusters, and the largest energy ÷ energy.
+
+    The second is an estimate of the first.
+    """
     look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
     count, energy = ((token_number(d, LOG_TIME), token_number(d, each)) for each in (LOG_COUNT, LOG_ENERGY))
     marks = (

@@ -84,7 +84,11 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
 
 
 def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
-    """x at the start ↦ the direction, what a layer adds, and the numbers of a token at the slider's time."""
+    """Steps from a token's start to its state at the slider's time.
+
+    The state holds the token's direction, what a layer adds to it, and its other numbers, whose indices are
+    HUE and the names after it. `kind` is the placement of the norm.
+    """
     update = attention_update(d, causal, kind)
     own = Branches(
         (
@@ -107,22 +111,22 @@ def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
 
 
 def own_time(time: np.ndarray, kind: str) -> np.ndarray:
-    """A placement's own time ∫dt/‖y‖, for tokens whose length ‖y‖ begins at 1.
+    """The time ∫dt/‖y‖ that a token experiences under the placement `kind`, at each `time`.
 
-    The length grows by 1 in each unit of time for the placements in LENGTHENING, and stays 1 for the others.
+    The length ‖y‖ of a token is taken as 1 + t for the placements in LENGTHENING, and as 1 for the others.
     """
     return np.log1p(time) if kind in LENGTHENING else time
 
 
 def shared(d: int, values: np.ndarray) -> Pipeline:
-    """y ↦ one number, the same for all tokens: `values` (K,), given at STOPS of the slider "time"."""
+    """y ↦ one number, the same for all tokens: `values[k]` if the slider "time" is at STOPS[k]."""
     return Pipeline(
         (Affine(np.zeros((1, d)), Entries([0.0], tracks={"time": Track(STOPS, values[:, None])})),)
     )
 
 
 def layer(d: int) -> Pipeline:
-    """x ↦ norm(x + a/2), where `a` is what a layer adds. The token's other numbers are unchanged."""
+    """x ↦ norm(x + a/2), where `a` is what a layer adds to the token. Its other numbers stay as they are."""
     add = np.eye(2 * d + 6)
     add[:d, d : 2 * d] = np.eye(d) / 2
     return Pipeline((Affine(add), Normalize(groups=(range(d),))))
@@ -132,7 +136,7 @@ def layer(d: int) -> Pipeline:
 
 
 def across(d: int) -> np.ndarray:
-    """Unit vectors (2, d) that point right and up in the picture; for d = 3, as the first camera sees it."""
+    """Unit vectors (2, d) that point right and up in the picture. If d = 3, as seen by the initial camera."""
     if d == 2:
         return np.eye(2)
     ahead = np.array(eye(CAMERA)) / np.linalg.norm(eye(CAMERA))
@@ -153,7 +157,11 @@ def moved(d: int, kind: str) -> Rows:
 
 
 def four(d: int, shape: Drawn, *, faces: bool = False) -> Drawn:
-    """Four copies of a shape, one around the centre of each placement."""
+    """Four copies of a shape, each moved to the centre of one placement.
+
+    `shape` holds points and, in drawing order, their indices, with −1 for gaps; with `faces`, triangles
+    instead.
+    """
     points, order = shape
     at = list(centres(d).values())
     turns = [np.where(order < 0, -1, order + k * len(points)) for k in range(len(at))]
@@ -197,9 +205,10 @@ def picture(d: int, n: int, around: tuple[Mark, ...]) -> View:
 
 
 def curves(name: str, title: str, d: int, n: int, along: int, axis: tuple[str, float, float]) -> View:
-    """Graph of the number of clusters against a time, with a curve for each placement of the norm.
+    """Graph of the number of clusters against time, with a curve for each placement of the norm.
 
-    along: the index of the time among a token's numbers; axis: the title and ends of its axis.
+    `along` is the index of the wanted time (LOG_TIME or LOG_OWN) among a token's numbers. `axis` has the
+    title and the ends of the horizontal axis.
     """
     look: Look = {"parameter": "time", "stops": STOPS, "only": [0], "whole": True, "size": 3}
     marks: list[Mark] = []

@@ -43,7 +43,7 @@ DEGREES = np.arange(-180.0, 181.0, 3.0)
 
 
 def times() -> np.ndarray:
-    """The times of the Runge–Kutta steps."""
+    """The times of the Runge–Kutta steps, from 0 to 10^LAST; the steps grow up to LONGEST_STEP."""
     found, step = [0.0], 10**FIRST
     while found[-1] < 10**LAST:
         found.append(min(found[-1] + step, 10**LAST))
@@ -69,7 +69,7 @@ def average() -> str:
 
 
 def unit_start(n: int, d: int, seed: int) -> np.ndarray:
-    """Tokens (n, d) in random directions, of length 1."""
+    """Initial states (n, d) of tokens: random directions, length 1."""
     start = clouds.gaussian(n, d, seed=seed)
     return start / np.linalg.norm(start, axis=1, keepdims=True)
 
@@ -83,7 +83,7 @@ def rotations(d: int) -> np.ndarray:
 
 
 def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
-    """y ↦ what attention adds to a token: the average of Vx, with x the direction of y.
+    """y ↦ what attention adds to a token: the average of the values Vx, with x the tokens' directions.
 
     With peri-LN and nGPT this average is normalised.
     """
@@ -101,8 +101,10 @@ def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
 
 
 def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
-    """The velocity dy/dt. With post-LN it is projected to the sphere's tangent plane, as the norm's Jacobian
-    does.
+    """The pipeline y ↦ dy/dt, in which `update` computes what attention adds to y.
+
+    If the placement normalises y itself (post-LN, nGPT), the update is multiplied by the norm's Jacobian,
+    which projects it to the tangent plane of the sphere.
     """
     if placement in LENGTHENING:
         return update
@@ -111,33 +113,39 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
-    """The step that moves all tokens from the start to the slider's time.
+    """The step that moves all tokens from their start to the time of the slider "time".
 
-    At the times that readers have set, it puts single tokens in another place.
+    On the way it turns single tokens to the directions that readers have set for them (`put`).
     """
     puts = [put(names) for names in slots(d)]
     return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)
 
 
 def time_from_log10(name: str) -> Entries:
-    """The time whose log₁₀ is the value of the parameter `name`, interpolated between STOPS."""
+    """The time whose log₁₀ is the parameter `name`, interpolated linearly between the times at STOPS."""
     return Entries(0.0, tracks={name: Track(STOPS, 10**STOPS)})
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """Names of the parameters of each `Put`: the token that it moves, log₁₀ of the time, new coordinates."""
+    """For each `Put`, a move of one token by the reader, the names of its parameters.
+
+    They are: which token it moves, log₁₀ of the time at which it does so, and the token's new coordinates.
+    """
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
 
 def put(names: Sequence[str]) -> Put:
-    """The `Put` with the parameters `names`, one entry of `slots`."""
+    """The move of a token by the reader that the parameters `names`, one entry of `slots`, describe."""
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
     return Put(Entries(0.0, {who: 1.0}), time_from_log10(when), there)
 
 
 def put_parameters(d: int, n: int) -> list[Parameter]:
-    """The parameters of `slots`, which readers change by dragging; at first no token is put elsewhere."""
+    """The parameters that `slots` names, which readers change by dragging a token.
+
+    By default the number of the token is −1, so that no token is moved.
+    """
     found = []
     for k, (who, when, *place) in enumerate(slots(d), start=1):
         found += [
@@ -155,12 +163,12 @@ def put_parameters(d: int, n: int) -> list[Parameter]:
 
 
 def token_number(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that picks number `which` of a token, stored after its direction and what a layer adds."""
+    """Row that reads number `which` of a token, after the token's direction and what a layer adds to it."""
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 
 def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
-    """y ↦ what attention adds, in units of the token's length ‖y‖."""
+    """y ↦ what attention adds to a token, divided by the token's length ‖y‖."""
     if placement not in LENGTHENING:
         return update
     length: tuple[Step, ...] = (
@@ -174,14 +182,17 @@ def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
-    """x ↦ a number for each token: the attention weight that it gives itself."""
+    """x ↦ for each token, the attention weight that the token gives itself.
+
+    `sees` (2d + 1, d) maps x to its query, its key and one value that is not used.
+    """
     return Affine(sees), Attention(d), Affine([[0.0, 1.0]])
 
 
 def hue(d: int) -> tuple[Step, ...]:
-    """x ↦ the angle of its first two coordinates: twice the arctan of x₂/(√(x₁² + x₂²) + x₁).
+    """x ↦ the angle of its first two coordinates, computed as 2·arctan(x₂/(√(x₁² + x₂²) + x₁)).
 
-    Tiny constants make that π at (−1, 0), where the quotient is 0/0.
+    At (−1, 0) that quotient is 0/0; tiny constants are added so that the angle is π there.
     """
     length = Pipeline((Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
     below = Pipeline(

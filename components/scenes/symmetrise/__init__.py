@@ -1,4 +1,4 @@
-"""A block of heads that was trained to imitate LayerNorm, iteration by iteration."""
+"""A block of attention-like heads that was trained to imitate LayerNorm, iteration by iteration."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.symmetrise.build import HEADS, ITERATIONS, VECTORS, build, files

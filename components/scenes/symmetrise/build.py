@@ -1,4 +1,7 @@
-"""The recipe of a learned LayerNorm: vectors pass through a block of heads; each stage is one iteration."""
+"""The recipe of a block of heads that was trained to imitate LayerNorm.
+
+The block is applied to vectors several times. Each stage shows the vectors after one more iteration.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +54,13 @@ MIN_LOG_ERROR, MAX_LOG_ERROR = -2.5, 2.4  # ends of the axis of the error
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The chosen block, the table of all trainings, and the digits."""
+    """The chosen block's weights, the table of the errors of all trained blocks, and the digits."""
     block = File(f"symmetrise_{choices['heads']}_{choices['iterations']}.safetensors", from_file)
     return block, File("symmetrise.json", json_table), File("symmetrise.safetensors", pictures)
 
 
 def pictures(data: bytes) -> Array:
-    """The digits as vectors (N, 16)."""
+    """The handwritten digits as vectors (N, 16)."""
     return from_safetensors(data)[0]["digits"].astype(float)
 
 
@@ -121,7 +124,7 @@ def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
 
 
 def surroundings() -> list[Part]:
-    """The line along 𝟏, the hyperplane, the sphere, and the circle where sphere and hyperplane meet."""
+    """The line along 𝟏, the hyperplane Σx = 0, the sphere, and the circle in which the two meet."""
     plane = clouds.turned(clouds.disc_mesh(), PLANE_RADIUS * np.eye(3)[:2])
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
     edge = clouds.circle(96, *np.eye(3)[:2], radius=PLANE_RADIUS)
@@ -154,9 +157,10 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """The cloud "mean error", log₁₀ of the mean error at each stage, and all three clouds that show it.
+    """The cloud "mean error", log₁₀ of the mean error of the vectors at each stage, and all clouds needed.
 
-    The three are "mean error" itself, its curve over the stages, and the point of the current stage.
+    Returns that cloud, and a tuple of three: it, the curve of the mean error over the stages, and a point
+    that is at the current stage of that curve. `cloud` holds the vectors, `last` is the last stage.
     """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
@@ -184,7 +188,7 @@ def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
 
 
 def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
-    """The row of the table for these numbers of heads and iterations."""
+    """The row of the table for blocks with these numbers of heads and iterations, of the arm "ring"."""
     return next(
         row
         for row in found
@@ -193,7 +197,11 @@ def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 
 
 def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against iterations: the vectors shown, and the blocks of all seeds."""
+    """Graph of the error against the number of iterations.
+
+    It shows the error of the vectors in the picture after each iteration of the chosen block, and the errors
+    of blocks that were trained with 1 to 8 iterations: all seeds, and medians for each number of heads.
+    """
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
         ends = [[k, log10(np.median(table_row(table, h, k)["errors"]))] for k in ITERATIONS]
@@ -221,7 +229,11 @@ def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud
 
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against a factor on the vectors' scale or mean, with a point at each slider."""
+    """Graph of the error against a factor by which the vectors' scale or mean is multiplied.
+
+    There are two curves from the table, one for the scale and one for the mean, and a point at the value of
+    each slider. The height of both points is the current error, `mean`.
+    """
     row = table_row(found, int(choices["heads"]), last)
     learned = clouds.segments(
         np.array([[[s * log10(SPREAD), MIN_LOG_ERROR], [s * log10(SPREAD), MAX_LOG_ERROR]] for s in (-1, 1)])

@@ -26,17 +26,20 @@ RADIUS = sqrt(D)  # of LayerNorm's sphere
 
 
 def width(block: Symmetriser) -> int:
-    """Number of coordinates of a point without its place and error: x, the messages, and minus the target."""
+    """Number of a point's coordinates without its position and error: x, messages, and minus the target."""
     return 2 * D + block.heads * block.messages
 
 
 def whole_width(block: Symmetriser) -> int:
-    """Number of all coordinates of a point: those of `width`, its position in the picture, and its error."""
+    """Number of all coordinates of a point: those that `width` counts, then its position and its error."""
     return width(block) + PICTURE_DIMENSIONS + 1
 
 
 def pick(wanted: Sequence[int] | Array, of: int) -> Affine:
-    """The linear map that selects the `wanted` coordinates, in this order, of `of`."""
+    """The linear map that selects those coordinates of a point that have the indices `wanted`, in this order.
+
+    `of` is the number of the point's coordinates.
+    """
     return Affine(np.eye(of)[np.asarray(wanted, int)])
 
 
@@ -46,18 +49,24 @@ def along(*steps: Step) -> Pipeline:
 
 
 def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
-    """The n outputs of a times the n outputs of b, componentwise."""
+    """Steps that compute the n outputs of `a` times the n outputs of `b`, componentwise."""
     return Branches((a, b), "concat"), Product([(i, n + i) for i in range(n)])
 
 
 def lengths(weights: Array) -> tuple[Step, ...]:
-    """v ↦ √Σ wᵢvᵢ², for each row w of the weights. Only training adds TINY (for a gradient at 0)."""
+    """Steps v ↦ √Σ wᵢvᵢ², for each row w of `weights`.
+
+    In training, a tiny number is added under the root, so that the gradient at 0 is finite. It is left out
+    here.
+    """
     return Product([(i, i) for i in range(weights.shape[1])]), Affine(weights), Pointwise("sqrt")
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """Steps from a vector to the initial point: the vector with the sliders' scale and mean, messages of 0,
-    the negative target, and the position in the picture.
+    """Steps from a vector to the initial point of the block.
+
+    They apply the sliders "scale" and "mean" to the vector, append messages of 0 and minus the target, which
+    is LayerNorm's result, and then the position in the picture and the error.
     """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
@@ -69,7 +78,7 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """Cloud of LayerNorm's exact result for each vector, placed in the picture like the block's results."""
+    """Cloud of LayerNorm's exact result for each vector of `x`, at its position in the picture."""
     rest = Affine(np.eye(width(block), D))
     return Cloud(
         "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
@@ -77,7 +86,10 @@ def ideal(block: Symmetriser, x: Array) -> Cloud:
 
 
 def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
-    """The weights of all heads as two clouds, whose points are matrix rows, at the training step "step"."""
+    """The clouds "inner" and "outer" of the block's weights W₁ and W₂ at the slider's training step.
+
+    The points of a cloud are the rows of its matrix, as `dense` arranges it.
+    """
     found = []
     for name, values in zip(("inner", "outer"), dense(trained), strict=True):
         n = values.shape[-2]
@@ -91,10 +103,11 @@ def moved(steps: Array, values: Array) -> Entries:
 
 
 def dense(trained: Trained) -> tuple[Array, Array]:
-    """W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w) of all heads, with 0 where a head sees nothing.
+    """The weights of all heads in two matrices W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w).
 
-    A head has w hidden neurons and q messages. Inputs: the means of all heads, their messages, their standard
-    deviations. Outputs: c and g of each head, then all new messages.
+    There are T checkpoints. Each of H heads has w hidden neurons and q messages. The inputs are the means of
+    all heads, their messages, and their standard deviations; an entry is 0 where a head does not read an
+    input. The outputs are c and g of each head, then the new messages of all heads.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
@@ -117,7 +130,7 @@ def dense(trained: Trained) -> tuple[Array, Array]:
 
 
 def biases(trained: Trained) -> tuple[Entries, Entries]:
-    """b₁ and b₂ of all heads, in the order of `dense`."""
+    """The biases b₁ and b₂ of all heads at the slider's training step, in the order of `dense`."""
     first, last = trained.parts["inner.bias"][:, 0], trained.parts["outer.bias"][:, 0]
     count = len(trained.steps)
     outer = [last[..., :2].reshape(count, -1), last[..., 2:].reshape(count, -1)]
@@ -125,7 +138,7 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of all heads, followed by the projection of its result to display coordinates."""
+    """One iteration of all heads as one step, after which a point's position and error are computed anew."""
     block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): which head each coordinate belongs to
@@ -147,7 +160,7 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
 
 
 def picture(block: Symmetriser) -> Step:
-    """v ↦ (v, the position of x in the picture, the error of x)."""
+    """v ↦ (v, the position of its vector x in the picture, the error of x)."""
     v = width(block)
     x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
@@ -162,16 +175,19 @@ def picture(block: Symmetriser) -> Step:
 
 
 def drawn_in(n: int) -> Normalize:
-    """z ↦ 2Rz/(‖z‖ + R): the sphere stays where it is, and infinity comes to twice its radius."""
+    """z ↦ 2Rz/(‖z‖ + R) in n dimensions: points at the distance R, the sphere's radius, stay where they are.
+
+    Points at infinity come to the distance 2R.
+    """
     return Normalize(2 * RADIUS, RADIUS / sqrt(n), convention="std")
 
 
 def at(block: Symmetriser) -> tuple[Row, ...]:
-    """Rows that draw a point at its position in the picture."""
+    """Display rows that draw a point at its position in the picture."""
     v = width(block)
     return rows(np.eye(whole_width(block))[v : v + PICTURE_DIMENSIONS])
 
 
 def error(block: Symmetriser) -> Row:
-    """The row that picks a point's error, its last coordinate."""
+    """The row vector that reads a point's error, which is its last coordinate."""
     return rows(np.eye(whole_width(block))[-1])[0]
