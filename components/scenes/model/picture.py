@@ -108,7 +108,7 @@ def median_length(norm: Reduced, row: analysis.Row) -> float:
 
 
 def massive(norm: Reduced, row: analysis.Row) -> Array:
-    """For each vector of the norm, whether it is massive: over MASSIVE_LENGTH_RATIO times the median length."""
+    """For each vector of the norm, whether it is massive: longer than MASSIVE_LENGTH_RATIO median lengths."""
     return lengths(norm) > MASSIVE_LENGTH_RATIO * median_length(norm, row)
 
 
