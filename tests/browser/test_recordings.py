@@ -58,7 +58,7 @@ def test_the_pointer_reads_a_norm_of_the_strips(page):
     rest(page)
     page.mouse.move(*player(page, PLACE, 2))
     page.locator(".hovertext", has_text="layer 2, attention").wait_for()
-    assert "longest vector, over the median length: " in page.locator(".hovertext").text_content()
+    assert "longest vector ÷ median length: " in page.locator(".hovertext").text_content()
 
 
 def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
