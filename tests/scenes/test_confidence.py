@@ -188,7 +188,7 @@ CLAIMS = {
     "Baroni et al. removed every LayerNorm from GPT-2 models": no_thermostat,
     "Slide **constant** to 1: every token is multiplied by one number": no_thermostat,
     "Of two tokens in one direction the longer is surer, unless $W$ does not see that direction.": the_longer_is_surer,
-    "The surest token for class A has 0.934.": the_surest,
+    "The surest token for class A gives it the probability 0.934.": the_surest,
     "Now 0.865 is the most that a token has for class A, and no token of that sphere could have more than 0.870.": the_most,
     "With $w = 3$ the ceiling is 0.999.": sure_again,
     "**B** and **C** differ in the first coordinate alone": narrow,

@@ -181,7 +181,7 @@ CLAIMS = {
     "8 by 8 grey pixels each": small_pictures,
     "Its last hidden layer has three neurons": last_layer,
     "for several functions between the layers of 32 neurons. Thick lines are the medians of three starts, thin ones go from the worst start to the best.": wide_layers,
-    "**Ten caps.** The last layer gives each digit a score, a linear function of the point, and the answer is the digit with the largest score. On the sphere each score is largest in one direction.": ten_digits,
+    "**Ten caps.** The output layer gives each digit a score, a linear function of the point, and the answer is the digit with the largest score. On the sphere each score is largest in one direction.": ten_digits,
     "The middles of ten equal caps on a sphere in three dimensions can be at most about 66° apart": ten_caps,
     r"Compare, with last layers of 32 neurons, the network with $u_\varepsilon$ and the one with *nothing* between its layers. With $u_\varepsilon$, one picture fewer is classified correctly at depth 1, one more at depth 2, and seven and five more at depths 3 and 4 (medians of three starts).": beside_nothing,
     "With these last layers it is ahead of tanh at no depth, and ahead of ReLU only at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,

@@ -376,7 +376,7 @@ CLAIMS = {
     "the loss of a single model varies more from window to window (standard deviations of 0.11 to 0.19, where it was "
     "0.06 to 0.09)": from_window_to_window,
     "After ten windows its median has changed by less than 0.15 nats, and that of the size by less than 5 %": after_ten_windows,
-    "In a window of 64 the paths are as long or longer without a norm: 1.3, 1.3, 1.9 and 1.9 spreads in what attention reads of the four layers, against 0.8, 1.3, 1.1 and 1.1 (medians of 5 models). In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
+    "In a window of 64 the paths are as long or longer without a norm: 1.3, 1.3, 1.9 and 1.9 spreads in what attention reads in the four layers, against 0.8, 1.3, 1.1 and 1.1 (medians of 5 models). In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
     r"two of them, taken at random, are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
     "Models without a norm guess better all the same.": without_norms,
     "On texts that no model has learned from, the median loss of 5 models is 2.53 nats without a norm, 2.62 with LayerNorm and 2.60 with centring alone. Perhaps centring costs one of only four numbers": without_norms,
@@ -400,5 +400,5 @@ CLAIMS = {
     "the position of the window explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
     "With a window of 32 it is up to 0.6 %, and in a single model and layer up to 1.5 %. Without norms it is 0.1 to 1.0 % "
     "with a window of 64, up to 1.4 % with one of 32, and in a single model and layer up to 3.5 %.": shares,
-    "correlate with 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
+    "have a correlation of 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
 }

@@ -220,7 +220,7 @@ def near_the_line():
 
 
 def the_curve():
-    at = stop("jacobian", "The curve shows")
+    at = stop("jacobian", "The curvature becomes visible")
     assert at.params["r"] > np.linalg.norm(vector("x", at.params, 3)[:2])
     ends = [at.recipe.cloud(name).stages(at.params)[-1] for name in ("linear", "neighbours")]
     np.testing.assert_allclose(np.linalg.norm(ends[1], axis=1), np.sqrt(3))
@@ -267,15 +267,15 @@ CLAIMS = {
     "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates at right angles to $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
-    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is also a disc for $d = 3$.": disc_then_segment,
+    "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc already for $d = 3$.": disc_then_segment,
     "by how much the norm multiplies a small difference there, at most: by $1/\\sqrt{\\sigma^2 + \\varepsilon}$ (with RMSNorm, the mean square of $x$ stands for $\\sigma^2$).": factor,
     "The factor is largest near the line along $𝟏$, where $\\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
     "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided as above. What is left arrives at $x$.": loses_two_parts,
     "With $\\varepsilon = 0$ its singular values are $1/\\sigma$ ($d - 2$ times) and 0 (twice: along $𝟏$ and along $z$).": singular_values,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
-    "No singular value is larger than $1/\\sqrt{\\varepsilon}$, and nothing else bounds them.": at_most_one_over_root_eps,
-    "One norm by itself can make them much larger or smaller: its largest singular value is $1/\\sigma$, whatever that is.": explodes_and_vanishes,
+    "An $\\varepsilon$ above 0 keeps all singular values at or below $1/\\sqrt{\\varepsilon}$; nothing else bounds them.": at_most_one_over_root_eps,
+    "One norm by itself can make them much larger or smaller: with $\\varepsilon = 0$ its largest singular value is $1/\\sigma$, whatever that is.": explodes_and_vanishes,
     "For $\\varepsilon = \\sigma^2$ this factor is one half.": half_of_the_others,
     "A small ball around $x$, before the norm.": nothing_yet,
     "All differences along $𝟏$ are gone. Predict": centred,

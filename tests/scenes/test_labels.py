@@ -184,7 +184,7 @@ def around_a_square():
 
 
 CLAIMS = {
-    "*XOR* alone has 120 points, around the corners of a square": around_a_square,
+    "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
     "With 8 and 16 points the table shows": first_more_then_fewer,
@@ -196,7 +196,7 @@ CLAIMS = {
     "Unfold *Train it yourself* and press *Train*, and 32 networks of this depth learn the same labels": training_begins,
     "The table says how many of 32 networks have fitted every label, for each number of points and each depth: four "
     "sets of labels, eight starts each, 4,000 steps with a learning rate of 0.03.": the_table,
-    "*Train* begins with a learning rate of 0.01, so it may end otherwise; type 0.03 to train as for the "
+    "*Train* begins with a learning rate of 0.01, so its results may differ; type 0.03 to train as for the "
     "table.": training_begins,
     "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
     "More starts find more: at depth 4, one of 128 networks.": more_starts,

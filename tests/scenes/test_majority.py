@@ -454,7 +454,7 @@ def the_papers_training():
 
 
 CLAIMS = {
-    "ten runs each, and without projection the network took three times the steps": the_papers_training,
+    "ten runs each, and without projection the network took three times as many steps to learn the task.": the_papers_training,
     "The paper reports 17,000 steps of 6,000 sequences out of 80,000.": the_papers_training,
     "would reach 0 after 10,000 epochs, and the training stops after 1,000, when the rate is still 0.0009": their_rate,
     "This schedule is our own: as many steps as the paper's, 17,000, from 80,000 sequences, with 256 sequences a step and "

@@ -406,7 +406,7 @@ CLAIMS = {
     r"### Two blocks, two circles GroupNorm cuts six numbers into two blocks of three. Each block gives an angle, and two angles make a torus.": a_torus,
     "### Only four points With blocks of two, 400 points have landed on four. All that is left of "
     "a block is which of its two numbers is larger.": four_points,
-    "each block of two reaches a whole circle. Left is a torus again, right are the four points.": a_flat_torus,
+    "each block of two reaches a whole circle. On the left is a torus again, on the right are the four points.": a_flat_torus,
     r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
     "Choose both in $d = 3$: the largest distance between the two results is zero. With as many "
     "blocks as numbers, each number would be its own mean, and with any $\\varepsilon > 0$ every result would be 0.": no_distance,

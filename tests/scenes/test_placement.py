@@ -362,7 +362,7 @@ CLAIMS = {
     "All four paths have the same weights and the same start.": sizes,
     "medians of 20 draws; thin dotted lines": sizes,
     "moves the token a small part α = 0.05 of the way there, and normalises the result. So the branch always reads a token of length 1.": small_step,
-    "with pre-LN the length grows like a root, here to 5.1 after 24 blocks": root,
+    "With pre-LN the length grows like a root, here to 5.1 after 24 blocks": root,
     "with post-LN it stays 1. With nGPT it is also 1.": unit_lengths,
     "With peri-LN each block adds two vectors of length 1. If they were orthogonal to all before, the length after $k$ blocks would be $\\sqrt{1 + 2k}$; the median stays within 4 % of that.": two_vectors,
     "With pre-LN the angle falls from 35° in the first block to 12° in the last, with peri-LN from 53° to 11°. With post-LN, where the length stays 1, it rises from 37° to 53°. nGPT turns a token by about 4° in every block.": angles,

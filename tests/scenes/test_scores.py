@@ -428,13 +428,13 @@ CLAIMS = {
     "For four trained models": scores_and_cosines,
     "In SmolLM2, with the first token left out, the median over heads is 0.963; if its RMSNorm did not divide, it would be "
     "0.927.": without_the_division,
-    "Do their scores have the variance 1 after the division?": spread_of_trained_scores,
+    "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
     "For independent components of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
     "and 19.9, and only 12 of the 502 heads are below 1. The medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in "
     "AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
     "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
-    "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. A "
-    r"transformer has the **power a** at $\frac12$. The dashed curves are the exact laws for "
+    "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. "
+    r"In a transformer the **power a** is $\frac12$. The dashed curves are the exact laws for "
     r"independent components; the blue one is for $a = \frac12$.": numbers_of_the_picture,
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
     r"Their **entropy** is $\ln 32 = 3.47$ where all keys get the same weight, and 0 where one "
@@ -459,7 +459,7 @@ CLAIMS = {
     "of the product of both covariances.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
-    "and LayerNorm removes it: 65.0 again. If half of them have it with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,
+    "and LayerNorm removes it: 65.0 again. If it enters half of them with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,
     r"at $\rho = 1$ with half against half, the variance is $d_k^2$, and the factor that brings it "
     "back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
@@ -483,7 +483,7 @@ CLAIMS = {
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
     "The expected number is 13.0. These coordinates are those of one head; in all 512 the number is practically 0.": a_dozen,
-    "A head of 8 coordinates, of 64: one random key in ten is within 60°.": one_in_ten,
+    "A head has 8 of 64 coordinates: one random key in ten is within 60°.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
     "With $d_k = 4$ the mean entropy without it, on the sphere, is 2.40 (200,000 draws).": soft_by_itself,

@@ -391,11 +391,11 @@ def keys_of_trained_models():
 
 
 CLAIMS = {
-    "512 in a head of 32 or 64, none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
+    "dimensions (512 keys in heads of 32 or 64 coordinates) none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
     "with 128 to 576 dimensions, 60 vectors were used as keys at each of the 116 norms.": keys_of_trained_models,
     "With more dimensions than keys, practically only copies can be lost": only_copies,
-    "practically only copies can be lost. Of these 6,960 keys, only 32 are lost, before the norm as after it, all at the first norm of a model. SmolLM2 has 22 of them, and these are copies": keys_of_trained_models,
-    r"turn it by its tip or with the sliders. The sliders give the query's parts at right angles (⊥) to $𝟏$; if $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their components, as usual.": sliders_of_the_query,
+    "practically only copies can be lost. Of these 6,960 keys, only 32 are lost, the same number before and after the norm, and all at the first norm of a model. SmolLM2 has 22 of them, and these are copies": keys_of_trained_models,
+    r"turn it by its tip or with the sliders. The sliders give the query's coordinates along directions at right angles (⊥) to $𝟏$; if $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their components, as usual.": sliders_of_the_query,
     "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never get the gold ring.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
@@ -406,7 +406,7 @@ CLAIMS = {
     "With $d = 2$ drag any key.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "From three dimensions on, LayerNorm without ε and without zeros in γ lets every key win, apart from copies and constant vectors.": free_from_three_on,
+    "From three dimensions on, LayerNorm without ε and without zeros in γ lets every key win, apart from keys that share a place and keys whose components are all equal.": free_from_three_on,
     r"after **sphere** (with $\varepsilon = 0$) no key on it is an average of keys in other "
     "places, and every key whose place no other key shares can win": free_from_three_on,
     "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
@@ -429,5 +429,5 @@ CLAIMS = {
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between the only two others can get a third": halfway,
     "Of many random keys in few dimensions nearly all are inside the hull; in many dimensions nearly none, unless there are far more keys than dimensions.": few_and_many_dimensions,
-    "its bound depends on all the others: the more evenly they surround it, the less it can get. So a key that joins them can only lower the bound. A corner that is moved can do either: in the triangle of the second stop of the tour the bound rises from 0.28 to 0.50 as the first corner comes to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
+    "its bound depends on all the others: the more evenly they surround it, the less it can get. So a key that joins them can only lower the bound. A corner that is moved can lower or raise it: in the triangle of the second stop of the tour the bound rises from 0.28 to 0.50 as the first corner comes to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
 }

@@ -252,7 +252,7 @@ def closer_to_a_step():
 
 CLAIMS = {
     r"Stretch, fold and the sigmoid are three curves. All three are slices of one surface.": three_slices,
-    "in the end they lie between $-1$ and $1$.": between_minus_one_and_one,
+    "at the last stage they lie between $-1$ and $1$.": between_minus_one_and_one,
     "So the two maps share one function.": two_maps,
     r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$, so it is constant along each ray from the origin. Rays of every height from $-1$ to $1$ end at the origin; two that mirror each other in the $x$ axis have the same height. That is the cliff: no value at the origin makes the height continuous there. Here it is 0": rays_are_level,
     r"With $\varepsilon = 0$ and $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point are on the $x$ axis, both at height 1.": the_dip,
@@ -268,7 +268,7 @@ CLAIMS = {
     r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
     "Where on the floor is the height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$ and $\varepsilon = 0$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
-    r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. Which $\varepsilon$ gives the same curve to $u_\varepsilon$ of one number? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
+    r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. For which $\varepsilon$ has $u_\varepsilon$ of one number the same curve? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
     "Follow the coloured curve on the surface: high, down into a dip, and high again.": down_and_up,
     "The height is $x$ itself, so the surface is a plane. The right panel shows a diagonal.": a_plane,
     r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the upper panel comes closer to a step.": closer_to_a_step,

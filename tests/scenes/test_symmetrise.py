@@ -325,7 +325,7 @@ CLAIMS = {
     "the messages $r$ of the iteration before, four numbers each, from itself and from its neighbours on both sides (with two heads, both are the other head).": the_numbers_of_a_head,
     "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
     "a block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
-    "120 other vectors on their way.": a_vector,
+    "120 vectors that were not used in training, on their way.": a_vector,
     r"$\sum x_i = 0$, which is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$, which is $\sqrt{d}\,\sigma$. LayerNorm puts all on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
     "so that infinity lies at twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
@@ -340,7 +340,7 @@ CLAIMS = {
     "0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
     "all five seeds end within 1 % of one another. Where all are heard, they differ by more "
     "than 10 %.": seeds_agree_where_heads_are_not_heard,
-    "Heads that send none end at 0.46, after 4 iterations as after 8 (median of 5 seeds).": what_makes_it_work,
+    "Heads that send none end at 0.46, both after 4 iterations and after 8 (median of 5 seeds).": what_makes_it_work,
     "Heads as here, but with other weights in each iteration, end at 0.025 and 0.010 after 4 and "
     "8 iterations. They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that "
     "repeats": what_makes_it_work,
@@ -354,7 +354,7 @@ CLAIMS = {
     r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. Multiply all by 100 and "
     "its error is 89; divide them by 100 and it is 0.97, close to that of no output at all. With "
     "means 100 times as large it is 110 (four heads, four iterations, median of 5 seeds).": out_of_range,
-    "The table below shows five kinds of blocks: the vectors each was trained on, and its error on others (four heads, four iterations, median of 5 seeds). Trained on normal vectors, it has 0.046 on new ones, 0.034 on digits and 0.140 on *uneven* ones, whose coordinates have different standard deviations. Trained on digits, it has 0.009 on other digits and 0.453 or more elsewhere. Trained on all four kinds, it has between 0.024 and 0.071.": chips,
+    "The table below shows five kinds of blocks: the vectors each was trained on, and its error on others (four heads, four iterations, median of 5 seeds). A block trained on normally distributed vectors has the error 0.046 on new ones, 0.034 on digits and 0.140 on *uneven* ones, whose coordinates have different standard deviations. Trained on digits, it has 0.009 on other digits and 0.453 or more elsewhere. Trained on all four kinds (the fourth has heavy tails), a block has between 0.024 and 0.071.": chips,
     "Here the heads stand alone, and $d$ is 16.": a_vector,
     "The networks are random. After four iterations the vectors are scattered.": before_it_has_learned,
     "### Four iterations After 3,000 steps of training they are on the circle or near it. Move "

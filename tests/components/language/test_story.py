@@ -112,7 +112,7 @@ def test_a_gain_hides_a_key_only_with_two_zeros():
 
 def test_a_fold_tells_extreme_from_typical_if_its_shift_is_large():
     assert (
-        "With a large enough shift, the result tells of most points whether their first number was extreme"
+        "With a large enough shift, for most points the result tells whether their first number was extreme"
         in TEXT
     )
     what_a_fold_tells()
