@@ -102,7 +102,7 @@ def test_the_bridge_is_the_scene_s():
 
 def test_a_gain_hides_a_key_only_with_two_zeros():
     """Centred keys sum to zero, so a single lost coordinate follows from the others."""
-    assert "just as round in this sense, unless two or more of its factors are zero." in TEXT
+    assert "on which no point lies between others either, unless two or more of its factors are zero." in TEXT
     for d in (3, 4, 6):
         sphere = layer_norm(np.random.default_rng(d).standard_normal((40, d)), eps=0.0)
         for zeros in range(3):
