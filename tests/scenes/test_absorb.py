@@ -27,7 +27,7 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """The drawn points of a cloud at each stage; each step moves the next result into the drawn coordinates."""
+    """The drawn points of a cloud at a stage, (n, d): the first d coordinates, into which steps move results."""
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -57,7 +57,10 @@ def test_what_moves_and_what_does_not(choices):
 
 
 def test_other_codes_block():
-    """The next block's input by PyTorch's functions, with LayerNorm, and with rewritten weights and RMSNorm."""
+    """PyTorch's functions give the same input of the next block as the scene, in two ways.
+
+    The block has LayerNorm and its own weights, or RMSNorm and the rewritten weights.
+    """
     own, x = drawn(1)
     d = x.shape[1]
 
@@ -152,7 +155,7 @@ def one_matrix_twice():
 
 
 def nowhere_to_go():
-    """Linears without a bias have one after a shift is absorbed."""
+    """A Linear without a bias gets one when it absorbs a shift."""
     own = drawn(1)[0]
     own["attn.c_attn.bias"] = 0 * own["attn.c_attn.bias"]
     assert np.abs(absorb.shifts_absorbed(own)["attn.c_attn.bias"]).max() > 0.1

@@ -76,7 +76,7 @@ def u(x, eps):
 
 
 def at(title, name="u_ε"):
-    """The state of a stop, and its curve: x and the height."""
+    """The state at a stop, and the points of a curve in this state: their x and their height, (n,) each."""
     state = stop("activation", title)
     x, y = state.recipe.cloud(name).stages(state.params)
     return state, x[:, 0], y[:, 0]

@@ -123,7 +123,10 @@ def test_the_trained_block_is_what_the_model_reads():
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
-    """Arrows too: from the origin, then from each token to its new position."""
+    """The branch's normalised copies lie on one sphere, and its additions lead to the stream's new positions.
+
+    Arrows show the additions: at first from the origin, then from each token to its new position.
+    """
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
     on = np.sum(centred**2, axis=-1)  # ‖Πx‖²
@@ -153,7 +156,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """In the browser, earlier tokens are exactly equal with one token fewer, at any slider positions."""
+    """In the browser, removing the last token leaves the earlier tokens exactly equal, whatever the sliders."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:
@@ -293,7 +296,10 @@ def twice():
 
 
 def the_second_branch():
-    """It reads x plus the first branch's output, so with x twice as large it reads another mixture."""
+    """The second branch reads x plus the first branch's output, so its output changes if x is doubled.
+
+    A constant added to all components of x changes nothing.
+    """
     plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
     arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]
     said(100 * (size(arrows[0] - arrows[1]) / size(arrows[0])).max(), "59")

@@ -23,7 +23,7 @@ def gains(params):
 
 
 def probabilities(y, params):
-    """The probabilities at places y, computed in another way than in the recipe."""
+    """The classes' probabilities at points y (n, 3), computed in a different way than in the recipe."""
     return softmax(params["w"] * (y * gains(params)) @ CLASSES.T, axis=1)
 
 
@@ -56,7 +56,7 @@ def test_points_have_these_probabilities_and_entropies(change):
     "change", ({}, {"w": 2.5}, {"gamma1": 0.3}, {"gamma1": -1.5, "gamma2": 0.4, "gamma3": 2.0})
 )
 def test_the_ceiling_is_the_maximum_over_the_sphere(change):
-    """Against an optimiser, from several starts on the whole sphere."""
+    """The ceiling agrees with the largest probability that an optimiser finds, from several starts."""
     recipe, params = state(**change)
     starts = np.random.default_rng(0).normal(size=(12, 3))
     for k, most in enumerate(ceiling(recipe, params)):

@@ -68,7 +68,10 @@ def test_the_table_is_whole():
 
 @pytest.mark.parametrize("kind", stack.STREAM_KINDS)
 def test_the_table_anew(kind):
-    """Sizes and angles of tokens for width 4; the gradient by finite differences, without PyTorch."""
+    """NumPy gives the table's sizes, angles and gradient for width 4, without PyTorch.
+
+    The gradient, for a stack of four blocks, is computed by finite differences.
+    """
     found, gain = row(kind, 4, 0.5), 0.5
     draws = [stack.drawn(4, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]
     each = [stack.streams(kind, *one, gain) for one in draws]
@@ -281,7 +284,7 @@ def no_norm_stop():
 
 
 def logarithms():
-    """The curve of sizes is log₁₀ of the table's, starting at size 1."""
+    """The heights of the curve are log₁₀ of the table's sizes, and the curve starts at size 1."""
     recipe = recipe_of(SCENE, blocks=MAX_DEPTH)
     (own,) = (mark for mark in recipe.views[1].layers if mark.cloud == "size" and mark.size == 5)
     heights = project(own.rows, recipe.cloud("size").points, params=recipe.defaults)[:, 1]

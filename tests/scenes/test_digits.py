@@ -26,7 +26,7 @@ def median(shares):
 
 
 def hits(shares):
-    """The number of pictures for a share."""
+    """The numbers of test pictures that these shares of all test pictures are."""
     return np.rint(PICTURES * shares).astype(int)
 
 
@@ -102,7 +102,7 @@ def uncertain():
 
 
 def below_nothing():
-    """And the reason: three neurons after LayerNorm are on a circle."""
+    """With three neurons, LayerNorm is less accurate than no norm, because its outputs lie on a circle."""
     assert (median(NARROW["layer_norm"]) < median(NARROW["none"])).all()
     x = np.random.default_rng(0).normal(size=(500, 3))
     y = layer_norm(x, eps=0.0)
@@ -132,7 +132,7 @@ def caps():
 
 
 def read_by(values):
-    """The share of pictures nearest to the centre of their own digit."""
+    """The share of pictures whose vectors `values` are nearest to the mean vector of their own digit."""
     means = np.stack([values[FILM.data.labels == k].mean(0) for k in range(10)])
     nearest = np.linalg.norm(values[:, None] - means, axis=-1).argmin(-1)
     return (nearest == FILM.data.labels).mean()

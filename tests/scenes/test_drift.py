@@ -89,7 +89,11 @@ def test_the_table_anew(name, kind):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
-    """At each step and stage, those that the model computes for that window alone; and the readouts."""
+    """The letters' vectors are those that the model computes when it reads only the current window.
+
+    Tested at the first and last stage, for three positions of the window; with the letters' distances and
+    path lengths.
+    """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
     start, window = text.index(PHRASE) + 16 - 32, 32
@@ -125,7 +129,7 @@ def test_what_no_window_can_hold_is_refused(letters, window, n):
 
 
 def test_numbers_of_a_drift_by_hand():
-    """The measures for two letters: one rests, the other moves right and back, with quarter turns."""
+    """`drift` measures simple paths correctly: to and fro beside a letter at rest, a quarter turn, and zeros."""
     still, to_and_fro = np.array([[[0, 2.0]] * 3]), np.array([[[1.0, 0], [3.0, 0], [1.0, 0]]])
     ways = np.stack([still[0], to_and_fro[0]], axis=1)
     found = drift.drift(ways)
@@ -142,7 +146,7 @@ def test_numbers_of_a_drift_by_hand():
 
 
 def test_the_division_turns_nothing():
-    """Division changes no angle: those between steps on the sphere are those after centring, up to ε."""
+    """The norm's division turns no vector: the angles between successive vectors stay the same, up to ε."""
     for layer in (1, 2, 3, 4):
         recipe = recipe_of(SCENE, layer=layer, window=32)
         cloud, stages = recipe.cloud("true"), []
@@ -156,7 +160,7 @@ def test_the_division_turns_nothing():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_window_knows_nothing_of_those_before(name):
-    """A window gives exactly the same after any earlier text."""
+    """The model gives exactly the same result for a window after it has read another text."""
     shape, weights, tokens = model(name)
     window = tokens[1000:1256]
     before = forward(shape, weights, window)
@@ -167,9 +171,7 @@ def test_a_window_knows_nothing_of_those_before(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_comes_later_changes_nothing_to_the_bit(name):
-    """With a cache each letter is computed once; recomputing it with other later letters gives exactly the
-    same.
-    """
+    """A letter's vectors are exactly the same whatever letters follow, so they can be cached."""
     shape, weights, tokens = model(name)
     text, other = tokens[:256], np.concatenate([tokens[:100], tokens[1000:1156]])
     for a, b in zip(forward(shape, weights, text).blocks, forward(shape, weights, other).blocks, strict=True):
@@ -195,8 +197,9 @@ def along_one():
 
 
 def heights_of_places():
-    """For the position vectors, trained and initial: heights along 𝟏, and distances of neighbours across
-    it.
+    """Position vectors before and after training: their heights along 𝟏 are correlated.
+
+    Orthogonally to 𝟏, the mean distance of neighbouring positions falls from 1.09 to 0.06.
     """
     shape, weights, _ = model()
     trained, start = (w["wpe.weight"].astype(float) for w in (weights, initial(shape, 0)))
@@ -276,9 +279,7 @@ def sphere():
 
 
 def from_window_to_window():
-    """The standard deviation of each model's loss over windows; it is larger where models generate the
-    text.
-    """
+    """The loss of a model varies more from window to window in a text that the model generates."""
     read_, written = (
         np.array([np.std(row[source][0], ddof=1) for name in MODELS for row in rows(name)])
         for source in ("read", "written")
@@ -340,7 +341,7 @@ def test_readouts_are_the_followed_letters():
 
 
 def upwards():
-    """The height in the side view is that along 𝟏, which the main view leaves out."""
+    """The height in the side view is the component along 𝟏, which the main view does not show."""
     view = recipe_of(SCENE).views[1]
     up = np.array(next(mark for mark in view.layers if mark.cloud == "letters").rows[1].weights)
     np.testing.assert_allclose(up, np.array([1, 1, 1, 1]) / 2)

@@ -66,7 +66,7 @@ def at_stop(title):
 
 @cache
 def test_the_surfaces_are_all_that_the_norms_give():
-    """Circle and sphere of radius √3: a norm maps every token onto them; points are evenly spread."""
+    """The scene's points lie evenly on the circle or sphere of radius √3, and the norm maps every token to it."""
     x = np.random.default_rng(0).normal(size=(500, 3))
     for name, norm in (("layer_norm", layer_norm), ("rms_norm", rms_norm)):
         y, basis = normed(4000, norm=name), SPACES[name]
@@ -182,7 +182,10 @@ def what_space_shows():
 
 @cache
 def the_ranks():
-    """For random layers on the circle and the sphere, whether points meet, by rank."""
+    """Whether a point shares its image with other points follows from the rank of its active neurons' weights.
+
+    Tested with random layers, on the circle and on the sphere.
+    """
     assert len(CIRCLE) == 2 and len(SPHERE) == 3
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -204,7 +207,10 @@ def the_ranks():
 
 
 def the_condition():
-    """The smallest safe shift, tested on both sides of it, and the shift at which all neurons are active."""
+    """Tests the smallest shift at which no two points meet, and the shift from which on all neurons are active.
+
+    Both are tested just below and just above.
+    """
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")
     said(whole, "1.41")
@@ -253,7 +259,7 @@ def the_pieces():
 
 
 def pieces_in_several_places():
-    """Six arcs belong to four pieces."""
+    """The circle is cut into six arcs, but only four different sets of neurons are active on them."""
     arcs = gates.arcs(CIRCLE.T, np.full(3, 0.75), RADIUS)
     assert len(arcs) == 6 and len({tuple(arc.on) for arc in arcs}) == 4
 
@@ -291,8 +297,9 @@ def drawn_and_wide():
 
 
 def lengths_of_the_black_arcs():
-    """The lengths (before, after ReLU, after GELU) of the arcs that ReLU maps to one point, in the first
-    state.
+    """The total length of the arcs that ReLU maps to one point, as the scene opens.
+
+    Returns the lengths before the activation, after ReLU (0), and after GELU.
     """
     angles = 2 * pi * np.arange(FINE) / FINE
     z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (rotation_from_ones(25) @ CIRCLE.T).T - 0.6
@@ -413,7 +420,7 @@ def other_lengths():
 
 
 def against_the_planes():
-    """Pink points are on an axis, in pairs; the black ones are two arcs, mapped to 0."""
+    """Points that share their image with some others lie on an axis; two arcs of points are mapped to 0."""
     _, at = at_stop("Against the planes")
     h = at.now("points")
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))
@@ -498,7 +505,7 @@ def trained_and_wide():
 
 
 def in_the_stream():
-    """For tokens with the same image the addition is the same, so their difference remains."""
+    """Two tokens with the same image get the same vector added, so their difference stays in the stream."""
     y = normed(480, norm="layer_norm")
     stages = recipe_of(SCENE).cloud("points").stages(FIRST)
     gone = np.flatnonzero((stages[2] == 0).all(1))

@@ -94,14 +94,14 @@ HALF = slice(300, 600)  # the upper half of the circle, from right to left
 
 
 def at(title):
-    """The points that a stop shows, at each stage."""
+    """The positions of the points that a stop shows, as a list over stages."""
     state = stop("fold", title)
     only = next(layer.only for layer in state.recipe.views[0].layers if hand_of(layer))
     return [x[only] for x in state.recipe.cloud("points").stages(state.params)]
 
 
 def through(x, t):
-    """The first coordinate after both steps, for points (x, √(1 − x²))."""
+    """The first coordinate of u₀(x + t, √(1 − x²)): the scene's result for points of the upper half circle."""
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return FOLD.cloud("points").pipeline.stages(xy, {"t": t, "eps": 0.0})[-1][:, 0]
 
@@ -251,7 +251,10 @@ def a_step_where_you_want_it():
 
 
 def what_a_fold_tells():
-    """Where the fold is lowest; and days that one threshold classifies correctly, without and with a fold."""
+    """The activation curve is lowest at −1/t; only a fold that is large enough helps one threshold.
+
+    The threshold shall separate extreme days from typical ones.
+    """
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):
         assert x[through(x, t).argmin()] == pytest.approx(-1 / t, abs=1e-3)

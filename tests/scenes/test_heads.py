@@ -190,14 +190,12 @@ def on_the_sphere():
 
 
 def shadows(heads):
-    """The singular values of a projection of the ball, times the radius."""
+    """The semi-axes of the projection of LayerNorm's ball to the axes of the first of `heads` heads."""
     return 2 * np.linalg.svd(share(heads, "sine", 0)[0] * SHOW)[1]
 
 
 def of_two_heads():
-    """The picture has the scores of two heads; the projection to two axes has two dimensions, that to one
-    axis one.
-    """
+    """The second view shows the scores of two heads. A head of k axes sees a k-dimensional projection."""
     assert [int((shadows(heads) > ROUNDING).sum()) for heads in (2, 4)] == [2, 1]
     assert len(cut(heads=4).views[1].axes) == 2
 
@@ -245,7 +243,7 @@ def in_general():
 
 
 def two_less():
-    """Tangent vectors at a point of the sphere: those orthogonal to x and 𝟏."""
+    """The tangent space of LayerNorm's sphere has d − 2 dimensions: it is orthogonal to x and to 𝟏."""
     x = points()[0]
     assert D - np.linalg.matrix_rank(np.stack([x, np.ones(D)])) == 2
 
@@ -291,7 +289,7 @@ def two_shadows():
 
 
 def one_direction():
-    """A direction of the picture: the blocks of four axes share none, for any points."""
+    """In the picture, without 𝟏, the two heads' blocks of axes share one direction; in ℝ⁴ they share none."""
     blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
     for shown, common in ((np.eye(D), 0), (SHOW, 1)):
         a, b = shown[:, :2], shown[:, 2:]
@@ -322,7 +320,7 @@ def for_one_head():
 
 
 def the_query():
-    """With the slider at an end: the highest scores of the first two heads, by the number of heads."""
+    """With the query's slider at either end, only expected heads of the first two have scores ≠ 0."""
     for heads, query, seen in ((2, 0, (1, 0)), (2, 90, (0, 1)), (4, 0, (1, 1)), (4, 90, (0, 0))):
         scores = stages(cut(heads=heads), "scored", overlap=0, query=query)[-1][:, D : D + 2]
         assert (np.abs(scores).max(0) > ROUNDING).tolist() == [bool(head) for head in seen]
@@ -343,7 +341,7 @@ def boxes():
 
 
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
-    """The mean over the models, or the value of one."""
+    """The mean effect of a kind of shuffle at a place, over all models, or for the model of one seed."""
     found = rows(trained, layer - 1, place, seed)
     assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)
     return np.mean([row[f"{kind}_{measure}"][0] for row in found])
@@ -367,7 +365,10 @@ def how_it_was_done():
 
 
 def by_arithmetic():
-    """Within heads no change, trained or not; across heads a change."""
+    """At invariant places, shuffles within heads change nothing, in trained and untrained models.
+
+    Shuffles across heads do change the predictions.
+    """
     for place in shuffles.INVARIANT_PLACES:
         for trained in (True, False):
             for row in (row for layer in (0, 1) for row in rows(trained, layer, place)):
@@ -447,7 +448,10 @@ def attention_off():
 
 
 def alike():
-    """Axes are alike; so are directions, for LayerNorm those orthogonal to 𝟏, for RMSNorm all."""
+    """Both norms commute with permutations of the axes, and with rotations.
+
+    RMSNorm commutes with all rotations, LayerNorm with those that leave 𝟏 where it is.
+    """
     rng = np.random.default_rng(0)
     x, renumbered = rng.normal(size=(50, 6)), rng.permutation(6)
     up, across = np.ones((6, 1)) / np.sqrt(6), hyperplane_basis(6).T
@@ -464,7 +468,7 @@ def alike():
 
 
 def found(name, **of):
-    """A number of each model of a kind, in the order of seeds."""
+    """The column `name` of the table "soft_heads" for models with the given settings, in the order of seeds."""
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
     assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))
     return np.array([row[name] for row in every])

@@ -29,7 +29,7 @@ def vector(letter, params, d):
 
 
 def jacobian(x, centred, eps):
-    """By PyTorch, for the norm in natural coordinates, converted to the scene's rotated ones."""
+    """The norm's Jacobian at x, computed by PyTorch and converted to the scene's rotated coordinates."""
     d = len(x)
     turn = torch.tensor(upright_basis(d) if centred else np.eye(d))
 
@@ -43,7 +43,7 @@ def jacobian(x, centred, eps):
 
 
 def shown(cloud, recipe, params):
-    """Base points and directions of pairs at the last stage, (N, d) each."""
+    """The pairs (point, direction) of a cloud at the last stage, as two arrays (N, d)."""
     d = (3, 4)["x4" in params]
     end = recipe.cloud(cloud).stages(params)[-1]
     return end[:, :d], end[:, d : 2 * d]
@@ -56,7 +56,7 @@ numbers = st.integers(-200, 200).map(lambda k: k / 100)
 @settings(max_examples=40)
 @given(data=st.data())
 def test_both_passes_are_those_of_pytorch(norm, d, data):
-    """At random slider positions; LayerNorm in natural coordinates, differentiated by PyTorch."""
+    """Forward and backward, the scene maps vectors by the Jacobian that PyTorch computes, at random sliders."""
     names = [f"{letter}{i + 1}" for letter in "xg" for i in range(d)]
     drawn = {name: data.draw(numbers, name) for name in names}
     drawn |= {"eps": data.draw(st.sampled_from((0.0, 1e-4, 0.3, 10.0)), "eps"), "r": 0.5}
@@ -112,7 +112,7 @@ def disc_then_segment():
 
 
 def factor():
-    """The colour of a dot is log₁₀ of the largest singular value of J there."""
+    """The colour of a dot is log₁₀ of the largest singular value of the norm's Jacobian at the dot."""
     for norm, d in KINDS:
         recipe, params = state("forward", norm, d, eps=0.3)
         for dot in recipe.cloud("crowd").stages(params)[0][:20]:
@@ -254,7 +254,7 @@ def at_zero():
 
 
 def across_and_along():
-    """The sliders are parts of x: across 𝟏 in a basis of the hyperplane, and along 𝟏."""
+    """The sliders are components of x: two in a basis of the hyperplane orthogonal to 𝟏, and one along 𝟏."""
     recipe, params = state("forward", "layernorm", 3)
     x = vector("x", params, 3) @ upright_basis(3)
     assert x.sum() / np.sqrt(3) == pytest.approx(params["x3"])

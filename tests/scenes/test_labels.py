@@ -19,19 +19,19 @@ STARTS = table("starts")
 
 
 def counts(m):
-    """How many of 32 networks fit all labels of m points, by depth."""
+    """The number of networks, out of 32, that fit all labels of m points, as a list over depths."""
     return [round(ROWS[m, depth]["fitted"] * 32) for depth in films.DEPTHS]
 
 
 def starts(lr, steps):
-    """Which starts fit all labels, by labelling."""
+    """For each random labelling, the list of the seeds whose network fits all labels."""
     rows = {row["set"]: row for row in STARTS if (row["lr"], row["steps"]) == (lr, steps)}
     assert len(rows) == films.LABELLINGS and all(row["networks"] == 32 for row in rows.values())
     return [rows[k]["fitted"] for k in range(films.LABELLINGS)]
 
 
 def shown(title):
-    """The stop's recipe, its film, and how many points the picture shows on their label's side."""
+    """The state at a stop, its film, and the number of points that the picture shows on their label's side."""
     state = stop("labels", title)
     film = shipped(film_name(state.choices))
     logit = state.recipe.cloud("logit").at(state.params, 0)[:, 0]
@@ -47,7 +47,7 @@ def width():
 
 
 def drawn_at_random():
-    """And the film is that of the best of the eight starts."""
+    """The films' labels are random ones, and each film has one network, of one of the first eight seeds."""
     for m in films.RANDOM_POINT_COUNTS:
         data = random_labels(m, seed=films.FILMED_LABELLING)
         for depth in films.DEPTHS:
@@ -101,7 +101,7 @@ def sixteen():
 
 
 def torn():
-    """On many lines between two points of the same label, the prediction changes."""
+    """On more than a quarter of the segments between two points of the same label, the prediction changes."""
     state, film, _ = shown("The price")
     net, points, labels = state.recipe.cloud("logit").place, film.data.points.astype(float), film.data.labels
     pairs = [(i, j) for i in range(16) for j in range(i) if labels[i] == labels[j]]
@@ -119,8 +119,9 @@ def the_fold():
 
 
 def an_arc():
-    """The first Linear makes nearly a line of the plane, in all networks, which passes the origin; after u_ε
-    the sheet is an arc, on which the prediction changes.
+    """In all networks, the first Linear maps the plane nearly to a line, which misses the origin.
+
+    After u_ε the sheet is an arc, along which the prediction changes twice.
     """
     film = shipped("xor")
     for seed in range(film.seeds):
@@ -143,7 +144,7 @@ def an_arc():
 
 
 def one_fold():
-    """And every start finds it."""
+    """With one layer, the networks of all seeds classify XOR correctly."""
     state, film, right = shown("One fold for XOR")
     assert film.network.depth == 1 and film.solved(1).all() and right == len(film.data.labels)
     assert state.progress == len(state.recipe.stages) - 1
@@ -167,7 +168,10 @@ def smaller_steps():
 
 
 def deep_and_less_deep():
-    """32 networks each; with 16 points the difference may be due to chance (Fisher's exact test)."""
+    """Fewer of 32 networks fit all labels with depth 6 than with depth 4.
+
+    By Fisher's exact test, the difference is significant for 8 points, but not for 16.
+    """
     assert (counts(8)[6 - 1], counts(8)[4 - 1], counts(16)[6 - 1], counts(16)[4 - 1]) == (23, 32, 14, 19)
     clear, less = (
         fisher_exact([[counts(m)[3], 32 - counts(m)[3]], [counts(m)[5], 32 - counts(m)[5]]]).pvalue

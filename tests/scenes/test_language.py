@@ -41,7 +41,7 @@ def keys(**choices):
 
 @cache
 def lost(sentence="film", layer=1, model="language", stage=0):
-    """Which keys no query can select."""
+    """The indices of the keys that no query can select."""
     every = keys(sentence=sentence, layer=layer, model=model)[stage]
     return np.flatnonzero(~selectable(every)).tolist()
 
@@ -51,8 +51,10 @@ def rows(scaled):
 
 
 def test_the_last_stage_is_what_attention_reads():
-    """The last stage equals what attention reads: in the true scale, and with the division also in the drawn
-    scale; the picture is its projection to the plane.
+    """The keys at the last stage equal the model's, and the picture is their projection to the hyperplane.
+
+    The cloud "true" has the model's scale at all stages. The cloud that is drawn has another scale at first,
+    and the model's after LayerNorm has divided.
     """
     show = hyperplane_basis(4)
     for model in ARMS:
@@ -83,7 +85,7 @@ def test_of_every_sentence_all_keys_can_win_where_they_are_scaled_and_some_canno
 
 
 def test_the_marked_letters_are_those_that_no_query_can_choose():
-    """By the hull, and by the largest weight that each key can get."""
+    """The marked letters are inside the hull, and attention cannot give them a weight near 1."""
     recipe = recipe_of(SCENE)
     (text,) = (r for r in recipe.readouts if isinstance(r, Letters))
     assert "".join(recipe.cloud(text.cloud).labels) == FILM
@@ -107,7 +109,7 @@ def test_any_text_of_what_it_has_read_is_shown(text):
 
 
 def test_other_codes_keys():
-    """The first layer's keys, from the arrays of the file only."""
+    """The keys of the first layer, computed directly from the arrays of the shipped file, agree."""
     shape, w = shipped("language")
     tokens = [shape.characters.index(each) for each in FILM]
     x = w["wte.weight"][tokens] + w["wpe.weight"][: len(FILM)]
@@ -194,7 +196,10 @@ def losses():
 
 
 def first():
-    """Equal letters are nearer to one another than other letters; the a is between two others."""
+    """Equal letters are nearer to each other than different letters usually are.
+
+    The selected "a" is an average of seven keys; two of them, also of "a", have a weight of 0.1 or more.
+    """
     points, state = keys()[0], stop("language", "A sentence as keys")
     assert (state.follow, FILM[GREAT], state.choices["layer"]) == (GREAT, "a", "1")
     far = np.linalg.norm(points[:, None] - points, axis=-1)
@@ -290,14 +295,14 @@ def the_papers_table():
 
 
 def less_room():
-    """Also for random keys, more are unselectable in four dimensions than in eight."""
+    """Of random keys, too, a larger share is unselectable in four dimensions than in eight."""
     the_model()
     found = {(row["n"], row["d"]): row["drawn"][0] for row in table("unselectable")}
     assert all(found[n, 4] > found[n, 8] + 0.1 for n in (50, 100, 200, 500))
 
 
 def tokens_of_the_sentence():
-    """The bold ones: copies at the first norm of SmolLM2, before and after it. None at another norm."""
+    """At the first norm of SmolLM2, the two tokens "was" are copies; at other norms no token has a copy."""
     for name, d, count in (("smollm2", 576, 15), ("minilm", 384, 17)):
         assert atlas.digest(name).rows[0]["d"] == d
         rows = [row for row in table("trained_keys") if row["model"] == name]

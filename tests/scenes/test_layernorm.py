@@ -78,8 +78,9 @@ def test_without_direction_the_distance_is_that_of_the_origin():
 @pytest.mark.parametrize("points", ["gaussian", "lattice"])
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_one_direction_becomes_flat_and_not_two(points, d):
-    """A source expects two: but the fixed length only costs a degree of freedom, and makes no direction
-    flat.
+    """The covariance of the outputs has one zero eigenvalue. A source expects two.
+
+    But the fixed length costs a degree of freedom without making a direction flat.
     """
     [(_, *values)] = recipe_of(SCENE, d=d, points=points).facts.rows
     assert len(values) == d and values[-1] == "0.000" and all(float(value) > 1 for value in values[:-1])
@@ -139,7 +140,7 @@ def at(title):
 
 
 def every(*, variant="layernorm", **choices):
-    """The recipe of each dimension and each kind of random points."""
+    """A list of recipes, one for each dimension and kind of random points."""
     return [recipe_of(SCENE, variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
 
 
@@ -262,7 +263,10 @@ def what_is_lost():
 
 
 def neither_mean_nor_spread():
-    """For all points; a point on the all-ones line has no direction, and rounding gives it one."""
+    """Changing the mean or the spread of the input does not change the scene's result after LayerNorm.
+
+    This is tested for all points except those near the line along 𝟏, whose direction is due to rounding.
+    """
     for recipe in every():
         known = recipe.defaults | {"eps": 0.0}
         before = recipe.cloud("points").stages(known)

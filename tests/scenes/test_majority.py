@@ -58,7 +58,7 @@ def every_film():
 
 
 def test_the_films_are_those_of_the_table():
-    """The same steps, norms and starts; losses and angles of their weights, up to half precision."""
+    """The films have the table's settings, final losses and final angles, up to half precision."""
     data = majority(films.TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
     for (norm, rate), film in every_film().items():
         row = TABLE[norm, rate]
@@ -76,8 +76,9 @@ def test_the_films_are_those_of_the_table():
 
 
 def test_the_long_table_is_of_this_training():
-    """Its first steps, repeated: when two seeds of LayerNorm reach 50 %, up to one checkpoint, because
-    processors round differently.
+    """Repeating the first steps of the long training for two seeds of LayerNorm gives the table's numbers.
+
+    The steps at which they reach 50 % accuracy agree up to one checkpoint, since processors round differently.
     """
     data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
@@ -97,7 +98,10 @@ def test_all_choices_can_be_shown():
 
 
 def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
-    """At a checkpoint, by the model's formulas; the picture's axes are orthonormal, with 𝟏 upright."""
+    """At a checkpoint, the figure's keys, queries and attention weights agree with the model's formulas.
+
+    The picture's axes are orthonormal, and 𝟏 is upright.
+    """
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
     step, k = float(film.steps[7]), 7
@@ -119,7 +123,10 @@ def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
 
 
 def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
-    """First that of the embeddings, then 90° from 𝟏, then that of the queries, as in the curve."""
+    """The number is the angle to 𝟏: of the embeddings, then 90° after centring, then of the queries.
+
+    The queries' angle is also the one of the curve.
+    """
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
     angle = recipe.readouts[0].row
@@ -192,7 +199,10 @@ def no_difference():
 
 
 def which_length():
-    """By the table; and after some steps from the same start, the values' length lowers the loss most."""
+    """Training is slow if the vectors from which values are computed are short, and not if those for keys are.
+
+    This holds in the table, and for the loss after twelve steps.
+    """
     assert [row["short"] for row in SHORTENED] == list(films.LENGTHS) and films.LENGTHS_BATCH == 64
     for row, words in zip(SHORTENED, ("464", "460", "950", "1070"), strict=True):
         assert len(row["to_50"]) == films.LENGTHS_SEEDS == 3 and row["batch"] == films.LENGTHS_BATCH
@@ -250,7 +260,7 @@ def with_a_gain():
 
 
 def their_rate():
-    """A linear decay from 0.001 to 0 over 10,000 epochs, after 1,000 epochs."""
+    """A learning rate that falls linearly from 0.001 to 0 in 10,000 epochs is 0.0009 after 1,000 epochs."""
     assert films.FALLING_RATE_OPTIONS["lr"] == 0.001
     said(0.001 * (1 - 1_000 / 10_000), "0.0009")
 
@@ -285,7 +295,7 @@ def one_seed_differs():
 
 
 def far_shares():
-    """The step at which each of the ten seeds reaches 90 and 99 %, if it does."""
+    """In the short, slow training no seed reaches 90 % accuracy; in no training does a seed reach 99 %."""
     assert all(step is None for step in TABLE["short", "slow"]["to_90"])
     assert all(step is None for row in TABLE.values() for step in row["to_99"])
 
@@ -382,7 +392,7 @@ def as_long():
 
 
 def no_norm():
-    """The accuracies are near those with LayerNorm."""
+    """Without a norm, the median of the final accuracies is within 0.02 of that with LayerNorm."""
     assert stop("majority", "Nothing at all").choices["norm"] == "none"
     for rate in RATES:
         ends = {norm: median(TABLE[norm, rate]["end_accuracy"]) for norm in NORMS}
@@ -393,7 +403,7 @@ def no_norm():
 
 
 def test_it_trains_live():
-    """A page's order, its first picture, and the film from its file, opened as a run."""
+    """A page's request can be trained and shown, and its film can be stored, loaded and shown again."""
     asked = {"slug": "majority", "choices": {"norm": "none"}, "steps": 100, "lr": 0.01, "seeds": 3, "seed": 4}
     order = jobs.order(asked)
     task = order.scene.training.task(order.chosen)
@@ -411,7 +421,7 @@ def test_it_trains_live():
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_a_link_carries_a_network_in_half_precision(norm):
-    """As in the shipped films: loss and accuracy stay the same."""
+    """A network that goes through a link keeps its weights and its accuracy."""
     task = scenes()["majority"].training.task(scenes()["majority"].choose({"norm": norm}))
     film = shipped(f"majority_{norm}_slow")
     text = weights_text(film.network, film.weights[0, -1])

@@ -304,7 +304,7 @@ def keys_taken():
 
 
 def gains_at_507():
-    """They are those of the dimension with the most energy, which is 507 in these layers."""
+    """In layers 12 to 26 of SmolLM2, dimension 507 has the most energy, and gains far below 1."""
     rows = {row["path"]: row for row in shipped("smollm2").rows}
     for layer in range(12, 27):
         attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
@@ -313,7 +313,7 @@ def gains_at_507():
 
 
 def one_point():
-    """On the sphere, the four are closer to one another than most other vectors are to any."""
+    """After division, the massive vectors of four different tokens are nearly at one point of the sphere."""
     at = stop("model", "On the sphere").recipe
     sphere = at.cloud("vectors").stages({})[1]
     row, k = named("smollm2", "layers.12.input_layernorm")
@@ -337,7 +337,7 @@ def cls():
 
 
 def switched_off():
-    """For the three dimensions with the most energy, the table has share and gain."""
+    """In the last norm of MiniLM, the three dimensions with the most energy have gains of almost 0."""
     rows = shipped("minilm").rows
     found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
     assert len(found) == 3 and all(float(gain) < 1e-8 for _, gain in found)
@@ -365,7 +365,7 @@ def albert():
 
 
 def after_attention():
-    """The norms after attention of MiniLM, whose longest vectors are those of all others but few."""
+    """In MiniLM's norms after attention, no input is much longer than the median; after MLPs, some are."""
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]
     assert own[at - 1]["path"] == "encoder.layer.1.attention.output.LayerNorm"
@@ -508,8 +508,9 @@ def the_strips():
 
 
 def by_kind():
-    """The divisor: the standard deviation, or for an RMSNorm the root mean square; of a GroupNorm only the
-    first group is drawn.
+    """The drawn divisor is the standard deviation, or for an RMSNorm the root mean square, of the coordinates.
+
+    Of a GroupNorm, only the first group is drawn.
     """
     for kind, divisor in (
         ("layer_norm", lambda x: x.std(1)),
@@ -528,14 +529,17 @@ def by_kind():
 
 
 def the_lines():
-    """The command's output below the sentence."""
+    """The program in the text has four lines."""
     source = (Path(components.scenes.__path__[0]) / "model" / "text.md").read_text("utf-8")
     program = next(part for part in source.split("```") if part.startswith("python"))
     assert len([line for line in program.splitlines()[1:] if line]) == 4
 
 
 def the_massive():
-    """A vector of 9.9 median lengths is not massive, one of 10.1 is; the rank is that of the others."""
+    """A vector of 9.9 median lengths does not count as massive, one of 10.1 does.
+
+    The effective rank is computed without massive vectors.
+    """
     x = np.random.default_rng(0).normal(size=(101, 8))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     for length, count in ((9.9, 0), (10.1, 1)):
@@ -546,7 +550,7 @@ def the_massive():
 
 
 def the_turn():
-    """Between the first norm's output and that without centring, in the trained model."""
+    """The table's turn of the first norm is the angle between its outputs with and without centring."""
     blocks, weights = stream()
     x = blocks[0].stream.reshape(-1, 4)
     gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))

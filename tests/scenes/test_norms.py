@@ -116,7 +116,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
 
 @pytest.mark.parametrize(("norm", "d"), [("groupnorm", 6), ("blockrms", 4)])
 def test_pole_of_the_projection_is_never_met(norm, d):
-    """Not even by the raw cloud at the ends of its sliders, nor between stages."""
+    """No point of the cloud meets the pole, at any stage and at the ends of the cloud's sliders."""
     over = display(norm, d)[1]
     for seed in range(20):
         choices = SCENE.choose({"left": norm, "d": str(d), "seed": str(seed), "n": "5000"})
@@ -336,7 +336,7 @@ def walls_and_a_sphere():
 
 
 def slopes():
-    """Least-squares lines through numbers near the mean of all, and far from it; and 1/σ of the points."""
+    """A point's line has the slope 1/σ, and over all numbers the slope is smaller far from the mean."""
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)
     assert len(start) == 400
@@ -353,7 +353,7 @@ def slopes():
 
 
 def lines_of_points():
-    """What the third picture draws: each number before, and after the norm."""
+    """The third picture draws each number after the norm against the same number before the norm."""
     state = stop("norms", "Lines that make an S")
     assert state.recipe.views[2].name == "numbers"
     for side in ("left", "right"):

@@ -25,7 +25,7 @@ LABELS = FILM.data.labels
 
 
 def right(x, labels, directions):
-    """For each direction, the share that the best plane orthogonal to it classifies correctly."""
+    """For each direction, the share of points that the best plane orthogonal to it classifies correctly."""
     sign = np.where(labels == 1, 1, -1)
     order = np.argsort(x @ directions.T, axis=0)
     below = np.cumsum(sign[order], axis=0)
@@ -245,7 +245,10 @@ def seed_15():
 
 
 def two_answers():
-    """Whatever the seed has learned; the classes only where all predictions are right."""
+    """The sides of the last plane are the two predictions, for any seed.
+
+    They are the two classes only for a seed whose predictions are all right.
+    """
     for seed, right in ((SEED, True), (15, False)):
         recipe = recipe_of(SCENE, seed=seed)
         (normal,), (shift,) = FILM.network.unflatten(FILM.weights[seed, -1].astype(float))[-1]

@@ -127,7 +127,10 @@ def test_tokens_are_dragged_where_there_are_not_too_many():
 @pytest.mark.parametrize("d", ("2", "3"))
 @pytest.mark.parametrize("placement", ("post", "pre"))
 def test_a_token_is_put_elsewhere_on_its_way(d, placement):
-    """Until then nothing changes; then it is there, and attracts and is attracted from there."""
+    """A token that is put elsewhere at a time is at its new place from then on, and changes the others' paths.
+
+    Before that time, nothing changes.
+    """
     recipe = recipe_of(SCENE, d=d, placement=placement)
     there = np.array([0.6, -0.8, 0.0])[: int(d)]
     moved = {"who1": 5, "when1": 0.55} | {f"to1{axis}": x for axis, x in zip("xyz", there, strict=False)}
@@ -155,7 +158,7 @@ def test_a_token_is_put_elsewhere_on_its_way(d, placement):
 
 @cache
 def error(beta=9.0, values=0, scores=0):
-    """The largest distance of a token from where SciPy has it, over the times of the curves."""
+    """The largest distance between a token's position in the figure and by SciPy, over the curves' times."""
     recipe = recipe_of(SCENE)
     path = scipy(recipe.cloud("tokens").points, beta, 100, values, scores)
     params = recipe.defaults | {"beta": beta, "values": values, "scores": scores}
@@ -229,7 +232,7 @@ def energy():
 
 
 def halved(path):
-    """The time until half of the clusters are left, of each draw."""
+    """For each draw, the time at which only half of the clusters are left, interpolated."""
     count = counted(path)
     k = np.argmax(count < count[0] / 2, axis=0)
     before, after = (np.take_along_axis(count, j[None], 0)[0] for j in (k - 1, k))
@@ -238,7 +241,10 @@ def halved(path):
 
 
 def ratios(beta, expected):
-    """Times until half of the clusters are left, relative to post-LN: median, least and most of the draws."""
+    """Assert how long half of the clusters take to merge, relative to post-LN, for other placements.
+
+    expected: for each placement, the median, smallest and largest ratio over the draws, in words.
+    """
     unit = halved(draws(2, 32, beta))
     for placement, numbers in expected.items():
         ratio = halved(draws(2, 32, beta, placement)) / unit
@@ -256,7 +262,10 @@ def clocks_of_soft_attention():
 
 
 def off(beta, placement, other):
-    """The distances of tokens from those of another placement at the time log(1 + t), (times, draws, n)."""
+    """How far tokens under `placement` at time t are from those under `other` at time log(1 + t).
+
+    Returns the distances, (times, draws, n).
+    """
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)
     share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]
@@ -352,7 +361,7 @@ def dragged():
 
 
 def ends():
-    """At time 100: the clusters of many draws, on the circle and on the sphere."""
+    """The smallest and largest number of clusters at time 100, over many draws, on circle and sphere."""
     for beta, of_circle, of_sphere in ((1, (1, 1), (1, 1)), (9, (2, 4), (3, 5))):
         for shape, (least, most) in (((2, 32), of_circle), ((3, 64), of_sphere)):
             found = np.round(counted(draws(*shape, beta)[-1]))
