@@ -1,6 +1,7 @@
-"""The recipe of a plane after the norm, and of the cone of points that the norm maps to it.
+"""The recipe of a plane that separates two classes after the norm.
 
-The plane ⟨n, z⟩ = cos α separates two classes. A slider turns n in the plane of x₁ and x₃.
+The norm maps all points of a cone to the circle in which this plane ⟨n, z⟩ = cos α cuts the unit sphere; the
+cone separates the classes before the norm. A slider turns n in the plane of x₁ and x₃.
 """
 
 import numpy as np
@@ -61,7 +62,7 @@ def cut() -> Recipe:
 
 
 def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
-    """A track of a·cos θ + b·sin θ over the ANGLES θ in degrees; a = `of_cosine`, b = `of_sine`."""
+    """A track of a·cos θ + b·sin θ, where θ are the ANGLES, a is `of_cosine` and b is `of_sine`."""
     angle = np.radians(ANGLES)[(...,) + (None,) * of_cosine.ndim]
     return Track(ANGLES, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
 
@@ -74,13 +75,13 @@ def score() -> tuple[Step, ...]:
 
 
 def along_n() -> Affine:
-    """t ↦ t·n."""
+    """t ↦ t·n, with n from the slider "axis"."""
     n = wave(np.array([[1.0], [0], [0]]), np.array([[0], [0], [1.0]]))
     return Affine(Entries(np.zeros((3, 1)), tracks={"axis": n}))
 
 
 def cut_circle() -> tuple[Step, ...]:
-    """(1, cos φ, sin φ) ↦ the point of the circle of the cut at φ."""
+    """(1, cos φ, sin φ) ↦ the point at the angle φ of the circle in which the plane cuts the unit sphere."""
     spread = wave(np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
     turned = wave(
         np.array([[1.0, 0, 0], [0, 0, 0], [0, -1, 0]]), np.array([[0, 1.0, 0], [0, 0, 0], [1, 0, 0]])
@@ -95,9 +96,9 @@ def cut_circle() -> tuple[Step, ...]:
 
 
 def cone() -> tuple[Step, ...]:
-    """(1, cos φ, sin φ, t) ↦ t times the ray through the circle at φ, up to the sheet.
+    """(1, cos φ, sin φ, t) ↦ the point of the cone at the angle φ: its apex if t = 0, on the sheet if t = 1.
 
-    A ray that misses the sheet ends at the distance LONGEST.
+    A ray of the cone that misses the sheet ends at the distance LONGEST.
     """
     eye = np.eye(4)
     circle = Pipeline((Affine(eye[:3]), *cut_circle()))
@@ -113,7 +114,7 @@ def cone() -> tuple[Step, ...]:
 
 
 def eccentricity() -> Cloud:
-    """The eccentricity |cos θ|/cos α of the conic in which the cone meets the sheet, as a cloud of one point.
+    """Cloud of one number: the eccentricity |cos θ|/cos α of the conic in which the cone meets the sheet.
 
     θ is the angle of the slider "axis", α that of "opening". Below 1 the conic is an ellipse, at 1 a
     parabola, above 1 a hyperbola.
@@ -131,7 +132,7 @@ def eccentricity() -> Cloud:
 
 
 def ring(t: float) -> np.ndarray:
-    """Points (1, cos φ, sin φ, t), which `cone` maps to a closed curve."""
+    """Points (1, cos φ, sin φ, t) with φ from 0 to 2π, which `cone` maps to a closed curve on the cone."""
     phi = np.linspace(0, 2 * np.pi, AROUND)
     return np.stack([np.ones_like(phi), np.cos(phi), np.sin(phi), np.full(AROUND, t)], -1)
 
@@ -167,7 +168,7 @@ def rim() -> Part:
 
 
 def scored() -> Pipeline:
-    """x ↦ the score of x after the norm."""
+    """x ↦ the score ⟨n, x/‖x‖⟩ − cos α, whose sign is the class of x."""
     return Pipeline((*NORM.steps, *score()))
 
 
@@ -203,7 +204,7 @@ def view_from_above() -> tuple[Cloud, View]:
 
 
 def side_view() -> list[Part]:
-    """Marks of the circle, the sheet as a line, the draggable arrow n, and the two edges of the cone."""
+    """Clouds and marks seen from the side: circle, sheet (a line), draggable arrow n, edges of the cone."""
     flat = rows(np.eye(3)[[0, 2]])
     level = np.array([[-RADIUS, 0, HEIGHT], [RADIUS, 0, HEIGHT]])
     edges = np.array([[1.0, 1, 0, 0], [1, 1, 0, 1], [1, -1, 0, 0], [1, -1, 0, 1]])

@@ -1,7 +1,8 @@
-"""Recipe of layers that fold a circle, each an affine map and a norm, and of the strands over a direction.
+"""Recipe of layers, each an affine map and a norm, that fold a circle.
 
+Several pieces of the circle can come to lie in the same direction from the origin; these are its strands.
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
-origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT the ellipse is always on the right of
+origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT, the ellipse is always on the right of
 the origin, so a direction is known by its height.
 """
 
@@ -32,7 +33,7 @@ NUMBERS = range(1, NORMS + 1)
 
 
 def layer(k: int, d: int = 2) -> tuple[Step, ...]:
-    """Layer k as a step on the first two coordinates; further coordinates stay as they are."""
+    """Layer k, an affine map and the norm, as steps on the first two of d coordinates; the others stay."""
     A, across, up = np.eye(d), np.eye(d)[0], np.eye(d)[1]
     A[:2, :2] = np.array([[0, FLAT], [1, 0]])
     return Affine(A, Entries(np.zeros(d), {f"t{k}": across / 10, f"s{k}": -up / 10})), Normalize(
@@ -46,23 +47,26 @@ def all_layers() -> Pipeline:
 
 
 def directions() -> Pipeline:
-    """The five layers as maps of three coordinates.
+    """The layers as steps of points with a third coordinate, which is kept: the angle at the start.
 
-    A layer is one step here, affine map and norm together. After each comes an identity, so that there are as
-    many stages as for the layers on the circle, which take two steps each.
+    Each layer is one step here, affine map and norm together, followed by an identity step. So there are as
+    many stages as with `all_layers`, which has two steps for each layer.
     """
     identity = Affine(np.eye(3))
     return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
 
 
 def on_circle(degrees: np.ndarray) -> np.ndarray:
-    """Points (cos θ, sin θ, θ in degrees)."""
+    """Points (cos θ, sin θ, θ), with θ in `degrees`, of the unit circle: (n, 3)."""
     angle = np.radians(degrees)
     return np.stack([np.cos(angle), np.sin(angle), degrees], -1)
 
 
 def circle_points(params: dict[str, float]) -> np.ndarray:
-    """Points of the circle as in `on_circle`, denser where the layers would move them apart."""
+    """Points of the circle as in `on_circle`, denser where the layers move neighbours apart.
+
+    `params` are the sliders' values, for which the density is chosen.
+    """
     degrees = np.linspace(-180, 180, 20 * POINTS + 1)[:-1]
     after = all_layers().stages(on_circle(degrees)[:, :2], params)[::2]
     turns = [np.linalg.norm(np.diff(each, axis=0, append=each[:1]), axis=-1) for each in after]
@@ -71,12 +75,12 @@ def circle_points(params: dict[str, float]) -> np.ndarray:
 
 
 def ray(step: Affine) -> tuple[Step, ...]:
-    """x ↦ (cos step(x), x): the cosine of each coordinate of step(x), in radians, followed by x itself."""
+    """x ↦ (cos step(x), x): the cosine of each coordinate of step(x), an angle in radians, followed by x."""
     return (Branches((Pipeline((step, Pointwise("cos"))), Pipeline(())), "concat"),)
 
 
 def ellipses() -> list[Part]:
-    """For each layer the image of the whole circle, visible only at that layer's stages."""
+    """For each layer the ellipse to which its affine map takes the whole circle, shown only at that stage."""
     out: list[Part] = []
     for k in NUMBERS:
         fade = [0.0] * (2 * NORMS + 1)

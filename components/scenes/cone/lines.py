@@ -1,4 +1,4 @@
-"""The recipe of a straight and a bent line, whose pieces the norm maps to arcs of great circles."""
+"""The recipe of a straight line and a bent line, which the norm maps to arcs of great circles."""
 
 import numpy as np
 
@@ -57,10 +57,10 @@ def two_ways() -> np.ndarray:
 
 
 def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
-    """(t, a, b) ↦ the start + t times the way to the edge of the sheet in the direction ways·(t, a, b).
+    """(t, a, b) ↦ a point of the sheet between `start` (2,), where t = 0, and the edge, where t = 1.
 
-    In a direction u of length 1 the edge is −p + √(p² + RADIUS² − ‖start‖²) away, p = ⟨start, u⟩. start (2,):
-    a point of the sheet; ways: (2, 3).
+    The way leads straight on in the direction of `ways` (2, 3), times (t, a, b). In a direction u of length
+    1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
     """
     same = Pipeline(())
     direction = Pipeline((Affine(ways), Normalize()))
@@ -111,7 +111,7 @@ def lines_in_space() -> list[Part]:
 
 
 def great_circle_plane() -> Part:
-    """The great circle on which the straight line lands: that of the plane through it and the origin."""
+    """The plane through the origin and the straight line, drawn as the great circle where the line lands."""
     height = Affine(Entries([[HEIGHT, 0, 0]], {"a": [[0, 0, -1.0]]}))
     return plane_cloud((height,)), Rim("plane", "input", SHOW, radius=1.0, size=2, dash="dot", opacity=0.7)
 

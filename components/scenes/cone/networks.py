@@ -1,4 +1,7 @@
-"""View of the number of strands in trained networks, a dot for each network, with the upper bound."""
+"""Graph of the number of strands in trained networks, a dot for each network, with the upper bound.
+
+It is the largest number of points of the input that a network's norms map to the same direction.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +28,7 @@ def files(choices: Choices) -> tuple[File, ...]:
 
 
 def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
-    """The clouds and the graph of log₂ of each network's strands, by its number of norms that can fold."""
+    """Clouds and graph of log₂ of the number of strands of each network, against its norms that can fold."""
     folds = np.array([row["norms"] - 1 for row in found])
     dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
     medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])

@@ -29,7 +29,7 @@ def unit_sphere() -> list[Part]:
 
 
 def plane_cloud(height: tuple[Step, ...]) -> Cloud:
-    """The plane of points at which the affine map `height` is 0, as a cloud for `Disc` and `Rim`."""
+    """Cloud for the marks `Disc` and `Rim`: the plane of points at which the affine map `height` is 0."""
     return Cloud("plane", np.vstack([np.zeros(3), np.eye(3)]), place=Pipeline(height))
 
 

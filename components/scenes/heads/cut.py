@@ -1,8 +1,8 @@
-"""Recipe of the cut of axes into heads: points on LayerNorm's sphere, each head's part of them, and scores.
+"""Recipe of axes divided among attention heads: points on LayerNorm's sphere, each head's part, and scores.
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
-shows that space. A head's part of a point is stored together with the point, and drawn without its component
-along 𝟏.
+shows that space. The part of a point that a head sees is stored together with the point, and drawn without
+its component along 𝟏.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
 def cut(heads: int, shape: str) -> Recipe:
-    """The recipe for a number of heads and a shape of their windows."""
+    """The recipe for a number of `heads`, whose windows say what share of each axis they see.
+
+    `shape` is the shape of the windows, as in `geometry.windows`.
+    """
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)
     scored = Cloud("scored", sample(), place=Pipeline((*NORM, with_input(Affine(Of(asked)), first=False))))
@@ -107,7 +110,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def with_input(step: Step, *, first: bool = True) -> Step:
-    """Concatenate step(x) and x: (step(x), x) if `first`, else (x, step(x)). Views draw the first half."""
+    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). Views draw the first half of such a point."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 
@@ -118,23 +121,27 @@ SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 def shares(heads: int, shape: str, at: Array) -> Array:
     """Each head's share of an axis at the positions `at` (n,) on the ring of axes: (T, heads, n).
 
-    T is the number of OVERLAPS. shape: the shape of the heads' windows.
+    There are T OVERLAPS of the windows. Axis k is at the position k; positions between the axes are for
+    curves.
     """
     return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
 
 def by_overlap(values: Array) -> Entries:
-    """Entries that follow the slider "overlap": values[t] at OVERLAPS[t], interpolated between."""
+    """Entries of a matrix that follow the slider "overlap".
+
+    They are values[t] at OVERLAPS[t], and are interpolated in between.
+    """
     return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
 
 
 def diagonals(heads: int, shape: str) -> Array:
-    """Each head's share w of every axis as a diagonal matrix, for each overlap: (T, heads, d, d)."""
+    """Diagonal matrices with each head's share of every axis, for each of T OVERLAPS: (T, heads, d, d)."""
     return shares(heads, shape, AXES)[..., None] * np.eye(D)
 
 
 def part(heads: int, shape: str, h: int) -> Step:
-    """x ↦ (w ⊙ x, x): the part that a head sees, followed by x."""
+    """x ↦ (w ⊙ x, x), where w has head h's share of each axis, so that w ⊙ x is what it sees of x."""
     return with_input(Affine(by_overlap(diagonals(heads, shape)[:, h])))
 
 
@@ -142,13 +149,13 @@ def part(heads: int, shape: str, h: int) -> Step:
 
 
 def sphere() -> list[Part]:
-    """LayerNorm's sphere, at every stage."""
+    """LayerNorm's sphere, fainter at the stage that shows the heads' parts."""
     mesh, net = [0.0, 0.1, 0.04, 0.08], [0.1, 0.35, 0.16, 0.25]
     return globe(SHOW_ROWS, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
 
 
 def surface(heads: int, shape: str, h: int) -> list[Part]:
-    """The sphere, with each axis multiplied by a head's share of it."""
+    """The surface that head h sees: the sphere with each axis multiplied by the head's share of it."""
     role, steps = f"series-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
     look: dict[str, Any] = {"steps": steps}
     ball, net = (
@@ -162,7 +169,7 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
 
 
 def points(heads: int, shape: str, h: int) -> list[Part]:
-    """The points' parts w ⊙ x that head `h` sees."""
+    """The points w ⊙ x: what head h sees of each point x."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
     cloud, mark = draw(
@@ -172,7 +179,7 @@ def points(heads: int, shape: str, h: int) -> list[Part]:
 
 
 def way(heads: int, shape: str, h: int) -> Part:
-    """An arrow from the origin to a head's part of the followed point, and from there to the point itself."""
+    """An arrow from the origin to what head h sees of the followed point, then on to the point itself."""
     nothing = Affine(np.zeros((D, D)))
     place = (*NORM, with_input(nothing), Affine(np.eye(2 * D)))
     steps = (
@@ -187,19 +194,22 @@ def way(heads: int, shape: str, h: int) -> Part:
 
 
 def _shown(matrix: Array) -> Array:
-    """(first half, x) ↦ (matrix·x, x): replace the drawn half by the image of x."""
+    """The matrix of (y, x) ↦ (matrix·x, x), where y is the half of a point that is drawn."""
     nothing = np.zeros((D, D))
     return np.block([[nothing, matrix], [nothing, np.eye(D)]])
 
 
 def frame(heads: int, shape: str) -> Cloud:
-    """The sphere's centre and the ends of three radii, multiplied by head 1's shares of the axes."""
+    """Cloud for the semi-axes of what head 1 sees.
+
+    It has the sphere's centre and the ends of three radii, multiplied by the head's shares of the axes.
+    """
     own = Affine(by_overlap(diagonals(heads, shape)[:, 0]))
     return Cloud("frame", np.vstack([np.zeros(D), sqrt(D) * SHOW]), place=Pipeline((own,)))
 
 
 def mixed(heads: int, shape: str) -> Cloud:
-    """Sums of the heads' parts of different points."""
+    """Cloud of sums of what the heads see, with a different point for each head."""
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
     norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))
@@ -237,14 +247,17 @@ def axes() -> list[Part]:
 
 
 def circle() -> Entries:
-    """The query (d, 1) on the sphere, from a direction that only head 1 sees to one that only head 2 sees."""
+    """The query (d, 1) on the sphere, which the slider "query" turns from axes 1 and 2 to axes 3 and 4."""
     turn = np.deg2rad(ANGLES)[:, None]
     found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
     return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})
 
 
 def queries(heads: int, shape: str) -> Cloud:
-    """Cloud of w ⊙ w ⊙ q/√(d/H) for each head: its dot product with a key is the head's score."""
+    """Cloud with a point w ⊙ w ⊙ q/√(d/H) for each of H heads, where w has the head's share of each axis.
+
+    The dot product of that point with a key k is the head's score ⟨w ⊙ q, w ⊙ k⟩/√(d/H).
+    """
     asked, every = circle(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
     tracks = {
         "query": Track(ANGLES, np.stack([np.kron(np.eye(heads), q) for q in asked.tracks["query"].values]))
@@ -255,12 +268,12 @@ def queries(heads: int, shape: str) -> Cloud:
 
 
 def score(h: int) -> Row:
-    """The row that picks head h's score of a key."""
+    """Row vector that extracts from a point of the cloud "scored" the score that head h gives this key."""
     return Row(tuple(np.eye(D + 2)[D + h].tolist()))
 
 
 def asking() -> list[Part]:
-    """The query as an arrow from the origin."""
+    """The query as an arrow from the origin, with the label q."""
     line = draw(
         "query",
         Line,
@@ -278,7 +291,10 @@ def asking() -> list[Part]:
 
 
 def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
-    """Rings around the two keys that have the highest score in head 1 and in head 2."""
+    """Rings around two keys: the one with the highest score in head 1, and that with the highest in head 2.
+
+    titled: whether the rings appear in the legend.
+    """
     return tuple(
         Points(
             "scored",

@@ -44,9 +44,9 @@ STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
 
 
 def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
-    """The recipe of the shuffles in one layer. `measure` names their cost.
+    """The recipe of the shuffles in one layer, from the table `found` of measured costs.
 
-    The cost is the increase of the loss, or the divergence of the predictions.
+    `measure` is the key of the cost: the increase of the loss, or the divergence of the predictions.
     """
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
@@ -75,7 +75,10 @@ def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
 
 
 def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> list[Part]:
-    """A dot for each shuffle of the first model, and a tick for the mean of each model."""
+    """A dot for each shuffle of the first model, and a tick for the mean cost of each model.
+
+    `rows` are the table's rows of one arm, named `name`; `ends` are the least and largest cost.
+    """
     levels = np.arange(len(PLACES), 0, -1.0)
     first = {row["place"]: row for row in rows if row["seed"] == 0}
     lost = {kind: [first[place][f"{kind}_{measure}_all"] for place in PLACES] for kind in SHUFFLE_LABELS}
@@ -112,7 +115,10 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
 
 
 def scatter(n: int) -> Array:
-    """n numbers in (−1, 1) whose neighbours are far apart, so that dots of similar values do not overlap."""
+    """n numbers in (−1, 1) of which successive ones are far apart.
+
+    As heights, they keep dots with similar costs from overlapping.
+    """
     return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
 
 
@@ -143,20 +149,20 @@ def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
 
 
 def sides(low: float, high: float) -> tuple[float, float]:
-    """The horizontal range of the picture: costs from `low` to `high`, with room for names and margins."""
+    """Ends of the horizontal axis: the costs from `low` to `high`, with room for names and margins."""
     size = high - low
     return low - (NAME_WIDTH + MARGIN) * size, high + MARGIN * size
 
 
 def scale(low: float, high: float) -> Array:
-    """A few round numbers from `low` to `high`, 0 among them: the ticks."""
+    """The ticks: a few round numbers from `low` to `high`."""
     steps = (factor * 10.0**power for power in range(-6, 6) for factor in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step < MAX_TICK_STEPS)
     return step * np.arange(np.ceil(low / step), np.floor(high / step) + 1) + 0.0  # no −0
 
 
 def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
-    """Table of means over the models, with the standard deviations between models."""
+    """Table of the mean costs of shuffles by place and kind, with standard deviations between models."""
     count = len({row["seed"] for row in arms[True]})
     columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in SHUFFLE_LABELS.values()))
     lines = [
@@ -177,6 +183,6 @@ def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
 
 
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
-    """Text with the mean and the standard deviation, between models, of what `means` returns."""
+    """The mean and the standard deviation, over models, of the costs that `means` returns, as text."""
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

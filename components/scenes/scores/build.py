@@ -1,4 +1,7 @@
-"""The recipe of dot products: pairs of random q and k, with their scores, softmax weights and angles."""
+"""The recipe of the scene scores: dot products of random queries q and keys k, also called scores.
+
+It shows their distribution, the softmax weights that they give, and the angles between q and k.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -75,13 +78,16 @@ def build(choices: Choices) -> Recipe:
 
 
 def typical(drawn: Cloud, d: int) -> int:
-    """Index of a pair whose score is about one standard deviation and whose key faces the camera."""
+    """Index of a pair (q, k) to follow at first: a key in front of the sphere, and a typical score.
+
+    On the sphere, without correlation, its score is about one standard deviation.
+    """
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))
 
 
 def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
-    """The view of the unit sphere, with q up, the keys around it, and `more`."""
+    """View of the unit sphere with q upright, a mark `key` for the keys, and the parts `more`."""
     tip = np.array([[0.0, 0, 0], [0, 0, 1]])
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
@@ -97,9 +103,9 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
 def law(
     name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
 ) -> list[Part]:
-    """Curves of the densities `laws` at the values `grid`, multiplied by `height`.
+    """Curves of probability densities at the values `grid`, multiplied by `height` to match a histogram.
 
-    Each stage shows its own density; a stage whose density is None has no curve.
+    `laws` has the density of each stage, which is drawn only at that stage; None stands for no curve.
     """
     known = [(k, each) for k, each in enumerate(laws) if each]
     return [
@@ -118,7 +124,7 @@ def law(
 
 
 def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """The map 1 ↦ m numbers that follow the parameter `name`: values[t] (m,) if the parameter is at[t]."""
+    """The map 1 ↦ m numbers that follow the parameter `name`: `values[t]` (m,) where that is `at[t]`."""
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 
@@ -126,7 +132,10 @@ def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """Parameters, clouds, views and readouts for the scores, raw and divided, and their softmax weights."""
+    """The parts of the choice "scores": parameters, clouds, views, readouts.
+
+    They show scores as they are and divided by dₖᵃ, with a from a slider, and the softmax weights of both.
+    """
     factor = d**-POWERS
     divided, squared = (
         Row(Entries(np.zeros(6), tracks={"a": Track(POWERS, np.outer(factor**k, each))}))
@@ -155,7 +164,11 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
 
 
 def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
-    """Histograms of q·k and of the divided q·k, with their exact laws for independent components."""
+    """Histograms of the scores q·k and of the scores divided by dₖᵃ, with the exact densities.
+
+    The exact densities are those of independent components (ρ = 0), and of a = ½ for the divided scores.
+    `divided` is the row that computes the divided score of a pair.
+    """
     grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
     laws: Laws = (
         lambda s: gaussian_density(s, d),
@@ -191,12 +204,15 @@ def divided_law(law: Law, by: float) -> Law:
 
 
 def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
-    """The largest count of a histogram."""
+    """The largest count in a histogram of `values` with equal `bins` over `span`."""
     return float(histogram(values, span, bins)[:, 1].max())
 
 
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
-    """Attention weights of a few queries and keys, from raw and divided scores, and their entropies."""
+    """Softmax weights of a few queries over a few keys, from scores as they are and divided.
+
+    The readouts are the mean entropies of both kinds of weights.
+    """
     both = crowd(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)
     stages = Pipeline(norms(size, (range(size),), d)[-1])
@@ -259,13 +275,16 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
 
 
 def sines(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
-    """t ↦ sin(share · tθ + start), for each share; θ is the parameter, in degrees."""
+    """t ↦ sin(share · tθ + start), for each pair from `shares` and `starts`; θ is the parameter "theta".
+
+    The parameter is in degrees, the starts in radians.
+    """
     turn = np.radians(1.0) * np.reshape(shares, (-1, 1))
     return Affine(Entries(0 * turn, {"theta": turn}), starts), Pointwise("sin")
 
 
 def probe() -> list[Part]:
-    """The key at the angle θ, with the geodesic and the chord from q to it."""
+    """The reader's own key k at the angle θ to q, with the geodesic and the chord between them."""
     way, show = sines((1, 1), (0, np.pi / 2)), rows(PROBE_ROWS)
     arc, end = np.linspace(0, 1, 49)[:, None], np.ones((1, 1))
     return [
@@ -287,12 +306,18 @@ def probe() -> list[Part]:
 
 
 def cosine_laws(n: int) -> Laws:
-    """Densities of the cosine of random directions, at each stage: in n dimensions, and centred in n − 1."""
+    """The density of the cosine between random directions at each stage.
+
+    The directions have n dimensions before centring and n − 1 from then on. In fewer than two it is None.
+    """
     return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
 
 
 def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
-    """Histogram of the cosines with its exact law, the law of the whole vector, and cos θ."""
+    """Histogram of the cosines between q and k, with its exact density, and a line at cos θ.
+
+    With several `heads`, the exact density for the whole vectors, of all heads together, is also drawn.
+    """
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
     area = PAIRS * (span[1] - span[0]) / COSINE_BINS
 
@@ -317,7 +342,7 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
 
 
 def distances() -> tuple[Clouds, View]:
-    """Geodesic and chord against the dot product of unit vectors, with the chosen θ."""
+    """Graph of the geodesic and the chord between unit vectors against their dot product, with marks at θ."""
     turn = np.linspace(0, np.pi, 90)
     cosine, chord = np.cos(turn), 2 * np.sin(turn / 2)
     curves = (
@@ -343,9 +368,9 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """A readout and its cloud: the expected number of keys within the angle θ of q, of a million random keys.
+    """A readout named `label` and its cloud `name`: of a million random keys, how many are within θ of q.
 
-    The number is computed for each stage.
+    It is the expected number, for each stage, with keys of d independent components.
     """
     cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
@@ -358,7 +383,7 @@ def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
 
 
 def facts() -> Facts:
-    """Table of exact values for each number of coordinates, if these are independent."""
+    """Table of exact values, a row for each number of coordinates dₖ, with independent components (ρ = 0)."""
     columns = (
         "dₖ",
         "variance of q·k",
@@ -371,7 +396,11 @@ def facts() -> Facts:
 
 
 def fact(d: int) -> list[str]:
-    """The table's row for d coordinates. On the sphere m = d − 1 counts; for d = 1 these cells are empty."""
+    """The row of the table for d coordinates.
+
+    On LayerNorm's sphere, vectors have only d − 1 dimensions; for d = 1 no direction is left, and the cells
+    about angles are empty.
+    """
     if d == 1:
         return ["1", "1", "0", "", "", ""]
     m = d - 1
@@ -381,5 +410,5 @@ def fact(d: int) -> list[str]:
 
 
 def few(share: float) -> str:
-    """A share as the text "1 in …", such as "1 in 77,000"."""
+    """A share as text, such as "1 in 77,000"."""
     return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

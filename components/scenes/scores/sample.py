@@ -1,12 +1,12 @@
-"""Random q and k in few coordinates, and the steps of LayerNorm.
+"""Random queries q and keys k as points with few coordinates, and the steps of LayerNorm for these.
 
-The coordinates keep lengths, means and dot products. An orthonormal basis begins with 𝟏 and w, whose first
-half is 1 and whose other half is −1 (both normalised); a normal vector has the same law in any basis. The
-other components are rotated into as few coordinates as possible. Rotations change neither dot products nor
-means.
+Vectors with d components are described in an orthonormal basis that begins with the directions of 𝟏 and of w,
+whose first half is 1 and whose second half is −1. In any orthonormal basis, independent normal components
+have the same distribution. The components beyond 𝟏 and w are rotated into as few coordinates as possible.
+None of this changes lengths, means or dot products.
 
-Components are correlated by a number g that they share: √(1 − ρ)·z + √ρ·g·w, or with 𝟏 in place of w. Each
-keeps its variance 1, and any two have the correlation ±ρ.
+Components z of a vector are correlated by adding a random number g that they share: √(1 − ρ)·z + √ρ·g·w, or
+the same with 𝟏 in place of w. Each component keeps the variance 1, and any two have the correlation ρ or −ρ.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +25,11 @@ SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())  # rows that read t
 
 
 def pairs(n: int, d: int, *, seed: int) -> Array:
-    """n random pairs (n, 11) of vectors with d coordinates.
+    """n random pairs (q, k) of vectors with d components, each described by 11 numbers: (n, 11).
 
-    q: its parts along 𝟏 and w, the length of the rest, its g. k: its parts along 𝟏, w and q's rest, the
-    length of the remainder, its g. Then cos and sin of a random angle around q, which only places the key
-    in the picture.
+    Numbers 0 to 3 are about q: its components along 𝟏 and w, the length of its rest, and its g. Numbers 4 to
+    8 are about k: its components along 𝟏, w and q's rest, the length of its remainder, and its g. The last
+    two are cos and sin of a random angle around q, which only places the key in the picture.
     """
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, n, d))
@@ -42,7 +42,7 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def crowd(n: int, d: int, *, seed: int) -> Array:
-    """n random vectors: their parts along 𝟏 and w, the rest (in as few coordinates as possible), and g."""
+    """n random vectors: components along 𝟏 and w, the rest in as few coordinates as possible, and then g."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
@@ -50,7 +50,7 @@ def crowd(n: int, d: int, *, seed: int) -> Array:
 
 
 def _two(x: Array) -> Array:
-    """The first two coordinates of vectors x (n, d); for d = 1, the only coordinate and 0."""
+    """The first two components of the vectors x (n, d). If d = 1, the second is 0."""
     return np.pad(x[:, :2], ((0, 0), (0, max(2 - x.shape[1], 0))))
 
 
@@ -58,15 +58,15 @@ def _two(x: Array) -> Array:
 
 
 def loaded(shared: str, d: int) -> int:
-    """Index of the coordinate to which the shared component g is added: 0 for the direction 𝟏, 1 for w."""
+    """Index of the coordinate to which the shared number g is added: 0 for the one along 𝟏, 1 for w."""
     return 0 if shared == "one" or d == 1 else 1
 
 
 def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
-    """Steps that correlate the coordinates of points of `size` numbers, by the parameter ρ.
+    """Steps that correlate the components of vectors, by the parameter ρ. A point has `size` coordinates.
 
-    Some of the numbers are shared components g: each is multiplied by √(ρd), added to one other coordinate,
-    and then dropped. `loads` maps the index of each g to the index of that coordinate. All other coordinates
+    Some of these are shared numbers g. Each of them is multiplied by √(ρd), added to one other coordinate,
+    and then dropped; `loads` maps the index of each g to the index of that coordinate. All other coordinates
     are multiplied by √(1 − ρ), except those with an index in `free`.
     """
     roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
@@ -80,10 +80,10 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 
 
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
-    """The steps from the start to each stage: none, centring, and centring with scaling to length √d.
+    """For each stage the steps that lead to it: none; centring; centring and then scaling to length √d.
 
-    vectors: for each vector in a point, the indices of its coordinates, of which the first is along 𝟏.
-    size: the number of a point's coordinates.
+    vectors: for each vector in a point, the indices of its coordinates, of which the first is along 𝟏. size:
+    the number of a point's coordinates.
     """
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
@@ -91,7 +91,10 @@ def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, S
 
 
 def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
-    """The results of `after` at every stage, side by side; `passing` then moves from one to the next."""
+    """A step that concatenates the results of `after` at all stages; `before` has the steps to each stage.
+
+    The steps of `passing` then move on from the results of one stage to those of the next.
+    """
     return Branches([Pipeline((*own, *after)) for own in before], "concat")
 
 
@@ -101,19 +104,25 @@ def taking(places: Iterable[int]) -> Product:
 
 
 def passing(m: int) -> Pipeline:
-    """Steps that each drop the first m numbers, so that the current stage's m numbers come first."""
+    """Two steps, each of which drops the first m numbers, for three stages with m numbers each.
+
+    Thus the numbers of the current stage always come first.
+    """
     return Pipeline([taking(range(m, stages * m)) for stages in (3, 2)])
 
 
 def pair_steps(d: int, shared: str) -> Steps:
-    """Steps that compute from a pair (q, k), at each stage, the six numbers of `seen_by_q`."""
+    """Steps that compute the six numbers of `seen_by_q` from a pair (q, k), for all stages."""
     to = loaded(shared, d)
     mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
     return *mixed, at_each_stage(norms(9, ((0, 1, 2), (3, 4, 5, 6)), d), seen_by_q(d))
 
 
 def seen_by_q(d: int) -> Steps:
-    """A pair ↦ ⟨q, k⟩, the cosine, k/√d in three coordinates with q up, and ⟨q, k⟩²."""
+    """Steps from a pair (q, k) to six numbers: ⟨q, k⟩, the cosine, three coordinates of k/√d, and ⟨q, k⟩².
+
+    The coordinates place the key in the picture, where q is upright.
+    """
     q, k = (0, 1, 2), (3, 4, 5, 6)
     units = Branches((Pipeline(()), Pipeline((Normalize(groups=(q, k)),))), "concat")  # units from 9 on
     products = Product(
@@ -143,8 +152,9 @@ def seen_by_q(d: int) -> Steps:
 def variances(d: int, shared: str, rho: Array) -> Array:
     """The variance of ⟨q, k⟩ at each of the three stages, for each correlation in `rho`: (*rho.shape, 3).
 
-    Before the sphere it is Σ λ², with λ the variances of the rotated coordinates: 1 − ρ + ρd for the one to
-    which g is added, 1 − ρ for the others. On the sphere it is d² times the variance of the cosine.
+    Before the sphere it is Σ λ², where λ are the variances of the coordinates in the basis described above: 1
+    − ρ + ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the one along 𝟏.
+    On the sphere the variance is d² times that of the cosine.
     """
     low, high = 1 - rho, 1 - rho + rho * d
     first, second = np.stack([high, low], -1), np.stack([low, high], -1)
