@@ -75,7 +75,7 @@ def pytest_runtest_makereport(item):
 
 @contextmanager
 def serving(folder):
-    """`python app.py` on a free port: base URL and process."""
+    """Run `python app.py` on a free port; yields its base URL and its process."""
     port = free()
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
@@ -115,7 +115,7 @@ def server(running):
 
 @pytest.fixture
 def mortal(tmp_path):
-    """A server of the test's own, which it may kill: base URL and process."""
+    """A server for one test, which the test may kill; yields its base URL and its process."""
     with serving(tmp_path) as both:
         yield both
 
@@ -225,12 +225,12 @@ def reader(browser, server):
 
 @pytest.fixture
 def new_page(browser, server, reader, draws, request):
-    """A function that opens a page; options are those of a Playwright context.
+    """A function that opens a page and returns it; its options are those of a Playwright context.
 
-    A test's first page belongs to the shared reader, if its options allow it; further pages get readers of
-    their own. first: a reader who has visited nothing and has empty storage. known: the address of another
-    server that may be asked. A server of the test's own must be requested before this fixture, so that it
-    outlives the pages.
+    The first page of a test is opened in the shared browser context, if the options allow it; further pages
+    get their own contexts. first: whether the context has visited nothing and has empty storage. known: the
+    address of another server that the page may request. If a test has its own server, its fixture must come
+    before this one, so that the server outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server
@@ -263,7 +263,7 @@ def page(new_page):
 
 @pytest.fixture
 def window():
-    """The size of a kept page; None: as in the test before. If given, size and colour scheme are set."""
+    """The size that a kept page gets, with the light colour scheme; None: as the last test left it."""
     return VIEWPORT
 
 

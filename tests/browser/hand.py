@@ -95,8 +95,9 @@ def strange(page):
 
 @contextmanager
 def fetching(page, code):
-    """While the block runs, replace the page's `fetch` by a function of the test's, which can call `own`, the
-    original.
+    """While the block runs, replace the page's `fetch` by the JavaScript function `code`.
+
+    The function can call the original `fetch` as `own`.
     """
     page.evaluate(f"window.own = fetch; void (window.fetch = {code})")
     yield
@@ -136,8 +137,9 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 
 def whole_state(scene, stop):
-    """The whole state of a stop of the tour, in the format of STATE; values that it does not name are the
-    scene's.
+    """The whole state of a stop of the tour, in the format of STATE.
+
+    Values that the stop does not name are the scene's defaults.
     """
     state = recipes.state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
@@ -182,7 +184,7 @@ def strays(page):
 
 
 def pixels(png, width=0):
-    """A PNG on white as an array (height, width, 3) of 0 to 255, scaled down to a width if one is given."""
+    """The pixels of a PNG on white, (height, width, 3) from 0 to 255; scaled to `width`, unless it is 0."""
     image = Image.open(io.BytesIO(png)).convert("RGBA")
     image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     if width:
@@ -213,7 +215,7 @@ def shot(page, what, style="", width=0):
 
 
 def look(page, width=0):
-    """The pixels of a page's figures, without labels beside marks, which appear at rest only."""
+    """The pixels of a page's figures, without the labels that are only drawn at rest."""
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
     return planes(page, width)
@@ -231,7 +233,7 @@ def difference(a, b):
 
 
 def finger(page, points):
-    """Put a finger down at the first of some points and move it along the others; a function lifts it."""
+    """Put a finger down at the first point and move it along the others; returns a function that lifts it."""
     touch = page.context.new_cdp_session(page)
     for k, (x, y) in enumerate(points):
         kind = "touchMove" if k else "touchStart"

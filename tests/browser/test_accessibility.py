@@ -43,8 +43,9 @@ def page(kept):
 
 
 def barriers(page):
-    """The violations that axe finds on a page in the light theme; and in the dark theme, by the rules about
-    colours and pictures, in which it differs.
+    """The violations that axe finds on a page in both themes.
+
+    In the dark theme, only the rules about colours and pictures are checked, because all else is the same.
     """
     if page.evaluate("!window.axe"):
         page.evaluate(AXE.read_text("utf-8"))

@@ -35,7 +35,7 @@ def page(kept):
 
 
 def fits(page):
-    """Wait until the field has its size, check that it fills its axes, and return the box of these."""
+    """Wait until the field has its size, check that it fills its axes, and return the box of the axes."""
     until(page, FITS)
     frames(page)
     painted, axes = player(page, BOXES, FIELD)
@@ -100,8 +100,9 @@ def test_the_field_follows_the_resolution(new_page):
 
 @pytest.mark.pixels
 def test_what_is_held_in_motion_follows_the_window(page):
-    """While a figure is held in motion, resizing keeps its state; in 3D Plotly alone would draw the settled
-    one.
+    """If the window is resized while a figure is moving, the figure keeps the state of this moment.
+
+    In 3D, Plotly alone would draw the state before the motion.
     """
     resize(page, 1300, 800)
     visit(page, "/spiral?progress=0")

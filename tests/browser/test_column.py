@@ -79,7 +79,7 @@ LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?
 
 
 def test_the_figure_leaves_with_its_column(page):
-    """What is below both is as wide as the page, and not covered."""
+    """The content below the figure and its column is as wide as the page, and not covered by the figure."""
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, f"/layernorm?{SMALL_2D}")
     for part in ("numbers", "text"):

@@ -64,10 +64,9 @@ def served(app):
 
 
 def strange(heard):
-    """A Dash application at a path prefix, with its own styles and Content-Security-Policy, and a button for
-    each of TURNS.
+    """A Dash application at a path prefix, with its own styles and Content-Security-Policy.
 
-    heard: collects what callbacks receive.
+    It has a button for each of TURNS. heard: a list to which the callbacks append what they receive.
     """
     app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)
     app.index_string = app.index_string.replace("{%css%}", f"{{%css%}}<style>{THEIRS}</style>")
@@ -151,7 +150,7 @@ def slider(scene):
 
 
 def look(one, two):
-    """CSS that the page applies to all of its elements does not apply in scenes; its theme does."""
+    """The page's CSS for all elements does not apply inside scenes, but the page's theme does."""
     stage = one.locator(".stage")
     assert stage.is_visible() and stage.evaluate("e => getComputedStyle(e).letterSpacing") == "normal"
     assert one.locator("#parameter-t").bounding_box()["width"] > 100

@@ -62,7 +62,7 @@ def test_letters_of_the_formula_are_sliders(page):
 
 
 def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
-    """The page does not scroll, and the bubble with the value is completely visible, however long it is."""
+    """A finger that drags a letter does not scroll the page; the bubble with the value is fully visible."""
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, LINK)
     x, y = middle(page, ".formula .symbol")

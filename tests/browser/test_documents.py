@@ -104,7 +104,7 @@ def test_home_is_light(page):
 
 
 def test_a_scene_is_light(new_page):
-    """For the scene with the largest recipe; all others in tests/browser/test_scenes.py."""
+    """The scene with the largest recipe loads few bytes; tests/browser/test_scenes.py tests the others."""
     page = new_page(first=True)
     sizes = weighed(page)
     visit(page, "/digits")

@@ -55,7 +55,7 @@ def files(folder):
 
 @pytest.fixture
 def host(tmp_path, new_page, server):
-    """A function that returns a page of another origin with embeds of paths, far below the fold."""
+    """A function that opens a page of another origin with embeds of some paths, far below its top."""
     with files(tmp_path) as base:
 
         def open_host(*paths, **options):
@@ -80,7 +80,7 @@ def fetched(url):
 
 @pytest.mark.all_scenes
 def test_the_first_picture_is_light(server):
-    """An embed is light until it is seen: its page, its picture, and what delays the first paint."""
+    """Until an embed is seen, it loads few bytes: its page, its picture, and files that block painting."""
     for slug in scenes():
         with urllib.request.urlopen(f"{server}/embed/{slug}") as answer:
             page = answer.read().decode()
@@ -178,8 +178,9 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
 
 
 def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(host):
-    """Also in a frame of another origin; without Playwright's emulation of a scheme, which would apply to all
-    frames.
+    """An embed in a frame of another origin follows the host's scheme, unless its link names a theme.
+
+    Playwright's emulation of a colour scheme is not used, because it would apply to all frames.
     """
     path = f"/embed/layernorm?{SMALL_2D}"
     page, frame, held = host(path, f"{path}&theme=light", color_scheme="null")
@@ -250,7 +251,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
 
 @pytest.mark.pixels
 def test_the_poster_is_where_the_figure_will_be(new_page):
-    """The figure replaces a picture that looks much like it, and nothing moves."""
+    """The live figure replaces a still picture that looks much like it, and nothing on the page moves."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(f"/embed/layernorm?{SMALL_3D}&progress=2")
@@ -325,7 +326,7 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
 
 
 def test_a_film_that_is_broken_off_ends(new_page):
-    """Recording starts while the figure loops, records nothing, or the figure is removed."""
+    """A recording ends if the reader starts the loop, if it records nothing, or if the figure is removed."""
     page, saved = new_page(viewport=SMALL), []
     page.on("download", lambda download: saved.append(download))
     page.add_init_script(WATCH_RECORDERS)

@@ -133,7 +133,10 @@ def exported(slug, out, *arguments):
 
 
 def test_a_gif_is_small_by_default(tmp_path, monkeypatch):
-    """One second of the six, of the scene whose GIF was the largest, with 10 MB."""
+    """One second of a GIF of the scene spiral, whose GIF was once the largest, has a sixth of the limit.
+
+    A GIF of a whole run has six seconds.
+    """
     monkeypatch.setenv("BROWSER_PATH", find())
     exported("spiral", tmp_path / "a.gif", "--seconds", "1")
     assert (tmp_path / "a.gif").stat().st_size < gif.MAX_BYTES / 6

@@ -44,8 +44,9 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 
 def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_under_it(page):
-    """Root signs fit also if they were laid out before the typeface had loaded, or after words with
-    characters that the text face lacks.
+    """A root sign is as wide as its formula, also if it was laid out before the typeface had loaded.
+
+    The same holds after words with characters that the text typeface lacks.
     """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)

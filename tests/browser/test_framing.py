@@ -46,8 +46,10 @@ def page(kept):
 
 
 def ink(page, kept):
-    """Measure the pixels of some layers of the main figure: their size and the distance of their middle from
-    the panel's, relative to its smaller side; and whether they stay away from its edge.
+    """Measure the pixels of some layers of the main figure.
+
+    Returns their size, and the distance of their middle from the panel's middle, both relative to the panel's
+    smaller side; and whether they stay away from the panel's edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)
@@ -62,8 +64,10 @@ def ink(page, kept):
 
 
 def shares(page, scene):
-    """The main figure at the start: the share of its sphere or circle (or of everything), and of everything
-    except guides; its distance from the centre; whether it is complete.
+    """Measure the main figure as the scene opens, relative to its panel.
+
+    Returns the share of the sphere or circle (without one, of everything); the share of everything except
+    guides, and its distance from the centre; and whether it is complete.
     """
     state = state_of(scene, {})
     at = [
@@ -82,8 +86,9 @@ def shares(page, scene):
 
 
 def computed(slug, size):
-    """The computed bounding box of the main figure's marks, with the size of points: two corners, in pixels
-    from the panel's centre.
+    """The computed bounding box of the main figure's marks, including the size of points.
+
+    Returns two corners, in pixels from the panel's centre.
     """
     state = state_of(scenes()[slug], {})
     view, found = state.recipe.views[0], []

@@ -93,7 +93,7 @@ def test_slides_start_the_figure_when_its_slide_comes(folder, new_page):
 
 @pytest.fixture
 def site(folder):
-    """A built Hugo site of the two files that the guide shows; its address."""
+    """Build a Hugo site from the two files that the guide shows, and serve it; yields its address."""
     (folder / "hugo.toml").write_text('baseURL = "/"\n')
     files = {"layouts/index.html": f"{HTML}{{{{ .Content }}}}"}
     files |= {

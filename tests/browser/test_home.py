@@ -57,7 +57,10 @@ def scroll(page, to):
 
 
 def test_the_figure_rests_out_of_sight_and_once_its_slider_has_been_moved(kept):
-    """Pressing elsewhere on the figure does not stop it; keys on the slider stop it like a pointer."""
+    """The figure rests while it is out of sight, and for good once its slider has been moved.
+
+    A key on the slider stops the figure; a press elsewhere on it does not.
+    """
     page = kept
     page.set_viewport_size(WIDE)
     page.goto("/")

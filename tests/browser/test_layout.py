@@ -65,7 +65,7 @@ NEAREST_LABELS = """async () => {
 
 
 def test_on_a_telephone_no_label_touches_a_ring(kept):
-    """Plotly draws near points with a diameter of up to two and a half times their size."""
+    """No label overlaps a ring, although Plotly draws near points up to 2.5 times as large as far ones."""
     resize(kept, TELEPHONE)
     visit(kept, "/heads")
     player(kept, "(p.pause(), p.reset())")
@@ -166,8 +166,9 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click, also while Plotly draws, or a key plays the training from before the drop to after it,
-    following a point that turns.
+    """A click on a drop, or a key, plays the training from before the drop to after it, following a point.
+
+    The click works also while Plotly draws. The point is one that turns during the drop.
     """
     page = kept
     visit(page, "/spiral?progress=1")

@@ -132,7 +132,7 @@ LATE = """async (...all) => {
 
 
 def test_going_back_at_once_leaves_each_link_as_it_was(page):
-    """The state that is left is not written into the address that the history returns to."""
+    """After going back in the history, the address is not overwritten by the state that was left."""
     visit(page, f"/layernorm?{SMALL_2D}&points=ring")
     page.select_option("#choice-variant", "rmsnorm")
     until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")

@@ -65,8 +65,9 @@ def lab(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, lab, request):
-    """The notebook in JupyterLab after running all cells; and its messages to the kernel that contain some
-    words.
+    """Open the notebook in JupyterLab, and run all cells.
+
+    Yields the page, and a function (words) that returns the page's messages to the kernel with these words.
     """
     context, watch = browser.new_context(base_url=lab[0], viewport=VIEWPORT), Watch()
     watch.over(context, lab[0])
@@ -137,8 +138,9 @@ def saved(page, folder):
 
 
 def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_path):
-    """A notebook that nbconvert runs becomes a page with pictures; the widget code would come from another
-    host.
+    """A notebook that nbconvert runs becomes a page with still pictures.
+
+    The widgets are not live, because the page would load their code from another host.
     """
     import nbformat
     from nbclient import NotebookClient

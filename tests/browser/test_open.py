@@ -19,7 +19,7 @@ PLACE = """(() => { const [panel] = p.panels, { left, top } = panel.gd.getBoundi
 
 @pytest.fixture
 def opened(new_page):
-    """The scene; the pages that its links would open are not requested from the server."""
+    """Open the scene; the pages to which its marks link are not requested from the server."""
     page, asked = new_page(), []
     page.route("**/select?**", lambda route: (asked.append(route.request.url), route.fulfill(body="keys")))
     visit(page, "/unselectable")
@@ -28,8 +28,9 @@ def opened(new_page):
 
 
 def click(page, cell, words):
-    """Hover over a cell, wait for its label, and click: just after drawing, Plotly would report the point
-    hovered last.
+    """Hover over a cell, wait for its label, and click.
+
+    Without waiting, Plotly would report the point over which the pointer was before.
     """
     place = player(page, PLACE, cell)
     page.mouse.move(*place)

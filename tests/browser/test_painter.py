@@ -142,7 +142,7 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 
 
 def let_go(page, progress):
-    """Release the figure: it settles by the public path, without counts, which appear only at rest."""
+    """Release the figure, so that it settles by the public path; hide counts, which appear only at rest."""
     player(page, UNCOUNTED)
     player(page, "p.pressed = false")
     player(page, "p.seek(value)", progress)
@@ -194,8 +194,9 @@ def test_the_canvas_in_2d_draws_what_plotly_draws(page):
 
 
 def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
-    """While moving, a mesh has each vertex once, with its colour; at rest, one for each corner of a
-    triangle.
+    """A mesh looks the same in motion and at rest.
+
+    In motion it has each vertex once, with its colour; at rest it has a vertex for each corner of a triangle.
     """
 
     def shown():
@@ -226,7 +227,10 @@ COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
 
 
 def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
-    """The points are on the surface; the line goes through their place."""
+    """A count is visible in front of the surface that contains its points.
+
+    In the other figure, it is beside the line that goes through its points.
+    """
     visit(page, "/fibre?progress=2")
     rest(page, COUNTED.format(0))
     among = ink(page)

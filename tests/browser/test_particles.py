@@ -34,7 +34,10 @@ def places(page):
 
 
 def token_and_place(page):
-    """The pixel of a visible token far from others, and one a sixth of a turn away, nearer the centre."""
+    """The pixel of a visible token that is far from the others, and the pixel to which it shall be dragged.
+
+    The second pixel is a sixth of a turn away, and nearer to the centre.
+    """
     at, centre = places(page)
     seen = np.flatnonzero(~np.isnan(at[:, 0]))
     apart = np.linalg.norm(at[seen, None] - at[seen], axis=-1) + np.where(np.eye(len(seen)), 1e9, 0)

@@ -242,7 +242,10 @@ SWAY = """async (time) => {
 
 
 def test_a_space_opens_where_it_stays(page):
-    """The first drawing has its final camera; Plotly's would ignore input, and move for half a second."""
+    """A 3D figure is drawn with its final camera at once.
+
+    Plotly by itself would ignore input and move the camera for half a second.
+    """
     visit(page, f"/layernorm?{SMALL_3D}")
     assert page.evaluate(SWAY, 400) == 0
 
@@ -365,8 +368,10 @@ def test_a_stop_fixes_the_whole_state(page):
 
 
 def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
-    """By a key, a typed number, a half-typed one, and a slider that is held: the recipe waits for the last
-    two.
+    """Values that the reader sets while the recipe of a stop is loading stay as the reader has set them.
+
+    They are set by a key, a typed number, a number that is not finished, and a slider that is still held. For
+    the last two, the new recipe waits.
     """
     visit(page, f"/layernorm?{SMALL_2D}")
     with fetching(page, HELD_UP):

@@ -89,7 +89,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
 
 @pytest.mark.allow_errors("Content Security Policy|EvalError")
 def test_the_policy_is_in_force(new_page):
-    """A scene does not violate it, and scripts made from text do not run."""
+    """A scene does not violate the Content-Security-Policy, which stops scripts made from text."""
     page = new_page()
     page.add_init_script(WATCH)
     visit(page, f"/layernorm?{SMALL_2D}")

@@ -86,7 +86,7 @@ def together(hero, card, hidden):
 
 
 def apart(seen):
-    """The stops of a tour at which `together` fails, in words, with their numbers from 1; "" if none does."""
+    """A message that lists the stops of a tour, from 1, at which `together` is false; "" if none."""
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
     return "; ".join(told.format(*each) for each in cut)
@@ -100,7 +100,7 @@ def scene(request):
 
 @pytest.fixture
 def window(window, request):
-    """The size of the page; None for tests that use `opened`, which keep that of the test before."""
+    """The size of the page; None for tests that use `opened`, whose page keeps the size of the last test."""
     return None if "opened" in request.fixturenames else window
 
 
@@ -174,7 +174,7 @@ def made_of(recipe):
 
 
 def test_what_the_tour_chooses_is_drawn(opened, scene):
-    """Jump from stop to stop, each of which has choices with other marks; `walk` takes a whole tour."""
+    """The figure is drawn after jumps between stops of the tour, one for each combination of marks."""
     opened.set_viewport_size(DESK)
     stops = {made_of(state_of(scene, stop.state).recipe): stop for stop in scene.text.tour}
     for stop in stops.values():
@@ -243,7 +243,7 @@ def test_a_query_that_is_dragged_far_stays_in_the_view_and_under_the_pointer(pag
 
 
 def test_a_point_in_space_is_dragged_in_the_plane_that_faces_the_camera(page):
-    """A dragged point follows the pointer at a constant distance from the camera; sliders move its handle."""
+    """A dragged point follows the pointer in a plane that faces the camera; sliders move its handle."""
     names = ("x1", "x2", "x3")
     in_space = ".view:first-child .handle"
 

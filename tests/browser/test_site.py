@@ -28,7 +28,7 @@ def variants(scene):
 
 
 def draw(kind, scene):
-    """The card of a scene, moving or still; to save time, only that of CHOSEN moves."""
+    """The card of a scene, still or moving; to save time, only the card of the scene CHOSEN moves."""
     return DRAW(kind if scene.slug == CHOSEN else "card", scene)
 
 

@@ -56,7 +56,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
 
 
 def kinds():
-    """The first part with each kind of figure, by the dimensions of its views."""
+    """The first part of the story with each kind of figure, that is, dimensions of the figure's views."""
     found = {}
     for k, part in enumerate(story().parts):
         views = state_of(scenes()[part.slug], {}).recipe.views

@@ -50,9 +50,7 @@ def counted(page):
 
 
 def overheard(page):
-    """Collect the training's messages in `p.said`, since those of a quick one are gone before a test
-    looks.
-    """
+    """Collect the training's messages in `p.said`, because messages of a quick training vanish too soon."""
     observed = "{ childList: true, characterData: true, subtree: true }"
     keep = "p.said.push(document.querySelector('#train-words')?.textContent)"
     training = "document.querySelector('.training')"
@@ -214,7 +212,10 @@ FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # polls of a page after 
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")
 def test_a_training_outlives_questions_without_an_answer(page):
-    """Requests are aborted, or answered by a proxy; half of them reach the server, whose answer is lost."""
+    """A training goes on although polls fail: some are aborted, some answered by a proxy.
+
+    Half of these polls reach the server, and only its answer is lost.
+    """
     ways, failed = [lambda route: route.abort(), *(partial(answered, status=s) for s in (502, 503, 200))], []
 
     def fail(route):
@@ -238,7 +239,7 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 
 def answered(route, status):
-    """Answers of a proxy whose server is down, and of a network with a login page."""
+    """Answer a request as a proxy whose server is down would do, or a network with a login page."""
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
 
@@ -267,7 +268,7 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
 
 
 def left(page, queue, leave):
-    """Leave a page that trains: its training leaves the queue, and its worker stops."""
+    """Leave a page that trains, and check that its training leaves the queue and its worker stops."""
     visit(page, LONG)
     with page.expect_request(TICKET) as asked:
         order(page, steps=STEPS)

@@ -27,7 +27,7 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """The drawn points of a cloud at a stage, (n, d): the first d coordinates, into which steps move results."""
+    """The drawn points of a cloud at a stage: the first d coordinates, to which steps move results."""
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -35,7 +35,7 @@ def at(name, stage, mean=0.0, **choices):
 
 @EACH
 def test_what_comes_out_never_changes(choices):
-    """The next block's input is the same at every stage: with LayerNorm for any mean, with RMSNorm for mean 0."""
+    """The next block's input is the same at every stage: with RMSNorm only for mean 0."""
     want = at("says", 0, **choices)
     for mean in (-3.0, 0.0, 1.0):
         for stage in range(LAST):

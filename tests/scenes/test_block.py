@@ -144,7 +144,7 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_what_is_past_stays(choices):
-    """Earlier tokens do not depend on the last one: exactly if it differs, up to rounding if it is removed."""
+    """Earlier tokens stay exactly the same if the last one changes; up to rounding if it is removed."""
     want = stages("stream", choices)[LAST][:-1]
     for scale, mean, last in EVERYWHERE:
         other = stages("stream", choices, last=last)
@@ -156,7 +156,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """In the browser, removing the last token leaves the earlier tokens exactly equal, whatever the sliders."""
+    """In the browser, removing the last token does not change the earlier tokens, even to the bit."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:

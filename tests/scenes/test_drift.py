@@ -129,7 +129,7 @@ def test_what_no_window_can_hold_is_refused(letters, window, n):
 
 
 def test_numbers_of_a_drift_by_hand():
-    """`drift` measures simple paths correctly: to and fro beside a letter at rest, a quarter turn, and zeros."""
+    """`drift` measures simple paths: to and fro beside a letter at rest, a quarter turn, and zeros."""
     still, to_and_fro = np.array([[[0, 2.0]] * 3]), np.array([[[1.0, 0], [3.0, 0], [1.0, 0]]])
     ways = np.stack([still[0], to_and_fro[0]], axis=1)
     found = drift.drift(ways)

@@ -66,7 +66,7 @@ def at_stop(title):
 
 @cache
 def test_the_surfaces_are_all_that_the_norms_give():
-    """The scene's points lie evenly on the circle or sphere of radius √3, and the norm maps every token to it."""
+    """The scene's points lie evenly on the norm's image, a circle or sphere of radius √3."""
     x = np.random.default_rng(0).normal(size=(500, 3))
     for name, norm in (("layer_norm", layer_norm), ("rms_norm", rms_norm)):
         y, basis = normed(4000, norm=name), SPACES[name]
@@ -182,7 +182,7 @@ def what_space_shows():
 
 @cache
 def the_ranks():
-    """Whether a point shares its image with other points follows from the rank of its active neurons' weights.
+    """The rank of the active neurons' weights tells whether a point shares its image with others.
 
     Tested with random layers, on the circle and on the sphere.
     """
@@ -207,9 +207,9 @@ def the_ranks():
 
 
 def the_condition():
-    """Tests the smallest shift at which no two points meet, and the shift from which on all neurons are active.
+    """From two shifts on, no two points have the same image, and all neurons are active.
 
-    Both are tested just below and just above.
+    Both shifts are tested just below and just above.
     """
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")

@@ -101,7 +101,7 @@ def at(title):
 
 
 def through(x, t):
-    """The first coordinate of u₀(x + t, √(1 − x²)): the scene's result for points of the upper half circle."""
+    """The first coordinate of u₀(x + t, √(1 − x²)): the result for points of the upper half circle."""
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return FOLD.cloud("points").pipeline.stages(xy, {"t": t, "eps": 0.0})[-1][:, 0]
 

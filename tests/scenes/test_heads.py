@@ -320,7 +320,7 @@ def for_one_head():
 
 
 def the_query():
-    """With the query's slider at either end, only expected heads of the first two have scores ≠ 0."""
+    """With the query's slider at an end, only the expected ones of the first two heads have scores ≠ 0."""
     for heads, query, seen in ((2, 0, (1, 0)), (2, 90, (0, 1)), (4, 0, (1, 1)), (4, 90, (0, 0))):
         scores = stages(cut(heads=heads), "scored", overlap=0, query=query)[-1][:, D : D + 2]
         assert (np.abs(scores).max(0) > ROUNDING).tolist() == [bool(head) for head in seen]
@@ -468,7 +468,7 @@ def alike():
 
 
 def found(name, **of):
-    """The column `name` of the table "soft_heads" for models with the given settings, in the order of seeds."""
+    """A column of the table "soft_heads" for models with the given settings, in the order of seeds."""
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
     assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))
     return np.array([row[name] for row in every])

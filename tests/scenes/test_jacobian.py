@@ -56,7 +56,7 @@ numbers = st.integers(-200, 200).map(lambda k: k / 100)
 @settings(max_examples=40)
 @given(data=st.data())
 def test_both_passes_are_those_of_pytorch(norm, d, data):
-    """Forward and backward, the scene maps vectors by the Jacobian that PyTorch computes, at random sliders."""
+    """At random sliders, the scene maps vectors by PyTorch's Jacobian, forward and backward."""
     names = [f"{letter}{i + 1}" for letter in "xg" for i in range(d)]
     drawn = {name: data.draw(numbers, name) for name in names}
     drawn |= {"eps": data.draw(st.sampled_from((0.0, 1e-4, 0.3, 10.0)), "eps"), "r": 0.5}

@@ -31,7 +31,7 @@ def starts(lr, steps):
 
 
 def shown(title):
-    """The state at a stop, its film, and the number of points that the picture shows on their label's side."""
+    """The state at a stop, its film, and the number of points that are shown on their label's side."""
     state = stop("labels", title)
     film = shipped(film_name(state.choices))
     logit = state.recipe.cloud("logit").at(state.params, 0)[:, 0]

@@ -78,7 +78,8 @@ def test_the_films_are_those_of_the_table():
 def test_the_long_table_is_of_this_training():
     """Repeating the first steps of the long training for two seeds of LayerNorm gives the table's numbers.
 
-    The steps at which they reach 50 % accuracy agree up to one checkpoint, since processors round differently.
+    The steps at which they reach 50 % accuracy agree up to one checkpoint, because processors round
+    differently.
     """
     data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
@@ -199,7 +200,7 @@ def no_difference():
 
 
 def which_length():
-    """Training is slow if the vectors from which values are computed are short, and not if those for keys are.
+    """Training is slow if the vectors for values are short, but not if the vectors for keys are.
 
     This holds in the table, and for the loss after twelve steps.
     """

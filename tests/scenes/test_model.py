@@ -508,7 +508,7 @@ def the_strips():
 
 
 def by_kind():
-    """The drawn divisor is the standard deviation, or for an RMSNorm the root mean square, of the coordinates.
+    """The drawn divisor is the standard deviation, or for an RMSNorm the root mean square.
 
     Of a GroupNorm, only the first group is drawn.
     """

@@ -127,7 +127,7 @@ def test_tokens_are_dragged_where_there_are_not_too_many():
 @pytest.mark.parametrize("d", ("2", "3"))
 @pytest.mark.parametrize("placement", ("post", "pre"))
 def test_a_token_is_put_elsewhere_on_its_way(d, placement):
-    """A token that is put elsewhere at a time is at its new place from then on, and changes the others' paths.
+    """A token that is put elsewhere at some time moves on from there, and changes the others' paths.
 
     Before that time, nothing changes.
     """
