@@ -52,7 +52,7 @@ SHOW, UP = hyperplane_basis(D), np.full(D, D**-0.5)
 
 
 def files(choices: Choices) -> tuple[File, File, File]:
-    """The chosen model, the measurements of all models, and a text that none has learned from."""
+    """The files of the chosen model, of the measurements of all models, and of a text new to the models."""
     model = File(f"{choices['model']}.safetensors", from_file)
     return model, File("drift.json", json_table), File("language.txt", text)
 
@@ -114,16 +114,16 @@ LABELS = tuple(
 
 
 def pick(k: int) -> Row:
-    """Row that picks number `k` of the seven in `Slid.numbers`."""
+    """Row that reads number `k` of the seven that `Slid.numbers` gives for each letter."""
     return Row(tuple(np.eye(PATH_LENGTH + len(PART_LABELS))[k].tolist()))
 
 
 @dataclass(frozen=True)
 class Slid:
-    """A layer's inputs while the window slides.
+    """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
-    stream: the residual stream (steps, letters, d); reads: the same after LayerNorm; gamma, beta: the gain
-    and shift of that LayerNorm.
+    stream: the residual stream (steps, letters, d). reads: the same after the layer's LayerNorm, as attention
+    reads it. gamma, beta: gain and shift of that LayerNorm.
     """
 
     stream: Array
@@ -133,7 +133,7 @@ class Slid:
 
     @property
     def unit(self) -> float:
-        """The length that the picture shows as 1; all drawn vectors are divided by it."""
+        """The length by which vectors are divided to fit the picture."""
         return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / START_REACH
 
     @property
@@ -143,8 +143,9 @@ class Slid:
     def numbers(self) -> Array:
         """Seven numbers for each step and letter, (steps, letters, 7).
 
-        They are the step, then for each of the three PART_LABELS the distance from the first step's vector,
-        then for each the path length so far. Distances and paths are in units of that part's `spread`.
+        The first is the step. Then, for the stream, the centred stream and what attention reads
+        (PART_LABELS), come the distances from the vector at the first step, and last the lengths of the paths
+        so far. Distances and paths are divided by the `spread` of the vectors that they are about.
         """
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
         looks = [x / spread(x) for x in self.looks]
@@ -177,7 +178,10 @@ class Slid:
 
 
 def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: str) -> Slid:
-    """The vectors of the letters at the input of the chosen layer, as the window slides."""
+    """The vectors of the letters of PHRASE at the input of the chosen layer, as the window slides.
+
+    `words` is the text over which it slides.
+    """
     window, layer = int(choices["window"]), int(choices["layer"]) - 1
     start = words.index(PHRASE) + len(PHRASE) - window
     tokens = shape.tokens(words[start : start + 2 * window])
@@ -191,13 +195,16 @@ def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: s
 
 
 def tracked(x: Array) -> Affine:
-    """The map from the unit vector of letter i to its vector at the slider's step; x (steps, letters, d)."""
+    """The map from the unit vector eᵢ to the vector of letter i at the slider's step.
+
+    x (steps, letters, d) has these vectors.
+    """
     each = np.swapaxes(x, 1, 2).astype(np.float32)
     return Affine(Entries(np.zeros(each.shape[1:]), tracks={"slide": Track(np.arange(len(x)), each)}))
 
 
 def spread(x: Array) -> float:
-    """The root mean square distance of the vectors `x` from their mean."""
+    """The root mean square distance of the vectors `x`, at all steps, from their common mean."""
     every = x.reshape(-1, x.shape[-1])
     return float(np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean()))
 
@@ -206,7 +213,7 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """Marks of all letters and their paths. The selected letter's path is thicker up to the current step."""
+    """Marks of all letters and their paths. That of the followed (selected) letter is thicker up to now."""
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),
@@ -218,7 +225,10 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
 
 
 def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """Side view: height along 𝟏 against the direction of the hyperplane in which the letters spread most."""
+    """View from the side, and its clouds: the height along 𝟏 against a direction in the hyperplane Σx = 0.
+
+    The direction is the one in which the letters spread most.
+    """
     flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
     along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
     show = rows(np.stack([along, UP]))
@@ -233,10 +243,11 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """The lower view and its clouds, by the choice "below".
+    """The lower view and its clouds, as the choice "below" says.
 
-    "distance": the distance of the followed (selected) letter from where it started, against time. Otherwise:
-    the loss or the size of the vectors along a long text.
+    With "distance" it is a graph of the distance between the followed (selected) letter's vector and its
+    vector at the first step, by step. Otherwise it shows the loss, or the size of the vectors, along a long
+    text.
     """
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)
@@ -260,9 +271,9 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
 
 
 def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """View of `what` (loss or size) in eleven windows of text: the median over the models of each kind.
+    """Graph of `what` ("loss" or "size") in eleven windows of text: a median for each kind of model.
 
-    Text that was generated is drawn fainter than text that was read; the `chosen` kind is drawn thick.
+    Text that was generated is drawn fainter than text that was read. The kind named `chosen` is drawn thick.
     """
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
@@ -288,7 +299,7 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
 
 
 def facts(choices: Choices, found: Found) -> Facts:
-    """Table of path lengths in spreads, by layer: medians over the models of each kind."""
+    """Table of path lengths, in units of the spread, by layer: medians over the models of each kind."""
     lines = []
     for name, label in MODELS.items():
         models = [row for row in found if row["model"] == name]
@@ -304,9 +315,10 @@ def facts(choices: Choices, found: Found) -> Facts:
 
 
 def ways(choices: Choices, models: Found, part: str) -> list[str]:
-    """Cells of a table row: for each layer the median over `models` of the path length of `part`, in spreads.
+    """Cells of a table row: for each layer the median over `models` of the path length of `part`.
 
-    All are "0" for the kind "kept": the model keeps what it has computed for a letter, so nothing moves.
+    Path lengths are in units of the spread. With the kind "kept" all are "0": the model keeps what it has
+    computed for a letter, so nothing moves.
     """
     if choices["kind"] == "kept":
         return ["0"] * len(LAYERS)

@@ -1,8 +1,8 @@
 """Recipe of the jacobian scene: a norm's derivative on a small ball of neighbours, and on a gradient.
 
-Coordinates are rotated, so that the last axis is along 𝟏 and the others span the hyperplane. Then centring
-drops the last coordinate, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. `Derivative`
-takes a pair (x, v) of a point and a direction at this point.
+Coordinates are rotated so that the last axis is along 𝟏 and the others span the hyperplane. Then centring
+sets the last coordinate to 0, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. The step
+`Derivative` takes a pair (x, v) of a point and a direction at this point.
 """
 
 from collections.abc import Sequence
@@ -96,16 +96,16 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 
 
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
-    """The affine map from `width` numbers to a pair (x, v).
+    """The affine map from `width` numbers to a pair (x, v): the point x of the sliders, and a direction v.
 
-    x comes from its sliders, whatever the numbers are. v is linear in them: the sum of the matrices `terms`
-    (2d, width), each times the slider of that name.
+    v is a linear function of the numbers. Its matrix is the sum of the matrices `terms` (2d, width), each
+    multiplied by the slider of that name.
     """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 
 
 def x_sliders(d: int, width: int) -> Entries:
-    """A vector of `width` numbers: the values of the sliders of x, then zeros."""
+    """A vector of `width` numbers: first the d values of the sliders for x, then zeros."""
     return Entries(np.zeros(width), {f"x{i + 1}": np.eye(width)[i] for i in range(d)})
 
 
@@ -115,7 +115,7 @@ def pairs(d: int) -> Rows:
 
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """Points, pipeline and place of a cloud that is mapped to the origin and the d columns of J."""
+    """Points, pipeline and place of a cloud that ends at the origin and at the d columns of the Jacobian."""
     unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
     pipeline = Pipeline((Derivative(Pipeline(steps)), direction))
@@ -163,8 +163,9 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     """The arrow of a gradient g with respect to z, mapped back to x by J in stages, and the path of its tip.
 
-    The cloud's place computes six vectors: x, z, g, g minus its part along 𝟏, this minus its part along z,
-    and J·g. Each stage puts a pair before these: the base at which it draws the arrow, and the arrow itself.
+    The cloud's place computes six vectors: x; z; g; g without its part along 𝟏; the latter also without its
+    part along z; and J·g. Each stage puts two vectors before these six: the base of the arrow that it shows,
+    and the arrow itself.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))
@@ -224,9 +225,9 @@ def factor_color(d: int, centred: bool) -> Color:
 
 
 def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
-    """Marks of the point x, which can be dragged, and of its image z.
+    """Marks of the point x, which can be dragged, and of its image z under the norm.
 
-    If `forward`, a mark moves from x to z, with a trail. Otherwise x and z have one mark each.
+    If `forward`, a mark moves from x to z with a trail. Otherwise there is one mark at x and one at z.
     """
     place = Affine(np.zeros((d, 1)), x_sliders(d, d))
     show, one = rows(np.eye(3, d)), np.ones((1, 1))
@@ -248,7 +249,10 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
 
 
 def guides(d: int, centred: bool) -> list[Part]:
-    """The sphere of radius √d, or its circle in the plane, and the line along 𝟏."""
+    """Guides: the sphere of radius √d. LayerNorm with d = 3 has other guides.
+
+    They are the plane Σx = 0, the circle in which it cuts the sphere, and the line along 𝟏.
+    """
     show = rows(np.eye(3, d))
     if d > 3 or not centred:
         return globe(show, np.sqrt(d) * np.eye(3, d), "the sphere of radius √d", mesh=0.1, net=0.3)
@@ -263,7 +267,7 @@ def guides(d: int, centred: bool) -> list[Part]:
 
 
 def above(d: int, centred: bool, forward: bool) -> View:
-    """View from above, before the norm: x, which can be dragged, among the other points."""
+    """View from above, before the norm: x, which can be dragged, and the other points of `crowd`."""
     flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
     outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])
     carried = rows(np.eye(2, 2 * d) + np.eye(2, 2 * d, d))
@@ -284,7 +288,7 @@ def above(d: int, centred: bool, forward: bool) -> View:
 
 
 def arrow(d: int) -> View:
-    """View of the gradient alone, which can be dragged."""
+    """View of the gradient g from above, alone; its tip can be dragged."""
     flat = rows(np.eye(2, d))
     marks = (
         Line("arrow", "query", flat, size=5, arrow=0.2),

@@ -1,4 +1,7 @@
-"""Recipe of the majority scene: keys and queries of attention that learns to find the most frequent class."""
+"""Recipe of the majority scene: keys and queries of attention that learns to find the most frequent class.
+
+An input is a sequence of tokens, each of which belongs to one of several classes.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ DATA_FILES = (File("majority.json", json_table),)
 
 
 def stages(network: AttentionClassifier) -> list[str]:
-    """Stage names: embeddings, the steps of the norm, whose results are the keys, and queries."""
+    """Stage names: embeddings, steps of the norm, whose results are the keys, and queries.
+
+    Without a norm the embeddings themselves are the keys.
+    """
     made = len(network.steps())
     return [
         "embeddings" if made else "keys",
@@ -101,17 +107,18 @@ def stages(network: AttentionClassifier) -> list[str]:
 
 
 def moved(film: Film, values: np.ndarray) -> Entries:
-    """Entries that follow the training step. values (T, m, n): the matrix at each of T checkpoints."""
+    """Entries of a matrix that follow the training step: `values[t]` (m, n) at each of T checkpoints."""
     if len(film.steps) == 1:
         return Entries(values[0])
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
 
 
 def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
-    """Clouds of the keys N(e) of all classes, of the queries W_Kᵀ W_Q N(e)/√d of their tokens, and of the
-    attention weights on a sequence that contains each class once.
+    """Clouds of the keys, the queries and the attention weights of a token of each class.
 
-    All queries are drawn with the length `reach`, because their true lengths are often too small to be seen.
+    The key of a class with the embedding e is N(e), where N is the norm. The query is W_Kᵀ W_Q N(e)/√d, drawn
+    with the length `reach`, because its true length is often too small to be seen. The weights are those on a
+    sequence that contains each class once.
     """
     network = film.network
     of = {name: np.asarray(part, float) for name, part in network.named(film.weights[seed]).items()}
@@ -127,9 +134,9 @@ def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
 
 
 def reach(film: Film, seed: int) -> float:
-    """The length at which all queries are drawn: a high quantile of a seed's key lengths during training.
+    """The length at which all queries are drawn, about that of the longest keys of `seed` in training.
 
-    SHOWN_KEYS_QUANTILE says which.
+    It is the quantile SHOWN_KEYS_QUANTILE of the keys' lengths at all checkpoints.
     """
     network = film.network
     keys = network.keys(network.named(film.weights[seed].astype(float))["embedding"])
@@ -137,7 +144,10 @@ def reach(film: Film, seed: int) -> float:
 
 
 def frame(film: Film, seed: int) -> np.ndarray:
-    """Display axes (3, d): the two directions ⊥ 𝟏 in which the final keys spread most, and 𝟏 upright."""
+    """Display axes (3, d): two directions orthogonal to 𝟏, and 𝟏 upright.
+
+    The two are the directions in which the keys spread most at the end of training.
+    """
     network = film.network
     keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
     across = (keys - keys.mean(0)) @ centering_matrix(network.width)
@@ -146,7 +156,7 @@ def frame(film: Film, seed: int) -> np.ndarray:
 
 
 def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """Keys, and queries as arrows, with 𝟏 upright and the hyperplane at right angles to it."""
+    """View of the keys and of the queries as arrows, with 𝟏 upright, and its clouds."""
     d, show = film.network.width, rows(frame(film, seed))
     end, far = [0.0] * len(keys.pipeline.steps) + [1.0], 1.1 * reach(film, seed)
     ray = np.vstack([np.zeros((d, d)), np.eye(d)])  # at first nothing, then the query
@@ -182,9 +192,9 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
 
 
 def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the attention weight to each class, a line for each class of the token that attends.
+    """Graph of the attention weight to each class, with a line for each class of the token that attends.
 
-    A dashed line shows a plain average over C classes, 1/C.
+    A dashed line shows equal weights, 1/C for C classes.
     """
     classes = film.network.classes
     ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])
@@ -203,19 +213,25 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the curves of all seeds, with the stored medians of every norm."""
+    """Graph of `what` for all seeds during training, with the stored medians of each norm.
+
+    `what` is "loss", "accuracy" or "angle": the mean angle between queries and 𝟏.
+    """
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
     own = mean_query_angle(film) if what == "angle" else values[what]
     return of_seeds(film, seed, own, CURVE_AXES[what], under=[median(row, what) for row in medians])
 
 
 def mean_query_angle(film: Film) -> np.ndarray:
-    """The mean angle (S, T) of the queries to 𝟏, in degrees."""
+    """The mean angle between the queries and the line along the all-ones vector 𝟏, in degrees: (S, T).
+
+    There are S seeds and T checkpoints.
+    """
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
 def median(row: Mapping[str, Any], what: str) -> Part:
-    """The curve of a norm's stored medians over its seeds."""
+    """The curve of `what` for the norm of the table's row: stored medians over that norm's seeds."""
     role, dash = NORM_LOOKS[row["norm"]]
     heights = np.log10(row["loss"]) if what == "loss" else np.array(row[what])
     shape = (np.stack([row["at"], heights], -1), np.arange(len(heights)))
@@ -241,7 +257,10 @@ def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, .
 
 
 def largest(film: Film) -> np.ndarray:
-    """The largest attention weight of a token, averaged over tokens: (S, T) for seeds and checkpoints."""
+    """The largest attention weight of each token, averaged over tokens: (S, T).
+
+    There are S seeds and T checkpoints.
+    """
     network, weights = film.network, film.weights.astype(float)
     keys = network.keys(network.named(weights)["embedding"])
     return softmax(network.queries(weights) @ keys.mT).max(-1).mean(-1)
@@ -250,7 +269,8 @@ def largest(film: Film) -> np.ndarray:
 def facts(found: Rows) -> Facts:
     """Table with a row for each norm. All numbers are medians over the seeds.
 
-    They are the steps until 50, 90 and 99 % accuracy, and the final loss, accuracy and angle of queries to 𝟏.
+    They are the steps until 50, 90 and 99 % accuracy, then the final loss, the final accuracy, and the final
+    angle between queries and the all-ones vector 𝟏.
     """
     first = found[0]
     count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
@@ -260,13 +280,16 @@ def facts(found: Rows) -> Facts:
 
 
 def fact(row: Mapping[str, Any]) -> list[str]:
-    """The row of `facts` for one norm."""
+    """The row of the table of `facts` about the norm of `row`."""
     to = [middle(row[f"to_{share}"]) for share in (50, 90, 99)]
     loss, accuracy, angle = (float(np.median(row[f"end_{name}"])) for name in CURVES)
     return [NORMS[row["norm"]], *to, f"{loss:.3f}", f"{accuracy:.3f}", f"{angle:.0f}°"]
 
 
 def middle(steps: Sequence[int | None]) -> str:
-    """Median number of steps, as text; None (a seed that never reaches the accuracy) counts as infinite."""
+    """The median number of steps as text; "never" if it is infinite.
+
+    A None in `steps` is a seed that never reaches the accuracy; it counts as infinitely many steps.
+    """
     found = float(np.median([np.inf if step is None else step for step in steps]))
     return f"{found:,.0f}" if np.isfinite(found) else "never"

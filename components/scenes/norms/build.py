@@ -1,8 +1,9 @@
-"""Recipe of the norms scene: one set of points through two norms, and a table of the numbers averaged.
+"""Recipe of the norms scene: one set of points through two norms, and which numbers each of them averages.
 
-Most norms divide the coordinates into k blocks of m = d/k, may subtract the mean of each block, and
-scale each to length √m: their images are products of k spheres. A product that is a torus in a 3-sphere is
-drawn by a stereographic projection, whose pole is not on the torus and is perpendicular to 𝟏.
+Most of these norms divide the coordinates into k blocks of m = d/k. They may subtract the mean of each block,
+and they scale each block to length √m. So the points land on a product of k spheres. If that is a torus in a
+3-sphere, it is drawn by stereographic projection, from a pole that is not on the torus and is orthogonal to
+𝟏.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,9 +42,11 @@ from geometry.pipeline import Step
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm of this scene. apply: the norm as a function of points (n, d).
+    """A norm of this scene. apply: the function that normalises points (n, d).
 
-    If `blocks` has a number k for this d, `apply` takes the points as (n, k, d/k) instead.
+    blocks: for some d the number k of blocks into which the norm divides the coordinates. For such a norm,
+    `apply` takes points as (n, k, d/k). averaged: what is averaged, in words. sphere: whether points land on
+    spheres.
     """
 
     title: str
@@ -116,12 +119,12 @@ def build(choices: Choices) -> Recipe:
 
 
 def blocks(norm: str, d: int) -> int:
-    """The number k of blocks into which a norm divides d coordinates; 1 if it divides none."""
+    """The number k of blocks into which the norm divides d coordinates; 1 if it does not divide them."""
     return NORMS[norm].blocks.get(d, 1)
 
 
 def pipeline(norm: str, x: np.ndarray) -> Pipeline:
-    """The two steps of a norm. BatchNorm is one affine map, with the statistics of the cloud x."""
+    """The two steps of a norm. For BatchNorm they have the means and deviations of the points x."""
     d, k = x.shape[1], blocks(norm, x.shape[1])
     if norm == "batchnorm":
         return Pipeline((Affine(np.eye(d), -x.mean(0)), Affine(np.diag(1 / x.std(0)))))
@@ -133,13 +136,13 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
 
 
 def apply(norm: str, x: np.ndarray) -> np.ndarray:
-    """The norm from the library, for the table of facts; BatchNorm as in training."""
+    """The points x normalised by the library's own function; BatchNorm as in training."""
     cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1) if NORMS[norm].blocks else x
     return NORMS[norm].apply(cut).reshape(x.shape)
 
 
 def surface(norm: str, d: int) -> str:
-    """Name of the set on which the points land: a product of k spheres."""
+    """Name of the surface on which the points land, such as "a sphere" or "a torus"."""
     k = blocks(norm, d)
     sphere = d // k - 1 - NORMS[norm].centered
     if not NORMS[norm].sphere:
@@ -151,9 +154,10 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The directions (3, d) of the picture, and the row that divides the drawn coordinates, else None.
+    """The directions (3, d) that the picture shows, and the row that divides its coordinates.
 
-    Only a torus has a divisor, √d + the fourth coordinate: it makes the stereographic projection.
+    Only a torus has such a row, for the stereographic projection: √d + the fourth coordinate. Otherwise the
+    row is None.
     """
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
@@ -168,7 +172,10 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 
 
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
-    """The surface on which the points land, made by the norm's own last step; in d = 3 also axes and 𝟏."""
+    """The surface on which the points land. If d = 3, also the axes and the line along 𝟏.
+
+    The norm's last step, the last of `through`, maps simple shapes to this surface.
+    """
     parts: list[Part] = []
     directions, over = display(norm, d)
     show = rows(directions, over=over)
@@ -208,7 +215,7 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 
 
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
-    """The view of the cloud and its guides, coloured by an angle of the input."""
+    """The view of the cloud and its guides. Points are coloured by an angle of the input."""
     x, d = cloud.points, cloud.points.shape[1]
     directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
@@ -218,7 +225,10 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 
 
 def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the cloud as a table of numbers, with one group of each norm marked."""
+    """View of two small tables of numbers, one for each norm, in which one group of numbers is marked.
+
+    The numbers of a group are those that the norm averages together.
+    """
     found, cells = split(*(part for side, norm in chosen.items() for part in tensor(norm, d, side)))
     paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))
     return View("tensor", "Rows are points; violet: one group", cells, paper, dims=2, strip=True), found
@@ -227,9 +237,9 @@ def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, .
 def numbers_view(
     chosen: Mapping[str, str], x: np.ndarray, pipelines: Mapping[str, Pipeline]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of each component after the norm against the same component before, for both norms.
+    """Graph of single numbers: each component of a point now, against the same component at the start.
 
-    Lines join the components of a few points.
+    It shows a few of the points `x`, for both norms. Lines join the components of a few of them.
     """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))
@@ -246,9 +256,10 @@ def numbers_view(
 
 
 def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """Points, pipeline and place of a cloud of the single numbers of x (n, d).
+    """Points, pipeline and place of a cloud that has a point for each component of each vector of x (n, d).
 
-    Each of the nd points is (xᵢ, the current i-th component, the current vector, the unit vector eᵢ).
+    The point for component i of a vector holds that component at the start, the same component now, the
+    vector now, and the unit vector eᵢ.
     """
     n, d = x.shape
     at = np.eye(2 * d + 2)
@@ -273,9 +284,9 @@ def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline,
 
 
 def tensor(norm: str, d: int, side: str) -> list[Part]:
-    """A small table of dots: its rows are points, its columns their coordinates in blocks.
+    """A table of dots, whose rows are points and whose columns are their coordinates, in blocks.
 
-    One group of numbers that the norm averages together is marked.
+    One group of numbers that the norm averages together is marked. `side` is "left" or "right".
     """
     k, left = blocks(norm, d), 2.2 + (d + 2) * (side == "right")
     i, j = np.indices((TABLE_ROWS, d)).reshape(2, -1)
@@ -291,7 +302,7 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
-    """Table of what each norm ignores, measured at the first point of the cloud."""
+    """Table of what each norm ignores, measured at the first of the points x."""
     d = x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Recipe of the outlier scene: one number is added to x₁ of all points, then a norm is applied.
 
-The picture has the mean direction upwards; for d = 4 it has the hyperplane Σx = 0.
+For LayerNorm with d = 3 the direction 𝟏 points up in the picture. With d = 4 the picture shows the hyperplane
+Σx = 0.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ CAMERA = (0.9, -1.05, 0.6)
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The recorded vectors, if these are shown."""
+    """The file of recorded vectors, if the choices show these; otherwise none."""
     return (DATA_FILE,) if choices["norm"] == "smollm2" else ()
 
 
@@ -96,14 +97,14 @@ def normalising(d: int, centred: bool) -> tuple[Step, ...]:
 
 
 def largest(d: int, centred: bool) -> float:
-    """The largest coordinate that an output can have."""
+    """The largest value that a coordinate of an output can have."""
     return float(np.sqrt(d - 1 if centred else d))
 
 
 def rounding(d: int, centred: bool) -> Step:
-    """Quantise coordinates to 8 bits: round each to a multiple of `unit`.
+    """Step that quantises coordinates to 8 bits: it rounds each to a multiple of `unit`.
 
-    INT8_LEVELS units are the largest coordinate that the norm can return.
+    `unit` is chosen so that the largest coordinate that the norm can return is INT8_LEVELS times `unit`.
     """
     unit = largest(d, centred) / INT8_LEVELS
     steps = (Affine(np.eye(d) / unit), Pointwise("round"), Affine(unit * np.eye(d)))
@@ -111,7 +112,7 @@ def rounding(d: int, centred: bool) -> Step:
 
 
 def limit(d: int, centred: bool) -> np.ndarray:
-    """The limit of all outputs as the outlier grows: the norm of e₁."""
+    """The limit of all outputs as the outlier grows: e₁ after normalisation."""
     return Pipeline(normalising(d, centred)).stages(np.eye(d)[:1], {})[-1][0]
 
 
@@ -122,7 +123,7 @@ def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
 
 
 def guides(d: int, centred: bool, show: Rows) -> list[Part]:
-    """The sphere or circle of the outputs, the axis of the outlier, and the limit."""
+    """Guides: the sphere or circle on which the outputs lie, the x₁ axis, and the limit of the outputs."""
     end, flat = limit(d, centred), d == 3 and centred
     parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
     if flat:
@@ -148,7 +149,8 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
     """Two clouds: 1/σ of each point, and (log₁₀ a, log₁₀ 1/σ) of the first CURVE_COUNT points.
 
-    a is the outlier. For RMSNorm, 1/RMS takes the place of 1/σ.
+    σ is the standard deviation of the point's coordinates with the outlier a. RMSNorm has 1/RMS in place of
+    1/σ.
     """
     centre = (Affine(centering_matrix(d)),) if centred else ()
     factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
@@ -158,7 +160,10 @@ def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud,
 
 
 def law_line(d: int, centred: bool) -> Cloud:
-    """The law for large outliers: 1/σ of a·e₁ is d/(a√(d − 1)), and 1/RMS is √d/a."""
+    """Cloud of the ends of a line: log₁₀ of 1/σ against log₁₀ of the outlier a, for large a.
+
+    There x ≈ a·e₁, for which 1/σ is d/(a√(d − 1)), and 1/RMS is √d/a.
+    """
     at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
     return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))
 

@@ -37,7 +37,7 @@ Recorded = tuple[np.ndarray, np.ndarray]
 
 
 def read(data: bytes) -> Recorded:
-    """Parse the shipped file: vectors of first tokens and of later tokens, (n, D) each."""
+    """The vectors of first tokens and of later tokens, (n, D) each, from the contents of the file."""
     arrays, _ = from_safetensors(data)
     return arrays["first"].astype(float), arrays["later"].astype(float)
 
@@ -107,11 +107,12 @@ def recorded(vectors: Recorded) -> Recipe:
 
 
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Vectors x as four numbers: the massive coordinate, two coordinates of the rest, the length left over.
+    """The vectors x as four numbers: the massive coordinate, two coordinates of the rest, and a remainder.
 
-    The rest is x without its massive coordinate. Its two axes are orthogonal: the mean direction of the later
-    tokens, and the mean direction of the first tokens without its part along the other axis. first: which
-    vectors are first tokens.
+    The rest of x is x without its massive coordinate. Its two axes are orthogonal: one is the mean direction
+    of the later tokens; the other is the mean direction of the first tokens minus its part along the former.
+    The remainder is the length of what then is left of x. first: for each vector, whether it is a first
+    token.
     """
     rest = x * (np.arange(D) != MASSIVE)
     unit = rest / np.linalg.norm(rest, axis=1, keepdims=True)
@@ -122,7 +123,7 @@ def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def guides() -> list[Part]:
-    """The sphere that three coordinates of outputs lie in, the axis of the massive one, and its pole."""
+    """Guides: the sphere of radius √d, the axis of the massive coordinate, and the pole where they meet."""
     end = RADIUS * np.eye(3)[:1]
     return [
         *globe(SHOW, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.1, net=0.3),
@@ -136,8 +137,8 @@ def factor_view(
 ) -> View:
     """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
-    way: the parameter that moves the points, and its stops. points, law: titles of the points' curves and of
-    the law's curve. x, y: axes.
+    way: the parameter that moves the points, and the values of it at which they are drawn. points, law:
+    legends of the points' curves and of the law's line. x, y: title and ends of the axes.
     """
     flat = rows(np.eye(2))
     marks = (

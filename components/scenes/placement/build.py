@@ -26,10 +26,10 @@ Found = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph of one column of the table: its title and its vertical axis from `low` to `high`.
+    """A graph of one `column` of the table, with the title `axis` of its vertical axis from `low` to `high`.
 
-    loud: the upper end of the axis when queries and keys are three times as large, if this differs from
-    `high`.
+    loud: the upper end of the axis when queries and keys are three times as large; None if that does not
+    change it. log: whether log₁₀ of the column is drawn.
     """
 
     column: str
@@ -129,17 +129,20 @@ FORMULAS = {
 
 
 def distance(length: Array) -> Array:
-    """The distance from the origin at which a length is drawn: 1 for 1, and 1 more for each factor of 128."""
+    """The distance from the origin at which a token of this length is drawn.
+
+    It is 1 for length 1, and 1 more for each factor of 2^DOUBLINGS = 128.
+    """
     return 1 + np.log2(length) / DOUBLINGS
 
 
 def directions(start: Array, turn: Array, azimuth: float) -> Array:
-    """Unit vectors in space (K + 1, 3) with given angles to the first, which is upright, and to the next.
+    """Unit vectors in space (K + 1, 3), of which the first is upright, on a path with given angles.
 
-    start: the angles of all vectors to the first one (K + 1,), turn: the angle from each vector to the next
-    (K,), in degrees. Such a path exists on the sphere, because the angles were measured between vectors of d
-    dimensions: the spherical law of cosines gives how far each step goes around the first direction. All
-    steps go around in the same sense; the first step leaves at `azimuth`, in degrees.
+    start: the angle of each vector to the first one (K + 1,). turn: the angle from each vector to the next
+    (K,). Both are in degrees. Such a path exists on the sphere, because the angles were measured between
+    vectors, though in d dimensions. The spherical law of cosines gives how far each step goes around the
+    first vector. All steps go around it in the same sense; the first step leaves at `azimuth`, in degrees.
     """
     up, turns = np.radians(start), np.radians(turn)
     products = np.sin(up[:-1]) * np.sin(up[1:])
@@ -149,9 +152,10 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
 
 
 def path(row: Found, draw_number: int, azimuth: float) -> Array:
-    """The path of one draw (BLOCKS·FINE + 1, 5): its point in space, the length, the angle to the start.
+    """The path of one random draw, (BLOCKS·FINE + 1, 5).
 
-    Between two blocks it follows the great circle, and its distance from the centre changes linearly.
+    Each row has the point in space, the token's length, and its angle to the start. Between two blocks the
+    path follows the great circle, and its distance from the origin changes linearly.
     """
     length, start, turn = (np.array(row["paths"][draw_number][name]) for name in ("length", "start", "turn"))
     corners = directions(start, turn, azimuth)
@@ -169,9 +173,10 @@ def path(row: Found, draw_number: int, azimuth: float) -> Array:
 def path_view(
     own: Mapping[str, Found], kind: str, draw_number: int, *, colored: bool
 ) -> tuple[tuple[Cloud, ...], View]:
-    """View of all paths around the sphere; the chosen one is drawn up to the current block.
+    """View of the paths of all placements around the sphere, and its clouds.
 
-    colored: whether the colour of its points says how large the gradient is there.
+    The path of the placement `kind` is also drawn up to the slider's block. colored: whether the points of
+    that path are coloured by the size of the gradient after each block.
     """
     ways = {
         name: path(row, draw_number, FIRST_AZIMUTH + 90.0 * k) for k, (name, row) in enumerate(own.items())
@@ -206,7 +211,7 @@ def path_so_far(role: str, way: Array) -> Part:
 
 
 def places(role: str, way: Array, gradient: Sequence[float] | None) -> Part:
-    """The token after each block, coloured by the gradient there, if given."""
+    """The token after each block. If `gradient` is given, the points are coloured by the gradient there."""
     look: Look = {"size": 4}
     if gradient is not None:
         color = Color("weight", *GRADIENT_COLOR, np.log10(gradient), title="log₁₀ of the gradient")
@@ -215,9 +220,9 @@ def places(role: str, way: Array, gradient: Sequence[float] | None) -> Part:
 
 
 def length_axis() -> list[Part]:
-    """A logarithmic length axis along the token's initial direction (z).
+    """An axis with a logarithmic scale of the token's length, along the token's initial direction (z).
 
-    Parts: the line, its ticks, and labels on the first and last tick.
+    It has a line, ticks, and labels at every other tick.
     """
     up, beside = np.array([0, 0, 1.0, 0, 0]), np.array([0.1, 0.065, -0.09, 0, 0])
     ticks = distance(np.array(TICKS))[:, None] * up
@@ -235,11 +240,12 @@ def length_axis() -> list[Part]:
 def curve_view(
     shown: Graph, own: Mapping[str, Found], kind: str, *, qk_norm: bool, loud: bool
 ) -> tuple[tuple[Cloud, ...], View]:
-    """View of one quantity by block, for every placement of the norm: the median over the random draws.
+    """Graph of one quantity by block, with a curve of medians over draws for each placement, and its clouds.
 
-    The chosen placement, `kind`, also has its smallest and largest values, and a dot at the current block.
-    qk_norm: also draw √d, the bound of the scores, in the graph of scores. loud: whether queries and keys are
-    three times as large; then the vertical axis reaches higher where the graph has such a limit.
+    For the placement `kind` the smallest and largest values are drawn too, and a dot at the slider's block.
+    qk_norm: whether to draw √d, the bound that QK-norm gives the scores, in the graph of scores. loud:
+    whether queries and keys are three times as large, for which the vertical axis of some graphs reaches
+    higher.
     """
     scale = np.log10 if shown.log else np.asarray
     values = {name: scale(np.array(row[shown.column])) for name, row in own.items()}
@@ -275,9 +281,9 @@ def curve_view(
 
 
 def follows(values: Array, first: int = 0, each: int = 1) -> Pipeline:
-    """Steps whose result is the row of `values` at the slider's block, interpolated linearly between rows.
+    """Steps that give the row of `values` (K, d) at the slider's block, interpolated linearly between rows.
 
-    values: (K, d), with `each` rows per block; the first row belongs to the block `first`.
+    There are `each` rows per block; the first row belongs to the block `first`.
     """
     track = Track(first + np.arange(len(values)) / each, values)
     return Pipeline(

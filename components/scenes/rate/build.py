@@ -85,10 +85,11 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Path:
-    """The arguments of the `Orbit` that computes an optimiser's path.
+    """The arguments of the step `Orbit` that computes an optimiser's path by repeating `step`.
 
-    points: the orbit's points. place: steps that are applied once, before the orbit. step: the steps of one
-    iteration. state: the number of coordinates that an iteration changes.
+    points: the points of the cloud, as `Orbit` needs them. place: steps that are applied once, before the
+    orbit. step: the steps of one iteration. state: the number of coordinates that an iteration changes; the
+    others stay.
     """
 
     points: np.ndarray
@@ -101,10 +102,10 @@ class Path:
 
 
 def gradient(width: int, inputs: int) -> Pipeline:
-    """Pipeline of the loss's gradient: (w, …, ξ, …) ↦ ∇L(w) = J(−pull·a + noise·ξ).
+    """Pipeline from a point (w, …, ξ, …) to the gradient of the loss: ∇L(w) = J(−pull·a + noise·ξ).
 
-    J is the Jacobian of w ↦ w/‖w‖, and a the direction BEST_DIRECTION that `pull` prefers. The input has
-    `width` numbers, of which the noise ξ begins at index `inputs`.
+    J is the Jacobian of w ↦ w/‖w‖, and a is BEST_DIRECTION, which the loss prefers. A point has `width`
+    numbers, of which the noise ξ begins at index `inputs`; `pull` and `noise` are sliders.
     """
     at = np.eye(width)
     take = np.vstack([at[:2], np.zeros((2, width))])
@@ -114,7 +115,10 @@ def gradient(width: int, inputs: int) -> Pipeline:
 
 
 def gradient_path() -> Path:
-    """w ← w − η(∇L + λw). State: w, its last turn, the number of steps."""
+    """The path of gradient descent, w ← w − η(∇L + λw).
+
+    The state is w, the angle by which w turned in the last step, and the number of steps.
+    """
     state, width = 4, 6
     at = np.eye(width)
     w, counted = only(at[:2]), Pipeline((Affine(at[[3]], [1.0]),))
@@ -129,7 +133,11 @@ def gradient_path() -> Path:
 
 
 def adam_path() -> Path:
-    """Adam with decoupled decay. State: w, its last turn, the number of steps, m, v, 1 − β₁ᵗ, 1 − β₂ᵗ."""
+    """The path of Adam with decoupled weight decay.
+
+    The state is w, the angle by which w turned in the last step, the number of steps t, m, v, 1 − β₁ᵗ and 1 −
+    β₂ᵗ.
+    """
     state, width = 10, 14  # beyond the state its noise, and then the gradient
     at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections
     with_gradient = Branches((Pipeline(()), gradient(12, state)), "concat")
@@ -164,20 +172,26 @@ def only(rows_: np.ndarray) -> Pipeline:
 
 
 def points(state: int) -> np.ndarray:
-    """The points of the path, one for the start and one for each optimiser step.
+    """The initial points of the orbit: one for the start of the path and one for each step of the optimiser.
 
-    A point is `state` zeros, followed by the noise of this step.
+    A point has `state` zeros, followed by the noise of that step's gradient.
     """
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 
 
 def begin(width: int) -> Affine:
-    """The step that sets w (coordinates 0 and 1 of `width`) to START_DIRECTION times the slider "start"."""
+    """The step that adds START_DIRECTION, times the slider "start", to w, which is 0 before.
+
+    w has the first two of `width` coordinates.
+    """
     return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START_DIRECTION, (0, width - 2))}))
 
 
 def angle_between(more: int) -> tuple[Step, ...]:
-    """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest): arctan of cross over dot product."""
+    """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest), with `more` numbers in the rest.
+
+    The angle is arctan of the cross product over the dot product.
+    """
     both = np.eye(4, 4 + more)
     cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))
     dot = Pipeline((Affine(both), Product([(2, 0), (3, 1)]), Affine([[1, 1]]), Pointwise("reciprocal")))
@@ -187,7 +201,7 @@ def angle_between(more: int) -> tuple[Step, ...]:
 
 
 def numbers(state: int) -> tuple[Step, ...]:
-    """The state ↦ w, its length, the number of steps, log₁₀ of the size of its last turn."""
+    """From the state to what is drawn: w, its length, the number of steps, and log₁₀ of its last turn."""
     at = np.eye(state)
     size = Pipeline((Affine(at[:2]), Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
     turn = Pipeline((Affine(at[[2]]), Pointwise("abs"), Pointwise("log10")))
@@ -195,7 +209,10 @@ def numbers(state: int) -> tuple[Step, ...]:
 
 
 def settled() -> Pipeline:
-    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼): for step k, the length of w at which noise and decay balance."""
+    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼), the length of w at which noise and weight decay balance, at step k.
+
+    It is the same for all k.
+    """
     names = ("rate", "noise", "decay")
     sliders = Affine(np.zeros((3, 1)), Entries(np.zeros(3), dict(zip(names, np.eye(3), strict=True))))
     lost = Product([(2,), (0, 2, 2)]), Affine([[2.0, -1.0]], [NO_DECAY]), Pointwise("reciprocal")
@@ -223,7 +240,7 @@ def parameters(adam: bool) -> tuple[Parameter, ...]:
 
 
 def plane(around: tuple) -> View:
-    """View of the path of w, with the unit circle on which the norm puts it."""
+    """View of the path of w in the plane, with the marks `around`, such as the unit circle."""
     color = Color("sequential", 0, STEPS, np.arange(STEPS + 1.0), title="step")
     flat = rows(np.eye(2, 5))
     marks = (

@@ -1,7 +1,8 @@
-"""The recipe of the keys: which of them a query can select, at each step of a norm.
+"""The recipe of the select scene: keys, and which of them a query can select, at each step of a norm.
 
-Coordinates are rotated, so that the last one is along 𝟏 and the others span the hyperplane; this changes no
-score. The picture shows the first three; for d = 4 these are the hyperplane.
+A query q selects the key k with the largest score ⟨q, k⟩. Coordinates are rotated so that the last one is
+along 𝟏 and the others span the hyperplane; this changes no score. The picture shows the first three; for d =
+4 these are the hyperplane.
 """
 
 from dataclasses import replace
@@ -119,7 +120,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def sample(choices: Choices, d: int) -> np.ndarray:
-    """The chosen keys (n, d)."""
+    """The keys (n, d) that the choices describe. Raises `WrongValue` if the reader's keys are not usable."""
     corners = 1.6 * np.vstack([np.eye(d), -1.2 * np.eye(d)[:1] - 0.5])
     match choices["keys"]:
         case "own":
@@ -147,13 +148,16 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def names(norm: str) -> tuple[str, ...]:
-    """The names of a norm's stages."""
+    """The names of the stages with this `norm`."""
     steps = {"layernorm": ("centre", "sphere"), "rmsnorm": ("sphere",), "centre": ("centre",)}[norm]
     return ("x", *steps, "⊙ γ", "+ β")
 
 
 def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
-    """x → centre → sphere → ⊙ γ → + β in turned coordinates, or in only the first d of them."""
+    """The steps centre → sphere → ⊙ γ → + β in rotated coordinates; `norm` can lack centring or the sphere.
+
+    The matrix `turn` rotates. With d, points have only the first d of the rotated coordinates.
+    """
     whole = len(turn)
     d = d or whole
     flat = np.eye(whole)[:, :d].T @ np.diag([*np.ones(whole - 1), 0]) @ np.eye(whole)[:, :d]
@@ -167,7 +171,7 @@ def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
 
 
 def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
-    """The query, ε, and the gain of two coordinates."""
+    """The sliders for the query, for ε, and for γ₁ and γ₂, the gains of the first two coordinates."""
     group, values = "Query q", (1.4, 0.9, 0.5)
     across = ["q ⊥ 𝟏"] if d == 2 else [f"q ⊥ 𝟏, {which}" for which in ("first", "second", "third")[: d - 1]]
     labels = [*across, "q along 𝟏"][:3]
@@ -188,12 +192,16 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
 
 
 def query(d: int) -> Row:
-    """The row that computes ⟨q, key⟩, with q from the sliders."""
+    """The row vector that computes the score ⟨q, k⟩ of a key k, with q from the sliders."""
     return Row(Entries(np.zeros(d), {f"q{i + 1}": np.eye(d)[i] for i in range(min(d, 3))}))
 
 
 def colors(which: str, score: Row, size: float) -> Color:
-    """The colour scale of the keys: by largest possible weight, by current weight, or by score."""
+    """The colour scale of the keys, by largest possible weight, by current weight, or by score.
+
+    `which` is a key of COLORS; `size` is the length of the longest key, which sets the ends of the scale of
+    scores.
+    """
     if which == "largest":
         return Color("weight", 0, 0.5, of=LargestWeight(), title=TITLE % "the largest weight it can get")
     if which == "attention":
@@ -204,9 +212,10 @@ def colors(which: str, score: Row, size: float) -> Color:
 def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
-    """Marks of the keys, of the key that the query selects, and of the proof for the followed (selected) key.
+    """Marks of the keys, of the key that the query selects, and of a proof about the followed (selected) key.
 
-    Keys that no query can select are hollow.
+    The proof shows that a query can select that key, or that the key is an average of others. Keys that no
+    query can select are hollow.
     """
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
@@ -241,7 +250,11 @@ def picture(
 
 
 def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
-    """The hull (if all coordinates are in the picture), the line along 𝟏, and the sphere of radius √d."""
+    """The convex hull of the keys, the line along 𝟏 if d < 4, and the sphere of radius √d if there is one.
+
+    For d = 4 the picture contains the whole hull only from centring on. So the hull is drawn only from there
+    on, and not at all for RMSNorm.
+    """
     show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
     hull, whole, fade = "keys", show, None
     parts: list[Part] = []
@@ -267,7 +280,7 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
 
 
 def arrows(d: int, show: Rows) -> list[Part]:
-    """The query q as an arrow from the origin, and its tip, which readers can drag only if d = 2."""
+    """The query q as an arrow from the origin, and its tip, which can be dragged here only if d = 2."""
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
     look: dict[str, Any] = {"hand": Drag("q1", "q2"), "hint": "drag it"} if d == 2 else {}
     return [
@@ -306,20 +319,26 @@ def curves(score: Row) -> View:
 
 
 def never(keys: np.ndarray) -> int:
-    """Number of keys that no query selects: not corners of their convex hull, or equal to another key."""
+    """Number of keys that no query selects: those equal to another key or not corners of the convex hull."""
     _, copies, count = np.unique(keys.round(9), axis=0, return_inverse=True, return_counts=True)
     alone = np.isin(np.arange(len(keys)), vertices(keys)) & (count[copies.ravel()] == 1)
     return int(len(keys) - alone.sum())
 
 
 def nearly(x: np.ndarray) -> int:
-    """Index of the key farthest from the mean that is not a corner of the convex hull; 0 if none."""
+    """Index of the key to follow at first: of those inside the convex hull, the one farthest from the mean.
+
+    If all keys are corners of the hull, it is 0, the first key.
+    """
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """Table: how many keys no query can select at each stage, and from which ε on there are more of them."""
+    """Table: at each stage the number of keys that no query can select, with ε = 0.
+
+    For the sphere it also says from which ε on there are more of them.
+    """
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)
     counts = [str(never(stage)) for stage in moving.stages(params)]
@@ -334,9 +353,9 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
 
 
 def breaks(sphere: Cloud) -> str:
-    """Text: the ε from which on more keys than at ε = 0 can never win on the sphere, found by bisection.
+    """The smallest ε, as text, with which more keys on the sphere can never win than with ε = 0.
 
-    "—" if there are no more at any ε up to 10.
+    It is found by bisection. The text is "—" if there are no more at any ε up to 10.
     """
 
     def more(eps: float) -> bool:

@@ -38,7 +38,7 @@ WIDTH = D + 1
 
 
 def row(*places: int) -> tuple[Row, ...]:
-    """The rows that pick the coordinates with these indices."""
+    """Row vectors, each of which reads one coordinate of a cell: those with the indices `places`."""
     return tuple(Row(tuple(np.eye(WIDTH)[place])) for place in places)
 
 
@@ -102,17 +102,17 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 
 
 def percent(found: Found, arm: str) -> float:
-    """A cell's mean share of unselectable keys in an arm, in percent."""
+    """The mean share of unselectable keys in a cell, in percent, with the keys treated as `arm` says."""
     return 100 * found[arm][0]
 
 
 def error(cell: Found, arm: str) -> float:
-    """The standard error of a cell's mean share over its random sets of keys, in percent."""
+    """The standard error, in percent, of the mean that `percent` gives; the cell has several sets of keys."""
     return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates of a cell with the given shares, one for each arm (way to treat the keys)."""
+    """The coordinates of a cell with the given `shares`, one for each way to treat the keys (ARMS)."""
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
         1 + KEY_COUNTS.index(cell["n"]),
@@ -125,13 +125,13 @@ def numbered(cell: Found, shares: list[float]) -> Array:
 
 
 def cloud(counted: Sequence[Found]) -> Cloud:
-    """A point for each cell, labelled with the text for the pointer."""
+    """A point for each cell of the table, labelled with its hover text."""
     points = [numbered(found, [percent(found, arm) for arm in ARMS]) for found in counted]
     return Cloud("cells", np.asarray(points), Pipeline(STEPS), labels=[reading(found) for found in counted])
 
 
 def reading(found: Found) -> str:
-    """The text of a cell under the pointer."""
+    """The hover text of a cell."""
     n, d = found["n"], found["d"]
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
     exact = f"{100 * unselectable_share(n, d):.1f}"
@@ -142,7 +142,10 @@ def reading(found: Found) -> str:
 
 
 def links(counted: Sequence[Found]) -> list[str]:
-    """For each cell, the link to its first set of keys in the scene select, or "" if that cannot show it."""
+    """For each cell, a link to the scene select with the first of the cell's sets of keys.
+
+    It is "" if the cell has more keys or dimensions than that scene can show (MAX_OPENED).
+    """
     most, largest = MAX_OPENED
     return [
         f"select?keys=gaussian&n={found['n']}&d={found['d']}&seed=0"
@@ -153,14 +156,14 @@ def links(counted: Sequence[Found]) -> list[str]:
 
 
 def short(share: float) -> str:
-    """A share in percent, in at most three characters."""
+    """A share in percent as text, with at most three characters."""
     if 0 < share < 0.05 or 99.5 <= share < 100:
         return "<.1" if share < 1 else ">99"
     return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}"
 
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
-    """The shares as texts in the cells, for each stage, in a colour that can be read there."""
+    """The shares as text in the cells, for each stage, in a text colour that is legible on the cell."""
     parts: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
@@ -188,7 +191,7 @@ def names() -> list[Part]:
 
 
 def named(name: str, values: Sequence[int]) -> list[str]:
-    """Numbers as texts, the first as "name = number"."""
+    """Numbers as text, with the name only at the first: "n = 5", "10", "20"."""
     return [f"{name} = {value}" if k == 0 else str(value) for k, value in enumerate(values)]
 
 
@@ -196,7 +199,7 @@ def named(name: str, values: Sequence[int]) -> list[str]:
 
 
 def frame() -> list[Part]:
-    """Lines at 0, 50 and 100 percent, and the numbers at the axes."""
+    """Lines at 0, 50 and 100 percent, and the labels of both axes."""
     plane = (Row((1, 0)), Row((0, 1)))
     heights = (0, 50, 100)
     low, high = np.log10(KEY_COUNTS[0]) - 0.08, np.log10(KEY_COUNTS[-1]) + 0.08
@@ -219,7 +222,10 @@ def frame() -> list[Part]:
 
 @cache
 def law(d: int) -> Array:
-    """The exact law (K, WIDTH) in d dimensions: as drawn, and centred, which is one dimension less."""
+    """Points (K, WIDTH) of the curve of exact shares in d dimensions, for K numbers of keys.
+
+    They have the shares of keys as drawn, of centred keys (which have d − 1 dimensions), and 0 for LayerNorm.
+    """
     several = np.unique(np.geomspace(KEY_COUNTS[0], KEY_COUNTS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
     out[:, LOG] = np.log10(several)
@@ -229,7 +235,10 @@ def law(d: int) -> Array:
 
 
 def laws(d: int) -> list[Part]:
-    """Curves of the exact law for all dimensions, the chosen one emphasised; none for arms with ε."""
+    """Curves of the exact shares for each number of dimensions, with that for `d` emphasised.
+
+    There are none at the stage with ε, for which no exact share is known.
+    """
     fade, others = [1.0, 1.0, 1.0, 0.0], [other for other in DIMENSIONS if other != d]
     points = np.concatenate([law(other) for other in others])
     size = len(law(d))
@@ -242,7 +251,10 @@ def laws(d: int) -> list[Part]:
 
 
 def measured(cells: Sequence[Found]) -> list[Part]:
-    """The counted shares in one dimension: mean, standard error, and standard deviation of single sets."""
+    """The counted shares of `cells`, which all have the same number of dimensions.
+
+    They are drawn as means, standard errors of the means, and standard deviations of single sets of keys.
+    """
 
     def ends(size: Any) -> tuple[Array, Array]:
         low, high = (
@@ -286,8 +298,9 @@ def measured(cells: Sequence[Found]) -> list[Part]:
 
 
 def readouts() -> tuple[Number, ...]:
-    """Readouts of the selected cell: n, d, and for each arm (way to treat the keys) the share of its keys
-    that no query selects. They are the same at every stage.
+    """Readouts of the followed (selected) cell: n, d, and the share of keys that no query selects.
+
+    There is a share for each way to treat the keys (ARMS), whatever the stage.
     """
 
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
