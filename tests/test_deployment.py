@@ -389,7 +389,7 @@ def services():
 
 @pytest.mark.parametrize("name", ["proxy", "web", "worker", "redis"])
 def test_every_service_is_confined(name):
-    """Read-only files, no capabilities, a limited log, and limits on memory and processor."""
+    """Each container has a read-only file system, no capabilities, and limits on log, memory and CPU."""
     service = services()[name]
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -485,7 +485,7 @@ def test_the_image_finds_npm_each_time(tmp_path):
 
 
 def test_the_image_has_the_gallery_s_pictures():
-    """The step that draws the pictures, into the folder where the server looks for them."""
+    """The Dockerfile draws the gallery's pictures after its last COPY, in the folder that the server reads."""
     last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
     assert stills.IMAGE_FOLDER.parent == ROOT and "\nWORKDIR /app\n" in last
     assert last.index("components.web.stills") > last.rindex("COPY")

@@ -132,7 +132,10 @@ def test_no_route_takes_another_method(rule):
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_largest_scene_comes_soon(scene):
-    """As many points, dimensions and bins as are allowed, with every option of every list."""
+    """The largest recipe and picture of each scene come soon: all numbers are as large as allowed.
+
+    Every option of every list is requested once.
+    """
     most = {c.name: c.max for c in scene.choices if hasattr(c, "max")}
     for name, option in [("", ""), *((c.name, o) for c in scene.choices for o in getattr(c, "options", ()))]:
         query = urlencode(most | ({name: option} if name else {}))
@@ -182,7 +185,7 @@ KINDS = st.sampled_from(
 @BRIEF
 @given(data=st.data())
 def test_no_body_is_too_much(rule, data):
-    """Random bytes, the beginning of an archive, and JSON of any kind."""
+    """Any body of a POST gets an answer: random bytes, the beginning of an archive, or JSON of any kind."""
     raw = st.binary(max_size=200)
     body = data.draw(
         raw | raw.map(b"PK\x03\x04".__add__) | JSON.map(lambda value: json.dumps(value).encode())
@@ -285,8 +288,9 @@ MARKS = [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"\x93NUMPY", b"'shape'", b"'descr'", 
 @BRIEF
 @given(st.data())
 def test_a_run_whose_bookkeeping_is_changed(data):
-    """Changes of bytes near the markers of an archive, of an array and of its JSON: sizes, offsets, names,
-    shapes.
+    """A film's file with changed sizes, offsets, names or shapes is shown or refused.
+
+    The changed bytes are near the markers of the archive, of an array and of its JSON.
     """
     raw = bytearray(data.draw(st.sampled_from([plain(), to_npz(FILM)])))
     for mark in data.draw(st.lists(st.sampled_from([m for m in MARKS if m in raw]), min_size=1, max_size=4)):
@@ -363,7 +367,7 @@ def test_nonsense_is_no_callback(body):
 @BRIEF
 @given(st.data())
 def test_a_callback_without_its_parts_is_refused(data):
-    """A body like the page's, with one of its parts replaced by anything."""
+    """A callback's body like the page's, but with one part replaced by anything, never causes a 500."""
     body = asked(data.draw(st.sampled_from(CALLBACKS)), lambda: None)
     part = data.draw(st.sampled_from(["output", "outputs", "inputs", "state", "changedPropIds"]))
     body[part] = data.draw(JSON)
@@ -379,7 +383,7 @@ def test_a_callback_of_the_page_is_not_run_here(output):
 @BRIEF
 @given(data=st.data())
 def test_callbacks_bear_any_value(output, data):
-    """A valid request with values of any kind, and with invented job handles."""
+    """A callback's request with values of any kind, and with invented job handles, gets an answer."""
     body = asked(output, lambda: data.draw(JSON | st.sampled_from([f"/{slug}" for slug in scenes()])))
     handles = data.draw(
         st.sampled_from(["", "?cacheKey=x&job=1", "?oldJob=1&oldJob=x&endId=y", "?cancelJob=1"])

@@ -185,7 +185,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
 def test_a_request_that_two_servers_could_read_in_two_ways_is_refused(tmp_path, asked):
-    """The bytes after it are not treated as a second request."""
+    """Such a request is refused, and the bytes after it are not treated as a second request."""
     with proxied(tmp_path) as (base, upstream, _):
         with slow_client(base, asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n") as line:
             said = said_by(line)
@@ -231,7 +231,7 @@ def test_without_a_web_server_the_client_is_told_to_retry(tmp_path, accept, kind
 
 
 def test_a_web_server_that_accepts_no_connection_is_given_up_after_some_seconds(tmp_path):
-    """Its queue of connections is full, so the kernel answers no further one: nginx says 504 after 5 s."""
+    """nginx answers 504 after 5 s if the web server's queue of connections is full."""
     with contextlib.ExitStack() as stack:
         full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         address = full.getsockname()

@@ -263,8 +263,10 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """A sphere or circle if there is one, else everything but guides, relative to the smaller side of any
-    panel.
+    """The main figure fills most of its panel and is central as the scene opens.
+
+    Measured are its sphere or circle, or without one, everything but guides and labels; relative to the
+    panel's smaller side.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

@@ -31,8 +31,9 @@ def policy(answer):
 
 @pytest.mark.parametrize("path", PAGES + DRAWN + OTHERS)
 def test_every_answer_is_guarded(client, path):
-    """Documents, and images that a browser may open as documents, have the whole policy; scripts need
-    less.
+    """Every answer has the header `nosniff`; documents also have the whole security policy.
+
+    SVG pictures count as documents, because a browser may open them.
     """
     with client.get(path) as answer:
         headers = answer.headers

@@ -91,7 +91,7 @@ def test_a_number_is_read_in_its_cell(theme, share):
 
 
 def test_a_mark_of_the_formula_leaves_it_readable():
-    """Text on any of the colours that highlight parts of a formula (`.formula .marked`)."""
+    """A formula is readable on each colour that highlights parts of it (`.formula .marked`)."""
     roles = re.findall(r"\.formula \.role-([\w-]+) \{", STYLE)
     veil = float(re.search(r"--mark: color-mix\(in srgb, currentColor (\d+)%", STYLE)[1]) / 100
     assert len(roles) > 3

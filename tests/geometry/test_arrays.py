@@ -141,7 +141,10 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("made", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_an_array_without_all_its_numbers_is_refused_in_one_line(made):
-    """NumPy would average the numbers that are not masked, and divide by the number of all."""
+    """Masked arrays are refused, because their mean would be wrong.
+
+    NumPy would sum only the numbers that are not masked, but divide by the number of all.
+    """
     x = made()
     for f in (center, layer_norm, rms_norm, lambda x: layer_norm(np.ones(3), gamma=x)):
         with pytest.raises(ValueError, match=r"^all numbers of an array are needed"):

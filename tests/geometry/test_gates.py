@@ -25,8 +25,9 @@ def image(W, b, x):
 
 
 def met(W, b, x):
-    """The fate of a point of the circle from its image: another point with the same image mirrors it at a
-    neuron.
+    """The fate of a point x of the circle, found by comparing its image with those of other points.
+
+    A point with the same image can only be the reflection of x at the line of a neuron.
     """
     own = image(W, b, x)
     if not own.any():
@@ -65,7 +66,10 @@ def test_neither_size_nor_a_turn_changes_what_meets(seed, n, scale):
 
 
 def test_octants_of_a_sphere():
-    """Neurons along the axes: one octant collapses to a point, three to axes, three to planes, one stays."""
+    """With neurons along the axes, ReLU maps one octant to a point, and three octants to axes.
+
+    On the other four, points keep different images: three are mapped to planes, and one stays as it is.
+    """
     x = golden(4000)
     on = (x > 0).sum(-1)
     found = gates.fates(np.eye(3), np.zeros(3), x)
@@ -95,8 +99,9 @@ def test_mirrored_pairs_keep_all_points_apart(n, seed):
 
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 def test_pieces_of_a_circle(radius):
-    """A neuron without shift switches twice; equal and opposite ones at the same places; distant ones
-    never.
+    """A neuron without a shift switches at two points of the circle.
+
+    Parallel neurons switch at the same points; neurons with a large shift never switch.
     """
     W, _ = drawn(3, 5)
     assert len(gates.breaks(W, np.zeros(5), radius)) == 10

@@ -12,8 +12,9 @@ EXACT = 1e-10  # of the number: sums of thousands of terms
 
 
 def faces(n, m):
-    """The number of faces, 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp with f the density of N(0, 1/m), by adaptive
-    integration.
+    """The expected number of faces of a hull of n points, by adaptive integration.
+
+    It is 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
     """
     f = stats.norm(scale=m**-0.5).pdf
     value = integrate.quad(
@@ -51,7 +52,7 @@ def test_internal_angle_is_the_share_of_directions_in_the_corner(m):
 
 @pytest.mark.parametrize("d", range(1, 21))
 def test_a_simplex_has_all_its_vertices(d):
-    """The sum is also right at n = d + 1, where the function does not use it."""
+    """At n = d + 1, where the function returns n without computing its sum, the sum gives the same number."""
     terms = [2 * m * special.comb(d + 1, m) * internal(m) * external(m, d + 1) for m in range(d, 0, -2)]
     assert sum(terms) == pytest.approx(d + 1, rel=EXACT)
     assert expected_vertices(d + 1, d) == d + 1 and expected_vertices(2, d) == 2

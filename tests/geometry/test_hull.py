@@ -24,8 +24,9 @@ def by_programme(points):
 @settings(max_examples=40)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_vertices_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed):
-    """Points on a small lattice: duplicates, collinear and coplanar points, points inside an edge or a
-    face.
+    """The vertices of lattice points are right although many points are degenerate.
+
+    Points coincide, are collinear or coplanar, or lie inside an edge or a face.
     """
     points = np.random.default_rng(seed).integers(0, 3, size=(n, d)).astype(float)
     assert vertices(points).tolist() == by_programme(points)

@@ -21,7 +21,7 @@ def close(got, want):
 
 
 def spread(v):
-    """The vector v if it is not nearly constant: with 100 beside 1 and a square, 4 of 16 digits are lost."""
+    """Return the vector v; skip the example if v is nearly constant, as then 4 of 16 digits may be lost."""
     assume(np.linalg.norm(center(v)) > 1)
     return v
 
@@ -251,7 +251,10 @@ def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("d", [8, 1000, 100_000])
 def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
-    """Computed in float32 and rounded once; the sum of 65,536 ones exceeds the largest float16."""
+    """In half precision, the norm's error is at most PyTorch's, since it is computed in float32.
+
+    The sum of 65,536 ones exceeds the largest float16.
+    """
     x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
     want, theirs = exact(x) + 1, functional.layer_norm(x, (d,), gamma, beta)
     got = layer_norm(x, gamma=gamma, beta=beta)
@@ -311,7 +314,7 @@ def test_gradients_are_pytorchs(rng, dtype):
 )
 @pytest.mark.parametrize("eps", [1e-5, 0.5])
 def test_what_is_not_finite_is_pytorchs(xp, row, eps):
-    """Infinite coordinates: RMSNorm's other coordinates once became NaN."""
+    """For vectors with infinite coordinates, norms give the same as PyTorch, with NaN at the same places."""
     x = np.asarray([row, [1, 2, 4]], dtype=np.float64)
     with np.errstate(invalid="ignore"):
         close(rms_norm(xp.asarray(x), eps=eps), functional.rms_norm(torch.asarray(x), (3,), eps=eps))

@@ -235,13 +235,13 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
 
 
 def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
-    """‖x‖ + ε√n: the scene `surface` draws arctan(x/h) with it."""
+    """A norm that divides by ‖x‖ + ε√n may have ε < 0: so the scene `surface` draws arctan(x/h)."""
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])
 
 
 class Source:
-    """Another cloud that a step reads: one stage, scaled by a parameter."""
+    """A cloud that a step reads: its points are multiplied by the parameter c."""
 
     name, widths, parameters = "keys", [3], frozenset({"c"})
 
@@ -253,7 +253,7 @@ class Source:
 
 
 def test_scores_of_another_cloud_and_the_sum_of_its_points(xp, rng):
-    """One attention head, against PyTorch's."""
+    """Two steps that read another cloud, its keys, make an attention head, which agrees with PyTorch's."""
     q, k = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     keys = Source(xp.asarray(k))
     pipeline = Pipeline((Affine(Of(keys)), Softmax(3**0.5), Affine(Of(keys, transposed=True))))

@@ -39,7 +39,7 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """Where coordinates of the normal are equally small up to rounding, the first counts as the smallest."""
+    """Rounding of equal coordinates of the normal does not turn the disc: the first counts as smallest."""
     exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
     for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):
         np.testing.assert_allclose(facing(np.zeros(3), np.array(normal), 1.0, CORNERS), exact, atol=1e-11)
@@ -70,7 +70,7 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """If the nearest edge-on position would look straight down, a level one is taken."""
+    """If the nearest position that sees the plane edge on would look straight down, a level one is taken."""
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
 

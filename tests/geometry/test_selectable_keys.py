@@ -30,7 +30,10 @@ def test_hull_and_programmes_agree(n, d):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 12), st.booleans())
 def test_on_a_coarse_lattice(seed, d, n, flat):
-    """Duplicates, keys on an edge, in a line or in a plane; keys inside an edge are no vertices."""
+    """Selectable keys on a coarse lattice are right, although many are degenerate.
+
+    Keys coincide, lie on an edge, or all lie in a line or in a plane. Keys inside an edge are no vertices.
+    """
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
         keys[:, -1] = keys.sum(axis=-1)

@@ -34,7 +34,10 @@ def weight(keys, k, query):
 @settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_fates_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed, wide):
-    """Keys on a small lattice: duplicates, collinear and coplanar keys, keys inside an edge or a face."""
+    """Which keys of a small lattice can be selected agrees with a linear programme for each key.
+
+    Keys coincide, are collinear or coplanar, or lie inside an edge or a face.
+    """
     keys = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     assert selectable(keys).tolist() == by_programme(keys)
 

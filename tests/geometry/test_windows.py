@@ -45,7 +45,7 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """The integral of a window over the axis's unit interval, over the sum of those of all windows."""
+    """A window's share of an axis: its integral over the axis's unit interval, divided by the sum of all."""
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)
 

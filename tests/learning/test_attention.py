@@ -150,7 +150,10 @@ def test_the_film_has_the_loss_of_its_weights_on_the_data_that_are_measured():
 
 
 def test_the_gradient_is_that_of_pytorchs_layer():
-    """The gradient by the embeddings, which occur in keys, values, residual stream and logits."""
+    """The gradient with respect to the embeddings equals that of PyTorch's layer.
+
+    The embeddings occur in keys, values, residual stream and logits.
+    """
     torch.set_default_dtype(torch.float64)
     model = AttentionClassifier()
     flat = torch.from_numpy(model.initial([1])[0].astype(float)).requires_grad_()

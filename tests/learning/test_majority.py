@@ -8,7 +8,7 @@ from learning.majority import CLASSES, MARGIN, TOKENS, epochs, majority, partiti
 
 
 def every(total, most, parts):
-    """All partitions, by recursion."""
+    """All partitions of `total` into at most `parts` parts of at most `most`, by recursion."""
     if total == 0:
         return [()]
     if parts == 0:

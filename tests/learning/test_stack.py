@@ -9,7 +9,7 @@ from learning import stack
 
 
 def test_other_codes_block():
-    """PyTorch's functions on random numbers, with the norm in each place."""
+    """A block gives the same as PyTorch's functions, for random weights and each kind of norm."""
     (own,), x = stack.drawn(8, 1, 5, seed=3)
     t = {name: torch.from_numpy(w) for name, w in own.items()}
     for kind in stack.STREAM_KINDS:

@@ -22,8 +22,10 @@ def counts(recipe, view, progress):
 
 
 def test_who_stands_behind_another_is_not_with_it():
-    """Seen from above, the points of a plane are in sixteen rows, and each half of the sphere is one
-    point.
+    """Points that hide each other in a projection, but do not coincide in space, are not counted together.
+
+    The view from above counts points that coincide in the plane: 16 places at stage 1, and 2 at stage 2. In
+    space, points without a direction are a third place.
     """
     recipe = recipe_of(scenes()["fibre"])
     assert counts(recipe, "above", 0) == []

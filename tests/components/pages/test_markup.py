@@ -66,7 +66,7 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_a_browser_reads_the_tree_that_was_written(made):
-    """For any texts and attributes."""
+    """A browser parses the written HTML into the same tree, for any texts and attributes."""
     tree, want = made
     assert read(written(tree)) == [want]
 

@@ -144,7 +144,7 @@ TITLES = [page.title for page in front_pages().values()] + [scene.title for scen
 
 @pytest.fixture
 def words(monkeypatch):
-    """Draw a title without a picture; which pixels differ from the background."""
+    """A function of a title: which pixels of a preview with only this title differ from the background."""
     state = state_of(scenes()["fold"], {}, tour=False)
     monkeypatch.setattr(preview, "first_view", lambda *_: ((0, 0, 1, 1), ""))
 

@@ -353,7 +353,10 @@ def end(trainings, child, ticket):
 
 @pytest.mark.servers
 def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child, monkeypatch):
-    """One is killed; the other ends with its server."""
+    """A worker runs one training after another; when it is killed, its successor runs the next training.
+
+    The successor ends with its server.
+    """
     first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG_ORDER, SMALL)))
     child.ready()
     until(lambda: (ask(trainings, second), "step" in (ask(trainings, first) or {}))[1])

@@ -159,7 +159,7 @@ def test_of_workers_that_come_at_the_same_time_one_starts_a_training(trainings):
 
 @pytest.mark.parametrize("others", ["finishes", "closes the page"])
 def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings, monkeypatch, others):
-    """Worker or page ended the training while another poll was deciding that the worker is lost."""
+    """A poll that gives the worker up keeps the outcome that worker or page have stored in the meantime."""
     ticket, outcome = join(trainings), {"state": "done"} if others == "finishes" else LEFT
     take()
 
@@ -204,7 +204,7 @@ def test_a_worker_that_nobody_needs_is_not_missed(trainings):
 
 
 def test_corrupt_entries_are_treated_as_missing(trainings):
-    """Others can still be queued, and the health check still answers."""
+    """A training with a corrupt entry is lost; others can still be queued, and the health check answers."""
     corrupt = join(trainings)
     trainings.TRAININGS.set(corrupt, b"\xff{")
     trainings.SIGNS.set("worker", b"?")

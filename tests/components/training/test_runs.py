@@ -359,7 +359,10 @@ def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
 
 
 def test_whatever_is_trained_can_be_written_and_opened_again():
-    """The widest and deepest network of any scene, with weights that are hard to compress."""
+    """The film of the largest network of any scene can be written, read again, and uploaded.
+
+    Its weights are random, so they are hard to compress.
+    """
     tasks = []
     for scene in filter(lambda scene: scene.training, scenes().values()):
         most = {c.name: str(c.max) for c in scene.choices if isinstance(c, Whole) and c.name != "seed"}

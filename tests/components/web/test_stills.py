@@ -107,7 +107,7 @@ def cards(monkeypatch):
 
 
 def process():
-    """The output of another process."""
+    """The card that the server of another process sends; runs in that process."""
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
 

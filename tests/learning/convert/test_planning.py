@@ -293,7 +293,7 @@ def test_an_edit_reads_the_original_also_by_another_name_of_a_shared_tensor():
 
 
 def test_edits_of_one_name_only_of_a_shared_tensor():
-    """The edits of the first name are those of the tensor; of another name alone they contradict it."""
+    """If a tensor has two names, edits of the first are applied; edits of only the other are refused."""
     pair, first = tied_pair()
     with pytest.raises(ValueError, match=r"^1\.weight and 0\.weight are one tensor, but their edits differ$"):
         Plan((), (Edit("1.weight", "zeros"),), first).apply(pair)

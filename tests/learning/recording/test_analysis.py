@@ -50,7 +50,7 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
 
 
 def divisors():
-    """x/σ has mean square 1 for each kind; for groups the mean of their σ² counts."""
+    """The column `sigma` is the median of the vectors' divisors; with groups, of √ of the groups' mean σ²."""
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
     for kind, sigma in of.items():
@@ -72,14 +72,14 @@ def the_energy():
 
 
 def the_spread_of_gains():
-    """The spread of γ, and for two groups with spheres of different sizes the semi-axes."""
+    """The column `gain_spread` is 0 exactly if all gains have the same magnitude."""
     for gamma, none in (([2, -2, 2, 2, 2, -2], True), ([2, 2, 2, 1, 1, 1], False)):
         one = norm(kind="group_norm", groups=2, gamma=np.array(gamma, np.float32))
         assert (row(one)["gain_spread"] == 0) == none
 
 
 def norms_that_centre():
-    """Norms without centring count only if no norm centres."""
+    """The verdicts on centring count only norms that centre; if there are none, they count all norms."""
     rows = [row(norm(n=40, mean=2)), row(norm(n=40, mean=0)), row(norm(kind="rms_norm", n=40, mean=9))]
     for some, own in ((rows, rows[:2]), (rows[2:], rows[2:])):
         found = {each.name: each for each in verdict(some)}
@@ -90,7 +90,7 @@ def norms_that_centre():
 
 
 def nearly():
-    """1e-10 of the energy means a turn of 1e-5, which is more than rounding."""
+    """A mean with just less than 1e-10 of the energy counts as zero; the turn of 1e-5 is measured anyway."""
     x = np.random.default_rng(0).normal(size=(40, 64))
     x = x - x.mean(1, keepdims=True)
     x = x + 0.99e-5 * np.sqrt((x**2).mean(1, keepdims=True))
@@ -118,7 +118,7 @@ def the_middle():
 
 
 def readers():
-    """A norm that centres ignores that the mean is removed; an RMSNorm does not."""
+    """Removing the mean of its input does not change a LayerNorm's output, but changes an RMSNorm's."""
     x = norm(n=40, mean=2).x
     level = x - x.mean(1, keepdims=True)
     for kind, same in (("layer_norm", True), ("rms_norm", False)):
@@ -160,7 +160,7 @@ def shrinking():
 
 
 def averages():
-    """A sum of other keys can lead; a key that cannot lead is an average of others."""
+    """A key that is a sum of others can have the highest score; a key that is an average of them cannot."""
     keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
     assert lost(keys) == 1 and lost(keys[:4]) == 0
     scores = keys @ np.random.default_rng(0).normal(size=(2, 1000))

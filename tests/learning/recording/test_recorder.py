@@ -274,7 +274,7 @@ def test_a_norm_that_does_more_when_it_is_called_is_left():
 
 
 class Reader(nn.Module):
-    """Tokens, then vectors, then norms, with a mask that is not used."""
+    """A model that turns tokens into vectors, and normalises them; it gets a mask, which it does not use."""
 
     def __init__(self):
         super().__init__()

@@ -150,7 +150,10 @@ def test_a_claim_builds_nothing():
 
 @given(st.data())
 def test_a_file_with_other_bytes(data):
-    """Random changes of bytes, more often where names, shapes and offsets are."""
+    """A file with random bytes changed is read, or refused in one line.
+
+    Most changes are near the beginning, where names, shapes and offsets are.
+    """
     raw = bytearray(DATA)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 1200))
