@@ -485,7 +485,7 @@ def test_the_image_finds_npm_each_time(tmp_path):
 
 
 def test_the_image_has_the_gallery_s_pictures():
-    """The Dockerfile draws the gallery's pictures after its last COPY, in the folder that the server reads."""
+    """The Dockerfile draws the gallery's pictures after its last COPY, where the server looks for them."""
     last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
     assert stills.IMAGE_FOLDER.parent == ROOT and "\nWORKDIR /app\n" in last
     assert last.index("components.web.stills") > last.rindex("COPY")
