@@ -1,4 +1,4 @@
-"""LayerNorm is folded into neighbouring layers, step by step, until RMSNorm without a gain is left."""
+"""LayerNorm is folded into the linear layers beside it, step by step, until RMSNorm without gain is left."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.absorb.build import DATA_FILES, LAYERS, WEIGHT_LABELS, build

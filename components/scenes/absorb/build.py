@@ -74,7 +74,7 @@ FORMULA = (
 
 
 def drawn(seed: int) -> tuple[dict[str, Array], Array]:
-    """Random weights of a block by name, and random tokens (TOKENS, 3), both drawn with `seed`."""
+    """Random weights of a block by name, and random tokens (TOKENS, 3), both from the same `seed`."""
     rng, d = np.random.default_rng(seed), DRAWN_D
     x = rng.normal(size=(TOKENS, d)) + 0.9 * rng.normal(size=(TOKENS, 1)) + 0.5
     block_weights: dict[str, Array] = {}
@@ -100,10 +100,11 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 
 
 def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
-    """The clouds of all stages' keys and values, and, by name, the steps from the tokens to three results.
+    """The clouds of the keys and values of all stages, and the steps from the tokens to three results.
 
-    For each stage: "stream", the residual stream; "reads", the vectors that attention reads; "says", the next
-    block's normalised input before that block's gain.
+    The steps are given for each name and stage. "stream" is the residual stream. "reads" are the vectors that
+    attention reads. "says" is what the block passes on: the next block's normalised input, before that
+    block's gain.
     """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(block_weights)
@@ -128,10 +129,10 @@ def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud],
 
 
 def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
-    """A cloud whose points are, at stage k, the results of the steps `ways[k]`.
+    """A cloud whose points at stage k are the results of the steps `ways[k]`.
 
-    A point stores the results of all stages side by side. Only the first result is drawn; each step of the
-    cloud moves the next result to the front.
+    A point stores the results of all stages side by side, and only the first is drawn. Each step of the cloud
+    moves all results one place to the front.
     """
     d, n = x.shape[-1], len(ways)
     beside = Branches([Pipeline(way) for way in ways], "concat")
@@ -149,7 +150,7 @@ def frame(d: int) -> Array:
 
 
 def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """3D view of the residual stream and of the vectors that attention reads, with the hyperplane Σx = 0."""
+    """3D view of the residual stream, of what attention reads, and of the hyperplane Σx = 0; its clouds."""
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
     gamma, beta = block_weights["ln_1.weight"], block_weights["ln_1.bias"]
@@ -181,7 +182,10 @@ def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the next block's input, originally and as rewritten, in two directions of the hyperplane."""
+    """View of what the next block reads, with the original and with the rewritten block, and its cloud.
+
+    It shows two directions of the hyperplane.
+    """
     show = rows(frame(d)[:2])
     points, order = clouds.circle(96, *frame(d)[:2])
     edge = Cloud("edge", sqrt(d) * points)
@@ -195,7 +199,7 @@ def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def facts(shape: Shape, weights: Own) -> Facts:
-    """Table: after each step of rewriting, the largest change of a logit of the whole trained model."""
+    """Table: the largest change of a logit of the whole trained model, after each step of the rewriting."""
     whole = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(whole)
     gains = absorb.gains_absorbed(shifts)

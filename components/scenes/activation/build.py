@@ -1,4 +1,4 @@
-"""Recipe of the activation scene: the curve x/√(x² + ε) and its slope, beside other functions."""
+"""Recipe of the activation scene: the curve u_ε(x) = x/√(x² + ε) and its slope, beside other functions."""
 
 import numpy as np
 
@@ -51,7 +51,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def curve(others: dict[str, Pointwise]) -> list[Part]:
-    """Marks of the activation curves with dashed lines at ±1, and u_ε's tangent at 0 up to (√ε, 1)."""
+    """Clouds and marks of the curves of u_ε and of the functions `others`.
+
+    There are dashed lines at ±1, and the tangent of u_ε at 0, drawn up to (√ε, 1).
+    """
     ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
     text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]
     return [
@@ -71,7 +74,7 @@ def curve(others: dict[str, Pointwise]) -> list[Part]:
 
 
 def slope(others: dict[str, Pointwise]) -> list[Part]:
-    """Marks of the slopes by central differences, (f(x + h) − f(x − h))/2h."""
+    """Clouds and marks of the slopes of u_ε and `others`, as central differences (f(x + h) − f(x − h))/2h."""
     place, last = (nudged(Affine([[1]]), HALF_STEP),), quotient(1, HALF_STEP)
 
     def line(f: str, role: str, g: Normalize | Pointwise, size: float) -> Part:

@@ -1,7 +1,7 @@
-"""Recipe of the block scene: one pre-LN block; its two branches read the residual stream and add to it.
+"""Recipe of the block scene: one pre-LN transformer block, with two branches that add to the residual stream.
 
-The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three: the
-projection of the stream to it, and LayerNorm's results before the gain, which lie in it.
+The tokens have four coordinates. The picture shows the three-dimensional hyperplane Σx = 0: the projection of
+the stream to it, and LayerNorm's results before the gain, which lie in it.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ SPHERE, GAIN, QKV, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # number
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The trained model's file, if the choices show the trained weights; else none."""
+    """The file of the trained model, if the choices show trained weights; otherwise none."""
     return (File("language.safetensors", from_file),) if choices["weights"] == "trained" else ()
 
 
@@ -114,7 +114,10 @@ FORMULA = (
 
 
 def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
-    """Random weights, tokens and their labels, from a seed; more tokens leave the first ones unchanged."""
+    """Random weights of a block, random tokens, and the tokens' labels.
+
+    With the same seed, more tokens leave the first ones unchanged.
+    """
     rng = np.random.default_rng(choices["seed"])
     tokens = 1.1 * rng.normal(size=(len(NAMES), D)) + 0.8 * rng.normal(size=(len(NAMES), 1))
 
@@ -133,7 +136,11 @@ def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
 
 
 def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, Sequence[str]]:
-    """The chosen layer's weights, its input stream for the text, and token labels. May raise WrongValue."""
+    """The weights of the chosen layer, the residual stream that enters it, and the labels of the tokens.
+
+    The stream is that of the reader's text. Raises `WrongValue` if the text is too short or contains
+    characters that the model does not know.
+    """
     text, layer = choices["text"], int(choices["layer"]) - 1
     if len(text) < MIN_TOKENS:
         words = f"text is {len(text)} long: take {MIN_TOKENS} or more characters"
@@ -154,9 +161,10 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def moved() -> Steps:
-    """Steps that apply the sliders' changes to a token.
+    """Steps that apply the sliders "last", "scale" and "mean" to the coordinates of a token.
 
-    Input: the token's coordinates, then 1 for the last token and 0 for others. Output: the changed token.
+    A point has these coordinates, and then 1 if it is the last token, otherwise 0. The steps drop that
+    number.
     """
     last = np.column_stack([np.zeros((D, D)), SHOW[0]])
     scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
@@ -167,17 +175,17 @@ def moved() -> Steps:
 
 
 def side_by_side(*each: Sequence[Step]) -> Branches:
-    """Send x through several pipelines, and put the results side by side."""
+    """The step that sends x through several pipelines and concatenates their results."""
     return Branches([Pipeline(steps) for steps in each], "concat")
 
 
 def pick(start: int, width: int) -> Affine:
-    """Take D of `width` coordinates, from `start`."""
+    """The map that takes the D coordinates from index `start` on, of a point with `width` coordinates."""
     return Affine(np.eye(width)[start : start + D])
 
 
 def kept(*steps: Step) -> Branches:
-    """(b, x) ↦ (f(b), x): apply the `steps` f to the branch b, and leave the stream x unchanged."""
+    """(b, x) ↦ (f(b), x): apply the `steps` f to the branch's vector b, and leave the stream's vector x."""
     return side_by_side((pick(0, 2 * D), *steps), (pick(D, 2 * D),))
 
 
@@ -187,7 +195,12 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 
 @dataclass(frozen=True)
 class BlockClouds:
-    """Makes the clouds of a block. moved: steps from points to tokens; name: prefix of the clouds' names."""
+    """The weights `own` of a block and its tokens, and methods that give its steps and its clouds.
+
+    points: the tokens as `moved` takes them. moved: the steps that apply the sliders. heads: the number of
+    attention heads. function: the activation of the feed-forward network. name: a prefix for the names of
+    attention's clouds.
+    """
 
     own: Own
     points: Array
@@ -203,28 +216,31 @@ class BlockClouds:
 
     @property
     def first(self) -> Steps:
-        """Steps from a token to attention's update: LayerNorm, the heads, W_O."""
+        """Steps from a token to what attention adds to it: LayerNorm, the heads, and W_O."""
         return *layer_norm(self.own, "ln_1"), self.attention.step, linear(self.own, "attn.c_proj")
 
     @property
     def second(self) -> Steps:
-        """Steps from y, the stream after attention, to the feed-forward network's update."""
+        """Steps from y, a token after attention's sum, to what the feed-forward network adds to it."""
         return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
 
     def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:
-        """A cloud of the tokens after some steps, as its stage 0."""
+        """A cloud that begins with the tokens after the given `steps`, and then moves by the steps `then`."""
         return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """The cloud of the residual stream. Its points move only at the two stages that add an update."""
+    """Cloud of the residual stream. Its points move only at the two stages that add something to it."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
 
 
 def branch_of(block: BlockClouds) -> Cloud:
-    """The cloud of the branch b with the stream beside it: (b, x), and from the first sum on (b, y)."""
+    """Cloud of pairs (b, x): the vector b in the branch of each token, and the token x in the stream.
+
+    From the first sum on, the second half is y, the token after that sum. Views draw b.
+    """
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
     normed_first = kept(centre), kept(sphere), kept(gain)
@@ -235,7 +251,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """The cloud of the vectors that attention reads; from the stage q, k, v on, of all heads' values."""
+    """Cloud of the vectors that attention reads. At the stage "q, k, v" they become all heads' values."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
@@ -243,9 +259,11 @@ def values_of(block: BlockClouds) -> Cloud:
 def arrows(
     name: str, block: BlockClouds, steps: Sequence[Step], before: Sequence[Step], stage: int
 ) -> list[Cloud]:
-    """A branch's updates as arrows: before `stage` they start at the origin, from then on at their tokens.
+    """Two clouds, of which the second draws what a branch adds to each of T tokens as an arrow.
 
-    Points 0 … T − 1 are the tails, T … 2T − 1 the heads.
+    An arrow starts at the origin before `stage`, and at its token from then on. Points 0 … T − 1 of the cloud
+    are the arrows' tails, T … 2T − 1 their tips. `before` are the steps to the token at which the branch
+    leaves the stream, `steps` those of the branch.
     """
     source = block.cloud(name, *before, BOTH, kept(*steps))
     n = len(block.points)
@@ -257,10 +275,10 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds that the readouts compare, in two pairs.
+    """Clouds that two readouts compare.
 
-    The earlier tokens with and without the last token; attention's update, with and without the sliders'
-    scale and mean of x.
+    One readout compares the earlier tokens after the block, with and without the last token. The other
+    compares what attention adds, with and without the scale and mean that the sliders give to x.
     """
     n = len(block.points)
     every = Affine(Of(stream, transposed=True))
@@ -276,7 +294,7 @@ def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
 
 
 def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the stream and its branches in the hyperplane."""
+    """View of the stream and its branches in the hyperplane, and its clouds."""
     branch, values, show = branch_of(block), values_of(block), rows(SHOW)
     updates = arrows("update", block, block.first, (), ADD)
     seconds = arrows("second", block, block.second, (added(*block.first),), LAST)
@@ -309,17 +327,24 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
 
 
 def away() -> list[float]:
-    """Opacity of the branch at each stage: 0 at the first and last, where it is the stream itself; else 1."""
+    """Opacity of the branch's points at each stage.
+
+    It is 0 at the first and the last stage, at which they are at the stream's points, and 1 otherwise.
+    """
     return [0.0 if k in (0, LAST) else 1.0 for k in range(LAST + 1)]
 
 
 def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
-    """The display rows `show`, with `height` added to the vertical coordinate."""
+    """The display rows `show`, moved up by `height` in the picture."""
     return *show[:2], replace(show[2], offset=height)
 
 
 def size(stream: Cloud, branch: Cloud) -> float:
-    """Half the width of the picture. Only at the last stage may tokens be outside."""
+    """Half the width of the picture.
+
+    With the default sliders it contains all tokens before the last stage. At the last stage, some may be
+    outside.
+    """
     values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
     each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]
     far = max(float(np.abs(x[:, :D] @ SHOW.T).max()) for x in each)
@@ -327,7 +352,7 @@ def size(stream: Cloud, branch: Cloud) -> float:
 
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
-    """The axes, and for each LayerNorm the sphere on which tokens land, which becomes its ellipsoid."""
+    """The axes, and for each LayerNorm the sphere to which it maps tokens. γ and β make it an ellipsoid."""
     parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", SPHERE, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]
@@ -347,7 +372,7 @@ def surroundings(block: BlockClouds, reach: float) -> list[Part]:
 
 
 def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the attention weights: a matrix for each head, with a row for each token that attends."""
+    """View of the attention weights, and its clouds: a matrix per head, with a row for each query token."""
     n, flat = len(names), (Row((1.0, 0.0)), Row((0.0, 1.0)))
     clouds: list[Cloud] = []
     layers: list[Mark] = []
@@ -376,9 +401,10 @@ def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[C
 
 
 def cells(name: str, weights: Cloud, left: float) -> Cloud:
-    """A point (column, −row, p) for each entry p of a matrix of weights, the bottom row first.
+    """Cloud of a point (column, −row, p) for each weight p of a matrix, the bottom row first.
 
-    p_ij is picked with relu(p_ik + δ_jk − 1), which is p_ij for k = j and else 0: all weights are ≤ 1.
+    `left` is added to the columns. The entry p_ij is the sum over k of relu(p_ik + δ_jk − 1): as no weight
+    exceeds 1, a term is p_ij for k = j and 0 for all other k.
     """
     n = len(weights.points)
     pairs = np.array([[i, j] for i in reversed(range(n)) for j in range(n)])
@@ -393,7 +419,7 @@ def cells(name: str, weights: Cloud, left: float) -> Cloud:
 
 
 def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
-    """View of the hidden layer between W₁ and W₂: a curve for each token."""
+    """Graph of the hidden layer between W₁ and W₂, and its cloud: a curve over the neurons for each token."""
     opened, bend, _ = feed_forward(block.own, block.function)
     steps = *rest(INNER, MLP - 1), bend
     cloud = block.cloud("hidden", added(*block.first), *layer_norm(block.own, "ln_2"), opened, then=steps)
@@ -408,7 +434,7 @@ def hidden_view(block: BlockClouds) -> tuple[View, Cloud]:
 
 
 def facts(n: int, heads: int) -> Facts:
-    """Table of the shapes of the stages and of the weights."""
+    """Table of the shapes of a block's arrays, in general and with n tokens and these heads."""
     size, h = D // heads, f"{heads} × " if heads > 1 else ""
     lines = [
         ("x, y, z", "T × d", f"{n} × {D}"),

@@ -1,4 +1,4 @@
-"""Central projection: the points that the norm maps to a circle of the sphere, and the image of a line."""
+"""Central projection by a norm: the cone that it maps to a circle of the sphere, and images of lines."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.cone.build import build

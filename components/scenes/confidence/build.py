@@ -1,8 +1,8 @@
 """Recipe of the confidence scene: RMSNorm before a softmax over three classes, and the probabilities.
 
-W has its rows in the plane of the first two coordinates, 120° apart: the third coordinate is its null space.
-A point of the cloud is (x, p, H), and after the norm (z, p', H'): its position, the three classes'
-probabilities at this position, and their entropy.
+The rows of W are vectors of length 1 in the plane of the first two coordinates, 120° apart. So W maps the
+third axis to 0: it is the null space of W. A point of the cloud is (x, p, H), and after the norm (z, p', H'):
+its position, the probabilities of the three classes there, and their entropy.
 """
 
 import numpy as np
@@ -84,7 +84,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def norm() -> Step:
-    """RMSNorm for t = 0, blended linearly into multiplication by a constant for t = 1."""
+    """A blend of RMSNorm, for the slider "t" at 0, and multiplication by a constant, for 1."""
     keep = Affine(Entries(np.eye(D), {"t": -np.eye(D)}))
     constant = Affine(Entries(np.zeros((D, D)), {"t": MEAN_FACTOR * np.eye(D)}))
     return Branches((Pipeline((Normalize(radius=RADIUS), keep)), Pipeline((constant,))))
@@ -96,7 +96,7 @@ def head() -> tuple[Step, ...]:
 
 
 def described(steps: tuple[Step, ...]) -> Pipeline:
-    """x ↦ (y, p, H): where the steps take x, its probabilities there, and their entropy."""
+    """x ↦ (y, p, H), where y is the result of the `steps`, p its probabilities, and H their entropy."""
     entropy = (*head(), Pointwise("entr"), Affine(np.ones((1, D))))
     beside = Branches((Pipeline(()), Pipeline(head()), Pipeline(entropy)), "concat")
     return Pipeline((*steps, beside))
@@ -118,7 +118,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def guides() -> list[Part]:
-    """The sphere, the directions of the classes, and the null space of W."""
+    """Guides: the sphere, the directions of the rows of W (one for each class), and the null space of W."""
     show = rows(np.eye(3))
     arrows = clouds.segments(np.stack([0 * CLASSES, 1.3 * CLASSES], 1))
     up = np.eye(3)[2:]
@@ -149,7 +149,10 @@ def guides() -> list[Part]:
 
 
 def triangle(color: Color) -> View:
-    """View of the probabilities in a triangle: 1 for one class at each corner, equal ones in the middle."""
+    """View of the probabilities of three classes in a triangle.
+
+    At a corner one class has the probability 1; in the middle all three are equal.
+    """
     outline = np.array([0, 1, 2, 0])
     flat = rows(np.eye(2))
     marks = (

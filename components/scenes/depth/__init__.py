@@ -1,4 +1,4 @@
-"""A stack of transformer blocks: which vector lengths a norm bounds with depth, and which it does not."""
+"""A stack of transformer blocks: how vectors grow with depth, and what a norm and its placement change."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.depth.build import BELOW, DATA_FILES, MAX_DEPTH, NORM_LABELS, WIDTHS, build

@@ -1,7 +1,8 @@
-"""Recipe of the depth scene: the residual stream through a stack of blocks; curves by depth of many draws.
+"""Recipe of the depth scene: the residual stream through a stack of transformer blocks, and curves by depth.
 
-The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves come from a
-table that `make films` writes; between its branch sizes, values are interpolated.
+The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves are medians of
+many random draws from a table that `make films` writes. The table has several sizes of the branches; between
+these, values are interpolated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -86,16 +87,17 @@ FORMULAS = {
 
 
 def normed(kind: str) -> Steps:
-    """The steps of a norm; no steps for "none"."""
+    """The steps of the norm `kind` without gain and shift. For "none" there are no steps."""
     centre = () if kind == "rms_norm" else (Affine(centering_matrix(D)),)
     return () if kind == "none" else (*centre, sphere(D))
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The cloud of the stream, the cloud of the vectors that the blocks read, and the clouds that both need.
+    """The clouds "stream" and "reads", and all clouds to which their steps refer.
 
-    The steps of the first two refer to the others: the streams between the blocks, the keys and the values.
-    With post-LN a block reads the stream itself. made: the weights of each block; x: the tokens.
+    "stream" holds the residual stream, "reads" its tokens after the norm, as the blocks read them. With
+    post-LN a block reads the stream itself. The other clouds are the streams between the blocks, keys and
+    values. `made` has the weights of each block, `x` the tokens.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
@@ -115,7 +117,10 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
 
 
 def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
-    """Cloud of (norm(x), unit vector of the token) at each depth; norm(x) is drawn."""
+    """Cloud of pairs (norm(x), eᵢ), where x is token i and eᵢ a unit vector; norm(x) is drawn.
+
+    Each step of the cloud goes one block deeper.
+    """
     first, *later = (
         Branches((Pipeline((Affine(Of(x, transposed=True)), *normed(kind))), Pipeline(())), "concat")
         for x in streams
@@ -126,7 +131,7 @@ def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
 
 
 def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
-    """The attention weights under GPT-2's names: q, k and v side by side with a bias of 0, and W_O."""
+    """A block's attention weights under GPT-2's names: q, k and v side by side with a bias of 0, and W_O."""
     every = np.hstack([matrices[name] for name in ("query", "key", "value")])
     return {
         "attn.c_attn.weight": every,
@@ -136,12 +141,16 @@ def named(matrices: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def written(matrix: Array) -> Affine:
-    """The linear map x ↦ g·x @ matrix of a branch's last layer, with g the slider for the branches' size."""
+    """The last linear layer of a branch, x ↦ g·x @ matrix, with g the slider for the branches' size."""
     return Affine(Entries(np.zeros(matrix.T.shape), {"gain": matrix.T}))
 
 
 def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the tokens' paths through the blocks, and of the sphere on which the branches read them."""
+    """View of the tokens' paths through the blocks, and its clouds.
+
+    It shows the vectors that the branches read if the norm comes before them, and a sphere of radius 2 for
+    LayerNorm.
+    """
     show = rows(SHOW)
     guides, lines = split(
         *axes(show, [f"x{s}" for s in "₁₂₃₄"], -0.5 * reach, 0.5 * reach, 0.55 * reach, opacity=0.35)
@@ -169,7 +178,11 @@ def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
 def curve_view(
     what: str, title: str, runs: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the medians by depth for all norms: the chosen one thick, with a mark at the current block."""
+    """Graph of medians of `what` by block for each norm, and its clouds.
+
+    The curve of the norm `kind` is thick and has a mark at the current block. `runs` are the rows of the
+    table, `count` is the number of blocks; `side` is the vertical axis.
+    """
     start = 1 if what == "turn" else 0  # turns are those of blocks; the others are between blocks
     n = count + 1 - start
     places = Cloud(what, np.eye(n))
@@ -186,9 +199,9 @@ def curve_view(
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
-    """Rows that map unit vector number i to (block, median of `what` there) at the slider's branch size.
+    """Two rows, which map the i-th unit vector to a block's number and to the median of `what` at this block.
 
-    Blocks are numbered from `start` to `count`.
+    They follow the slider for the size of the branches. Blocks are numbered from `start` to `count`.
     """
     each = sorted(found, key=lambda row: row["gain"])
     heights = np.array([values(what, row, count) for row in each])
@@ -198,9 +211,9 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """The row that picks the median size of the stream after the current block.
+    """Row that reads the median size of the stream after the current block, at the slider's branch size.
 
-    The logarithm of this size is interpolated linearly between rows of the table.
+    Between rows of the table, the logarithm of this size is interpolated linearly.
     """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])
@@ -210,7 +223,7 @@ def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
 
 
 def values(what: str, row: Found, count: int) -> Array:
-    """The values of a curve from a row of the table: log₁₀ for sizes and gradients."""
+    """The values of the curve of `what` in a row of the table: log₁₀ of sizes and gradients, or degrees."""
     if what == "turn":
         return np.array(row["turn"][:count])
     each = row["size"][: count + 1] if what == "size" else row["gradient"][count - 1]
@@ -218,12 +231,12 @@ def values(what: str, row: Found, count: int) -> Array:
 
 
 def rounded(x: float) -> str:
-    """Text with three significant digits, or all digits before the point if there are more."""
+    """The number as text with three significant digits; from 100 on, with all digits before the point."""
     return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}"
 
 
 def facts(found: Sequence[Found], count: int) -> Facts:
-    """Table with a row for each norm: median size of the stream, last turn, and gradient at the start.
+    """Table with a row for each norm: median size of the stream at the end, last turn, gradient at the start.
 
     All values are for `count` blocks with branches of size 1.
     """

@@ -1,5 +1,7 @@
-"""The recipe of a network that classifies digits: its last hidden layer, and the accuracies of other
-networks."""
+"""The recipe of a network that classifies handwritten digits, and the test accuracies of other networks.
+
+The picture shows the network's last hidden layer.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +53,7 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
 
 
 def thinned(film: Film) -> Film:
-    """The stored training `film` with fewer checkpoints, few enough to be sent in a recipe."""
+    """The stored training `film` with only CHECKPOINTS of its checkpoints, to make the recipe small."""
     kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
     parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}
     return replace(film, steps=film.steps[kept], **parts)
@@ -60,7 +62,8 @@ def thinned(film: Film) -> Film:
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     """The view of the last hidden layer, and its clouds.
 
-    Test pictures are points on the sphere; a numeral stands above the mean of each digit's points.
+    The pictures of the test set are points on the sphere. Beside the mean of each digit's points stands its
+    numeral.
     """
     steps, data = network(film, 0).steps, film.data
     names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]
@@ -76,9 +79,9 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """Positions of the numerals at each checkpoint: above the mean of each digit's points.
+    """Positions of the numerals at each checkpoint: in the direction of the mean of each digit's points.
 
-    The network's image of a mean picture would not do: it can be nearer to another digit.
+    The network's image of a mean picture would not serve, as it can be nearer to another digit.
     """
     last = [digits.stages({"step": step})[-1] for step in film.steps]
     means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]
@@ -86,9 +89,10 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """For each function between the layers, by name, its test accuracies (depths, random starts).
+    """Test accuracies (depths, random starts) by the name of the function between the layers.
 
-    last: the number of neurons in the last hidden layer."""
+    Only networks with `last` neurons in their last hidden layer count.
+    """
     lists: dict[str, list[list[float]]] = {}
     for row in found:
         if row["last"] == last:
@@ -97,7 +101,10 @@ def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
 
 
 def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of test accuracy against depth for each function between layers, with the range over starts."""
+    """Graph of median test accuracy against depth, and its clouds: a curve for each function between layers.
+
+    Vertical bars show the range over random starts.
+    """
     parts, all_of = [], accuracies(found, 32)
     for k, (name, shares) in enumerate(all_of.items()):
         at = np.arange(1, 1 + len(shares)) + LINE_OFFSET * (k - (len(all_of) - 1) / 2)
@@ -113,7 +120,7 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def table(film: Film, accuracy_rows: Rows) -> Facts:
-    """Table of test accuracies by depth, with last hidden layers of 32 neurons and of three."""
+    """Table of median test accuracies by depth, for last hidden layers of 32 and of three neurons."""
     rows_of = [
         [
             f"{MIDDLES[name] or 'nothing'}, last layer {last} wide",

@@ -1,6 +1,7 @@
-"""Recipe of the feed-forward scene: the surface of a norm through W₁, ReLU or GELU, and W₂.
+"""Recipe of the feed-forward scene: a norm's circle or sphere goes through W₁, ReLU or GELU, and W₂.
 
-The second view shows the neurons' values against the circle's angle, or an equal-area map of the sphere.
+For the circle, the second view shows the neurons' values against the angle. For the sphere it is an
+equal-area map.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ DEGREES = np.arange(0.0, 91)
 
 
 def rotation_from_ones(degrees: float) -> np.ndarray:
-    """The rotation (3, 3) of the direction 𝟏 towards the third axis, which it reaches at 54.74°."""
+    """The rotation matrix (3, 3) that turns the direction 𝟏 by `degrees` towards the third axis.
+
+    At 54.74° the direction is along that axis.
+    """
     across = np.array([[0, 0, -1], [0, 0, -1], [1, 1, 0]]) / np.sqrt(2)
     angle = np.radians(degrees)
     return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
@@ -71,7 +75,7 @@ ROTATIONS = np.array([rotation_from_ones(degrees) for degrees in DEGREES])
 
 @dataclass(frozen=True)
 class Layers:
-    """A feed-forward network as steps, W₁ and W₂, with the sliders of its parameters."""
+    """A feed-forward network: its steps `first` (W₁) and `last` (W₂), and the sliders of its weights."""
 
     first: Affine
     last: Step
@@ -79,7 +83,10 @@ class Layers:
 
 
 def files(choices: Choices) -> Sequence[File]:
-    """The stored training and the table of all trainings, for trained weights; else none."""
+    """The stored training of the chosen network and the table of all trainings, for trained weights.
+
+    For other weights there are no files.
+    """
     if choices["weights"] != "trained":
         return ()
     name = f"ffn_{choices['norm']}_{choices['function']}_{choices['expansion']}.npz"
@@ -124,8 +131,10 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
 
 
 def layers(choices: Choices, film: Film | None) -> Layers:
-    """The network with the chosen weights: those of the stored training `film` if given, else set by hand
-    or random."""
+    """The network with the weights that the choices name: set by hand, random, or trained.
+
+    `film` is the stored training of the network, or None if its weights are not trained ones.
+    """
     if film is not None:
         first, last = ordered(film, choices["seed"])
         larger = Affine(PROBABILITY_SCALE * np.eye(3))
@@ -138,7 +147,10 @@ def layers(choices: Choices, film: Film | None) -> Layers:
 
 
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
-    """The two linear layers during training; the neurons that vary most at the end come first."""
+    """The two linear layers of the network of `seed`, with the weights at the slider's training step.
+
+    Neurons are sorted: those whose values vary most at the end of training come first.
+    """
     hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
         film.data.points.astype(float)
     )[2]
@@ -150,10 +162,10 @@ def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
 
 
 def by_hand(mirrored: bool) -> Layers:
-    """Hand-set layers: three neurons along the axes, rotated and shifted, and if `mirrored` their negatives.
+    """Hand-set layers: W₁ has three neurons along the axes, rotated and shifted; W₂ undoes these motions.
 
-    W₂ subtracts the shift or, if `mirrored`, the mirror neurons' outputs, which recovers y only for shift 0;
-    then it rotates back.
+    If `mirrored`, W₁ also has the three opposite neurons, and W₂ subtracts these instead of the shift. This
+    recovers y only if the shift is 0.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
     first = Track(DEGREES, signs @ ROTATIONS)
@@ -165,19 +177,22 @@ def by_hand(mirrored: bool) -> Layers:
 
 
 def drawn_weights(seed: int) -> np.ndarray:
-    """Random weights (MAX_NEURONS, 3) with variance 1 on the surface; narrower layers take the first ones."""
+    """Random weights (MAX_NEURONS, 3), with which each neuron has the variance 1 on the norm's surface.
+
+    Layers with fewer neurons take the first of them.
+    """
     return np.random.default_rng(seed).normal(size=(MAX_NEURONS, 3)) / RADIUS
 
 
 def least_squares_readout(hidden: Pipeline, y: np.ndarray) -> Affine:
-    """The least-squares affine map from the hidden layer back to y."""
+    """The affine map that recovers the points y from their hidden layer with the least squared error."""
     known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
     found = np.linalg.lstsq(known, y)[0]
     return Affine(found[:-1].T, found[-1])
 
 
 def padded(first: Affine) -> Affine:
-    """An affine map, extended to points with one more coordinate, which it ignores."""
+    """The affine map `first` for points with one more coordinate, which it ignores."""
     assert isinstance(first.A, Entries)
 
     def wider(values: Any) -> np.ndarray:
@@ -191,15 +206,15 @@ def padded(first: Affine) -> Affine:
 
 
 def size(stages: Sequence[np.ndarray]) -> float:
-    """Half width of the picture: room for all outputs of the activation and for most of its inputs."""
+    """Half the width of the picture: it contains all values after the activation and most before it."""
     before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
     return max(1.1 * after, 0.6 * before)
 
 
 def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
-    """Marks of the points, one for each fate (apart, shared, collapsed) that `gate` gives them.
+    """Marks of the points, a separate one for each fate: kept apart, sharing an image, or collapsed.
 
-    With GELU there is no `gate`, and all points are apart.
+    `gate` selects the points by their fate in the layer. Without it (with GELU) all points are kept apart.
     """
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
@@ -224,9 +239,10 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The planes that bound the octant which ReLU leaves unchanged, and the norm's circle or sphere.
+    """The faces of the positive octant, which ReLU leaves unchanged, and the norm's circle or sphere.
 
-    The sphere is shown at each stage, the circle as y and before the activation.
+    The sphere is shown at each stage; the circle only at the first and last stages, and its image before the
+    activation at the stages between.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
@@ -257,7 +273,7 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
     """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
 
-    The graph shows the values before and after the activation.
+    The graph shows the values before and after the activation `function`.
     """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))
@@ -278,7 +294,7 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
 def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
     """The points y as a cloud on an equal-area map of the sphere, and the view of this map.
 
-    Longitude runs across, height upwards.
+    Its horizontal axis is the longitude, its vertical axis the third coordinate.
     """
     show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))
@@ -323,10 +339,10 @@ def formula(function: str) -> str:
 
 
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
-    """Table for random weights with ReLU, by width; None for other choices.
+    """Table for random weights with ReLU, with a column for each width; None for other choices.
 
-    Its rows are the number of linear pieces (on the sphere: of sign patterns), the entropy of the sign
-    patterns in bits, and the percentage of points that do not stay apart.
+    Its rows are the number of linear pieces (for the sphere: of sign patterns), the entropy of the sign
+    patterns in bits, and the percentage of points that are not kept apart.
     """
     if choices["weights"] != "drawn" or choices["function"] != "relu":
         return None
@@ -352,12 +368,12 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
 
 
 def shares_of(fates: np.ndarray) -> np.ndarray:
-    """The share of points with each of the three fates."""
+    """The fraction of the points with each of the three fates: apart, shared, collapsed."""
     return np.bincount(fates, minlength=3) / len(fates)
 
 
 def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
-    """Table for trained networks: medians over the seeds, before and after training, by width."""
+    """Table for trained networks, with a column per width: medians over seeds, before and after training."""
     of = {
         row["expansion"]: row
         for row in table

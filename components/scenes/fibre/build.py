@@ -1,7 +1,7 @@
 """Recipe of the fibre scene in d = 3: LayerNorm maps αv + μ𝟏 to √3·v or −√3·v, by the sign of α.
 
-The direction 𝟏 is drawn upright. Points of the plane spanned by v and 𝟏 are stored as (α, height along 𝟏), in
-units of length. v is a unit vector orthogonal to 𝟏; the slider φ turns it.
+v is a unit vector orthogonal to 𝟏; the slider φ turns it. The direction 𝟏 is drawn upright. A point of the
+plane that v and 𝟏 span is stored as (α, its height along the unit vector 𝟏/√3).
 """
 
 from fractions import Fraction
@@ -63,7 +63,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def fibre() -> list[Part]:
-    """Parts of the choice "a fibre": half-planes α > 0 and α < 0, the line between, a movable point."""
+    """Clouds and marks of the choice "a fibre": the half-planes α > 0 and α < 0, and a point to move.
+
+    Also the line between the half-planes, at which α = 0 and LayerNorm has no result.
+    """
     sheet, quad = (
         np.array([[a, h] for a in (-EXTENT, 0, EXTENT) for h in (-EXTENT, EXTENT)]),
         clouds.grid_mesh(2, 2),
@@ -92,7 +95,7 @@ def fibre() -> list[Part]:
 def half(role: str, sign: int, title: str) -> Part:
     """Points of the half-plane in which α has the sign `sign`, at their start and at the current stage.
 
-    Some of them also show their path.
+    Some of them also have trails.
     """
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
@@ -104,7 +107,7 @@ def half(role: str, sign: int, title: str) -> Part:
 
 
 def matrix() -> list[Part]:
-    """Parts of the choice "the matrix Π": axes, a cube on them, v and 𝟏, before and after Π is applied."""
+    """Clouds and marks of the choice "the matrix Π": the axes, a cube along them, v and 𝟏, as Π maps them."""
     basis, order = clouds.segments(np.stack([np.zeros((3, 3)), AXIS * np.eye(3)], 1))
     cube, tips = clouds.cube_edges(low=0, high=AXIS), 1.1 * AXIS * np.eye(3)
     v, one = np.array([[0.0, 0], [RADIUS, 0]]), np.outer([0, RADIUS], UP)
@@ -135,7 +138,7 @@ def handle() -> list[Part]:
 
 
 def guides() -> list[Part]:
-    """The hyperplane with the circle that LayerNorm reaches in it, and the line along 𝟏."""
+    """Guides: the hyperplane Σx = 0, the circle in it to which LayerNorm maps points, the line along 𝟏."""
     disc, circle = clouds.turned(clouds.disc_mesh(), 0.92 * EXTENT * U), clouds.circle(128, *U, radius=RADIUS)
     return [
         draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the plane Σx = 0", opacity=0.15, guide=True),
@@ -145,7 +148,7 @@ def guides() -> list[Part]:
 
 
 def facts() -> Facts:
-    """Π and its eigenvalues, as fractions."""
+    """Table of the matrix Π, which centres, and of its eigenvalues; entries are fractions."""
     words = [[str(Fraction(x).limit_denominator(9)).replace("-", "−") for x in row] for row in PI]
     table = [[f"row {i}", *row] for i, row in enumerate(words, 1)]
     eigen = [["eigenvalue", "1", "1", "0"], ["its vector", "(1, −1, 0)", "(1, 1, −2)", "(1, 1, 1)"]]

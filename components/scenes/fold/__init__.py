@@ -1,4 +1,7 @@
-"""Fold: u_ε(x + t, y) on the unit circle, its activation curve with a dip, and the points' speed in t."""
+"""The activation u_ε(x + t, y) on the unit circle: a curve with a dip, and the points' speed as t changes.
+
+u_ε(x) is x/√(‖x‖² + ε).
+"""
 
 from components.language.scene import Choice, Scene
 from components.scenes.circle import POINTS

@@ -1,6 +1,6 @@
-"""Recipe of the fold scene: (x, y) ↦ u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
+"""Recipe of the fold scene: u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
 
-The third view shows dx′/dt, the speed of the final coordinate x′ as t changes, by a central difference.
+The third view shows dx′/dt, where x′ is the first coordinate of a point after the map.
 """
 
 import numpy as np
@@ -52,7 +52,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """Cloud of dx′/dt for every point, x′ its final first coordinate: (x′(t + h) − x′(t − h))/2h."""
+    """Cloud of the derivative dx′/dt for every point, as a central difference (x′(t + h) − x′(t − h))/2h.
+
+    x′ is the point's first coordinate after the map.
+    """
     place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), HALF_STEP)))
     steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, HALF_STEP))
     return Cloud("speed", np.stack([circle.angles()] * 2, -1), Pipeline(steps), place)

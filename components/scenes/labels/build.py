@@ -1,5 +1,4 @@
-"""The recipe of a network that learned random labels, and a table of how many networks of each depth
-learned all of them."""
+"""The recipe of a network that learned random labels, and a table of how many networks learn all labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,19 +20,19 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def film_name(choices: Choices) -> str:
-    """The name of the shipped training for these labels and this depth; XOR has only one, of depth 1."""
+    """The name of the stored training with these labels and this depth. XOR has only one, of depth 1."""
     return "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
 
 
 def task(choices: Choices) -> tuple[Network, DataSet]:
-    """The network and the data set of the shipped training with these choices, to train it anew."""
+    """The network and the data set that the choices describe, as they are to be trained."""
     if choices["data"] == "xor":
         return Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0)
     return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=LABEL_SEED)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
-    """The recipe of the chosen training: a reader's own, or the first seed of the shipped one."""
+    """The recipe of the reader's own training, or else of the first seed of the stored training."""
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
     shown = assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])
@@ -47,7 +46,7 @@ def first(film: Film) -> Film:
 
 
 def shares(found: Rows) -> Facts:
-    """Table of how many networks fit all labels, by number of points and depth, counted by `make films`."""
+    """Table of how many networks learned all labels, by number of points and depth, from the rows `found`."""
     counts = {(row["m"], row["depth"]): row for row in found}
     sizes, depths = (sorted({pair[k] for pair in counts}) for k in (0, 1))
     rows = [[f"{m} points", *(counted(counts[m, depth]) for depth in depths)] for m in sizes]
@@ -55,7 +54,7 @@ def shares(found: Rows) -> Facts:
 
 
 def counted(row: Mapping[str, Any]) -> str:
-    """The number of networks that have learned all labels, out of those in this row, such as "3 of 10"."""
+    """How many of the networks of this row learned all labels, as text such as "3 of 10"."""
     return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 

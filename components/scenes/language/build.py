@@ -1,8 +1,8 @@
-"""Recipe of the language scene: the keys of a sentence in one layer of a trained model.
+"""Recipe of the language scene: the keys of the letters of a sentence, in one layer of a trained model.
 
 The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three dimensions and
-contains all centred keys. All keys are divided by one number, which changes neither LayerNorm's result nor
-which keys a query can select.
+contains all centred keys. All keys are divided by the same number, which changes neither LayerNorm's result
+nor which keys a query can select.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ SHOW = hyperplane_basis(D)
 
 
 def files(choices: Choices) -> tuple[File, File]:
-    """The chosen model, and the measurements of all models."""
+    """The file of the chosen model, and the table of the measurements of all models."""
     return File(f"{choices['model']}.safetensors", from_file), File("language.json", json_table)
 
 
@@ -81,12 +81,12 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], models: Ro
 
 
 def begin(text: str) -> str:
-    """The first three words of a sentence and "…", as its name in the list of sentences."""
+    """The first three words of a sentence, with " …" after them: its name in the list of sentences."""
     return " ".join(text.split()[:3]) + " …"
 
 
 def sentence(choices: Choices, shape: Shape) -> str:
-    """The chosen sentence, or the reader's own. Raises WrongValue for unknown characters."""
+    """The chosen sentence, or the reader's own. Raises WrongValue if the model does not know a character."""
     text = choices[OWN] if choices["sentence"] == OWN else SENTENCES[choices["sentence"]]
     if unknown := sorted(set(text) - set(shape.characters)):
         few = " ".join(c if c.isprintable() else ascii(c) for c in unknown[:MAX_NAMED_CHARACTERS]) + (
@@ -97,12 +97,12 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """Steps that do what `steps` do, for vectors given by their coordinates in the hyperplane alone."""
+    """The same steps for the projections of vectors to the hyperplane Σx = 0, as three coordinates in it."""
     return [flat(step) for step in steps]
 
 
 def flat(step: Step) -> Step:
-    """The step for coordinates in the hyperplane: an affine step in their basis, any other step unchanged."""
+    """The step for three coordinates in the hyperplane: an affine map in their basis, others as they are."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})
@@ -110,9 +110,10 @@ def flat(step: Step) -> Step:
 
 
 def marks(n: int) -> tuple[Mark, ...]:
-    """Marks of the keys and of their convex hull.
+    """Marks of n keys and of their convex hull.
 
-    If no query can select the followed (selected) key, lines join it to the keys whose average it is.
+    If no query can select the followed (selected) key, it is an average of others, and lines join it to
+    these.
     """
     show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"
@@ -128,7 +129,11 @@ def marks(n: int) -> tuple[Mark, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table over the trained models: mean shares of unselectable keys by layer, and the range of losses."""
+    """Table over all trained models, with and without the scaling of LayerNorm.
+
+    It has the mean shares of keys that no query selects, by layer, before and after the norm, and the range
+    of losses.
+    """
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):
         models = [row for row in found if row["scaled"] == scaled]

@@ -1,4 +1,4 @@
-"""LayerNorm as three motions: onto the hyperplane, out to the sphere, into the ellipsoid."""
+"""LayerNorm as three motions: to the hyperplane Σx = 0, on to the sphere, and from there to the ellipsoid."""
 
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.layernorm.build import DEFAULT_VECTORS, TYPED_OR_WORKED, build

@@ -1,7 +1,7 @@
 """Recipe of the LayerNorm scene: a cloud of points through centring, scaling, gain and shift.
 
-Display: the mean direction 𝟏 is up, the hyperplane U lies flat; for d = 4 the three directions are a basis
-of U.
+The direction 𝟏 is drawn upright, so the hyperplane U (Σx = 0) lies level. For d = 4 the picture shows only
+the three dimensions of U.
 """
 
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def view(d: int, layers: Sequence[Mark]) -> View:
 
 
 def sample(choices: Choices, d: int) -> np.ndarray:
-    """The points of the chosen kind, (n, d)."""
+    """The points (n, d) that the choices describe. Raises `WrongValue` for unusable vectors of the reader."""
     n, kind = choices["n"], choices["points"]
     if kind == "own":
         try:
@@ -111,7 +111,10 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normalize, ...]:
-    """x → centre → unit sphere → × √d → ⊙ γ → + β; without the first and last for RMSNorm."""
+    """The steps centre → unit sphere → × √d → ⊙ γ → + β, for RMSNorm without the first and the last.
+
+    `convention` says where ε is added.
+    """
     gain = Entries(np.zeros((d, d)), {f"gamma{i + 1}": np.diag(np.eye(d)[i]) for i in range(d)})
     shift = Entries(np.zeros(d), {f"beta{i + 1}": np.eye(d)[i] for i in range(d)})
     middle = (Normalize(eps=EPS, convention=convention), Affine(np.sqrt(d) * np.eye(d)), Affine(gain))
@@ -119,7 +122,10 @@ def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normaliz
 
 
 def facts(points: np.ndarray) -> Facts:
-    """Eigenvalues of the covariance of LayerNorm's results before γ and β, for ε = 0; one of them is 0."""
+    """Table of the eigenvalues of the covariance of LayerNorm's results before γ and β, for ε = 0.
+
+    One of them is 0, because the results are centred.
+    """
     covariance = np.cov(layer_norm(points, eps=0.0).T, bias=True)
     values = [f"{abs(value):.3f}" for value in np.linalg.eigvalsh(covariance)[::-1]]
     title = "Covariance of the results for ε = 0, before γ and β"
@@ -145,14 +151,15 @@ def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Para
 
 
 def display(d: int) -> np.ndarray:
-    """Rows of the picture's axes: a basis of U, then the mean direction (d = 4 shows U only)."""
+    """The directions of the picture's axes: a basis of U, and then 𝟏; if d = 4, only a basis of U."""
     return hyperplane_basis(d) if d == 4 else upright_basis(d)
 
 
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
-    """Axes, the line along 𝟏, the hyperplane, and the sphere or circle on which the points land.
+    """The axes, the line along 𝟏, the hyperplane, the sphere or circle on which points land, and semi-axes.
 
-    A guide stays in place until the points reach it; then gain and shift move the guide and the points alike.
+    A guide stays in place until the points reach it. From then on, the steps move it together with the
+    points.
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)
@@ -192,9 +199,10 @@ def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
 
 
 def circle(d: int, centered: bool, surface: Steps) -> Part:
-    """The circle on which the points land. For LayerNorm in d = 2 it is a guide: they land where U meets it.
+    """The circle on which the points land. For LayerNorm with d = 2 they land only where U meets it.
 
-    surface: the steps of a point of the unit sphere, which stays there until the points arrive.
+    In that case it does not follow γ and β. surface: steps for points of the unit sphere, which rest until
+    the data points arrive there.
     """
     show, arrival = rows(display(d)), arrival_stage(centered)
     fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
@@ -207,9 +215,10 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
-    """The sphere on which the points land. For LayerNorm in d = 3 it is a guide: they land where U meets it.
+    """The sphere on which the points land. For LayerNorm with d = 3 they land only where U meets it.
 
-    surface: as in `circle`.
+    In that case it does not follow γ and β. For RMSNorm with d = 4 it is the shadow of the 3-sphere in U, and
+    does not follow γ either. surface: as in `circle`.
     """
     guide, arrival = d == 3 and centered, arrival_stage(centered)
     later = len(surface) - arrival
@@ -222,7 +231,7 @@ def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
 
 
 def to_radius(surface: Steps, centered: bool) -> Steps:
-    """The steps of a guide that grows to the radius √d with the points, and then stays."""
+    """The first of the steps `surface`: those that end when points reach the radius √d."""
     return surface[: arrival_stage(centered) + 1]
 
 
@@ -236,7 +245,7 @@ def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
-    """Marks of the points, of the trails of some, and of the followed point."""
+    """Marks of the points, of the trails of some of them, and of the followed (selected) point."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
     color = None

@@ -1,5 +1,6 @@
-"""The recipe of a network on a sphere cut in eight: its points layer by layer, and its decision on the
-sphere.
+"""The recipe of a network that learns points of a sphere, cut into eight octants.
+
+It shows the points layer by layer, and the network's output on the sphere.
 """
 
 import numpy as np
@@ -27,7 +28,7 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 
 
 def data(choices: Choices) -> DataSet:
-    """The user's own points, or `n` points of the sphere labelled by octant."""
+    """The reader's own points in space, or points of the sphere whose labels depend on their octant."""
     return own(choices["points"], 3) if choices["data"] == "own" else octants(choices["n"], seed=0)
 
 
@@ -37,7 +38,10 @@ def build(choices: Choices, film: Film) -> Recipe:
 
 
 def ball(film: Film, seed: int) -> tuple[View, tuple[Cloud, ...]]:
-    """The unit sphere, coloured by the network's answer; translucent if data lie inside it."""
+    """View of the unit sphere coloured by the network's output, with the data points, and its cloud.
+
+    The sphere is translucent if some data points are inside it.
+    """
     net, show = network(film, seed), rows(np.eye(3), stage=0)
     points, order = sphere_mesh()
     color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=Row((1,), stage=len(net.steps)))

@@ -1,9 +1,9 @@
-"""Recipes of the rmsnorm scene: LayerNorm beside RMSNorm, of three numbers or of two in the plane.
+"""Recipes of the rmsnorm scene: LayerNorm of three numbers beside RMSNorm, with 𝟏 upright.
 
-d = 3, and the mean direction 𝟏 is up.
-
-A point is x = c + (q + δ)σ·𝟏: c centred, σ its standard deviation, q = μ/σ the slider, δ a small random
-offset of this point. The cloud stores (c + δσ·𝟏, σ), so that q moves it by an affine map.
+RMSNorm is applied either to the same three numbers, or to the two coordinates of their projection to the
+plane Σx = 0. A point is x = c + (q + δ)σ·𝟏, where c is centred, σ is the standard deviation of its
+coordinates, q = μ/σ is the slider, and δ is a small random offset of this point. The cloud stores (c + δσ·𝟏,
+σ), so that an affine map adds q.
 """
 
 from dataclasses import replace
@@ -73,7 +73,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
-    """LayerNorm of x beside RMSNorm of its d − 1 coordinates in the hyperplane, both step by step."""
+    """The recipe of LayerNorm of x beside RMSNorm of the d − 1 coordinates of x in the plane Σx = 0.
+
+    Both are shown step by step.
+    """
     smaller = D - 1
 
     def steps(width: int, first: Affine, eps: float) -> tuple[Step, ...]:
@@ -119,7 +122,11 @@ def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
 
 
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
-    """The points (LN + q·𝟏)/√(1+q²), computed without RMSNorm: ‖(LN, √d·q)‖ = √d·√(1+q²), since ‖LN‖ = √d."""
+    """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which are RMSNorm's results.
+
+    They are computed without RMSNorm. As ‖LN(x)‖ = √d, the vector (LN(x), √d·q) has the length √d·√(1 + q²),
+    and is divided by √(1 + q²). Here q includes the offset δ. `normed` are LN(x), `spread` the offsets.
+    """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])
     cloud = Cloud(
@@ -132,7 +139,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 
 
 def guides(stages: int = 4) -> list[Part]:
-    """The sphere of radius √3, its equator in the hyperplane, and the line along 𝟏 with its poles."""
+    """Guides: the sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏."""
     equator = clouds.circle(128, *U, radius=ROOT)
     # labels are drawn above their place: the lower one is moved down, off the line
     names = np.array([[1.6], [1.36]]) * ROOT * POLES

@@ -1,9 +1,10 @@
 """Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a mapping of the plane.
 
 The shear adds s times the coordinate `by` to the coordinate `onto`. The light falls along `by`, so the shadow
-keeps the two other coordinates: u = `onto`, which the shear changes, and v, which it does not. The shadow
-lacks h = `by` = ±√(r² − u² − v²), and the shear maps the shadow by (u, v) ↦ (u + s·h, v). Shapes are made
-with coordinates (u, v, h) on the unit sphere; then the coordinates are permuted to (x, y, z).
+keeps the two other coordinates: u = `onto`, which the shear changes, and v, which it does not. The third, h =
+`by`, is ±√(r² − u² − v²) on the sphere and is lost in the shadow. The shear maps the shadow by (u, v) ↦ (u +
+s·h, v). Shapes are made with coordinates (u, v, h) on the unit sphere; then the coordinates are permuted to
+(x, y, z).
 """
 
 import numpy as np
@@ -62,9 +63,9 @@ def build(choices: Choices) -> Recipe:
 
 
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
-    """Clouds of all shapes under the shear, and of the shadow's points by the formula (u + s·h, v).
+    """Clouds of all shapes under the shear, and of the points (u + s·h, v) that the formula gives for `dots`.
 
-    After the shear, all but those in STAY_SHEARED are normalised back to the sphere.
+    A last step normalises the shapes back to the sphere, except those in STAY_SHEARED.
     """
     points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
     grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))
@@ -75,7 +76,10 @@ def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
 
 
 def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
-    """Marks of the sphere and of its shadow before and after the shear; each half has its own colour."""
+    """Marks of the sphere and of its shadow now, and of the outline that the shadow had before the shear.
+
+    The sphere's two halves differ in colour; `h` is the name of the axis between them.
+    """
     net = [
         Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
@@ -91,13 +95,13 @@ def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
 
 
 def cube(shadow: Rows) -> tuple[Mark, ...]:
-    """Marks of the cube: its edges, two opposite faces, and the shadows of these faces."""
+    """Marks of the cube's edges, of two opposite faces, and of the shadows of these faces."""
     faces = lines({f"{k} face": role for k, (_, role, _) in HALVES.items()}, SPACE, SHAPES, size=3)
     return (*faces, *seen(faces, shadow, size=2), *lines({"edges": "sphere"}, SPACE, SHAPES, size=3))
 
 
 def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
-    """Marks of the shadow as a map of the plane.
+    """Marks of the shadow of the sphere's `halves` as a map of the plane, whose display rows are `plane`.
 
     They show the grid before and after the shear, arrows from some points to their images, and where the
     formula puts the points.

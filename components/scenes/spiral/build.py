@@ -1,5 +1,7 @@
-"""The recipe of a network on points of the plane: how its layers fold them, its decision, and training curves
-of all seeds."""
+"""The recipe of a network that learns classes of points in the plane.
+
+It shows how the network's layers fold the plane, its output, and training curves of all seeds.
+"""
 
 from components.language.recipe import Recipe
 from components.language.scene import Choices, Training
@@ -19,7 +21,7 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 
 
 def data(choices: Choices) -> DataSet:
-    """The chosen data set: spiral, rings, blobs, or the user's own points."""
+    """The chosen data set: spiral, rings, blobs, or the reader's own points."""
     n = choices["n"]
     match choices["data"]:
         case "spiral":

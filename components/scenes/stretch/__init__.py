@@ -1,4 +1,7 @@
-"""Stretch: u_ε(t·x, y) on the unit circle, and its activation curve: final x against initial x."""
+"""The activation u_ε(t·x, y) on the unit circle, and the curve of the first coordinate after it.
+
+u_ε(x) is x/√(‖x‖² + ε).
+"""
 
 from components.language.scene import Scene
 from components.scenes.circle import POINTS

@@ -1,6 +1,7 @@
-"""The first coordinate of u_ε(x, y) as a surface over the plane, and a slice of it above a curve.
+"""The first coordinate of u_ε(x, y) as a surface over the plane, and the slice of it above a curve.
 
-Above an ellipse or a shifted circle, the slice is the activation curve of the scene stretch or fold.
+u_ε(x) is x/√(‖x‖² + ε). Above an ellipse or a shifted circle, the slice is the activation curve of the scene
+stretch or fold.
 """
 
 from components.language.scene import Choice, Scene

@@ -1,7 +1,8 @@
 """The recipe of the activation surface: the first coordinate of u_ε(x, y) as a height above (x, y).
 
-A point of a slice is (a, b, x, y, up): (a, b) goes through u_ε, (x, y) keeps its place on the floor, and up
-is 1 on the surface and 0 on the floor (where a = b = 0); the curtain connects the two.
+A slice is the part of the surface above a curve; a curtain connects it to that curve on the floor. Their
+points are (a, b, x, y, up). The map u_ε is applied to (a, b), while (x, y) is the place on the floor. `up` is
+1 for points of the surface, and 0 for points of the floor, at which a = b = 0.
 """
 
 from dataclasses import replace
@@ -105,10 +106,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """For the line y = h: closed forms of the curve, sin arctan(x/h), and of the angle, arctan(x/h).
+    """Clouds of closed forms for the line y = h: sin arctan(x/h) of the curve, and arctan(x/h) of the angle.
 
-    x/h is computed without the square root √(x² + h²) that the slice's steps take: the stored point
-    (x, √(L² − x²)) has length L, and its x is divided by L + (h − L).
+    x/h is computed differently from the slice's steps, which use √(x² + h²): the stored point (x, √(L² − x²))
+    has the length L, and its x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
@@ -117,9 +118,10 @@ def arctangent() -> tuple[Cloud, Cloud]:
 
 
 def curve_view(color: Color, straight: bool) -> View:
-    """Graph of the slice: each point's current first coordinate (y axis) against its initial one (x axis).
+    """Graph of the slice: the first coordinate of each point now, against its first coordinate at the start.
 
-    The closed form is drawn for half of a circle, because the other half has the same curve.
+    `straight` says whether the slice is above a line. For a circle the closed form is drawn for only one
+    half, as the other half has the same curve.
     """
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
@@ -137,7 +139,7 @@ def curve_view(color: Color, straight: bool) -> View:
 
 
 def angle_view() -> View:
-    """Graph of the angle of each point's image on the half circle, against its position on the line."""
+    """Graph for the line: the angle of each point's image on the half circle, against the point's x."""
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),
@@ -149,7 +151,10 @@ def angle_view() -> View:
 
 
 def guides(wait: int) -> list[Part]:
-    """The surface, at first a tilted plane, with circles and rays on it; the floor and its axes."""
+    """The surface with circles and rays on it, and the floor with its axes.
+
+    The surface is a tilted plane at first, and bends after `wait` stages.
+    """
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], -1)
     fine = np.linspace(0.02, 1, 24)[:, None, None] ** 2  # denser where the surface is steep

@@ -1,7 +1,7 @@
 """Recipe of the temperature scene: days on the unit circle, u_ε(t·x, y) or u_ε(a·x + t, y), one threshold.
 
-A day is the point (z / DEGREES_PER_UNIT, wind), normalised: z is its temperature minus the mean of the
-year, its wind 1 or −1.
+A day with z °C more than the mean of the year is the point (z/DEGREES_PER_UNIT, wind), normalised. Its wind
+is 1 or −1.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A made-up year: temperatures (n, 1) in °C, and the days as points of the circle (n, 2)."""
+    """The days of a made-up year: temperatures (n, 1) in °C, and points of the circle (n, 2)."""
     rng = np.random.default_rng(seed)
     mean = np.repeat(*np.array(WEATHER).T)
     degrees = mean + TEMPERATURE_STD * rng.standard_normal(len(mean))
@@ -65,7 +65,10 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
-    """The days in the plane, with the best threshold on x at each stage."""
+    """View of the days in the plane, with the best threshold on x at each stage.
+
+    `words` are the legends of the two classes.
+    """
     cut = Look(span=(-1.4, 1.4), classes=classes, size=3, dash="dash")
     layers = (
         ring,
@@ -78,7 +81,7 @@ def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
 
 
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:
-    """Histograms of both classes, with the best threshold. high: the largest count of the axis."""
+    """Histograms of both classes with the best threshold. `high` is the upper end of the vertical axis."""
     look = Look(fade=[0.25, 0.25, 1.0] if row is AFTER else None, size=3.5)
     layers = (
         *each_class(cloud, Histogram, (row,), classes, span=x[1:], bins=bins, **look),
