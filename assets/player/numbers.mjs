@@ -31,7 +31,7 @@ const TABLE_HEADS = {
   std: "σ",
   norm: "‖·‖",
   angle: "angle to 1",
-  distance: "to the image at ε = 0",
+  distance: "distance to its place if ε = 0",
 };
 
 /** The kinds of readouts that depend on the stages of clouds, but not on the progress between them. */
@@ -86,7 +86,7 @@ export function rows(recipe, params, all, followed) {
     measured.distance = surface ? residual(stage, surface[k], 1) : NaN;
     /** @type {Record<string, string>} */ const units = {
       angle: Number.isNaN(measured.angle) ? "" : "°",
-      distance: !k && first ? ` ${first}` : "",
+      distance: !k && first ? ` (${first})` : "",
     };
     return columns.flatMap((c) =>
       c === "components"

@@ -19,7 +19,7 @@ COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 
 @dataclass(frozen=True)
-class Step:
+class CourseScene:
     """A scene in the course. bridge: the sentence that leads from the previous scene to this one, as HTML."""
 
     scene: Scene
@@ -37,7 +37,7 @@ class Chapter:
     number: int
     title: str
     about: str
-    steps: tuple[Step, ...]
+    scenes: tuple[CourseScene, ...]
 
 
 @cache
@@ -63,27 +63,28 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
             title,
             about,
             tuple(
-                Step(known[slug], number, k, line(bridge)) for k, (slug, bridge) in enumerate(lines, start=1)
+                CourseScene(known[slug], number, k, line(bridge))
+                for k, (slug, bridge) in enumerate(lines, start=1)
             ),
         )
         for number, (title, about, lines) in enumerate(drafts, start=1)
     ]
-    return tuple(chapter for chapter in found if chapter.steps)
+    return tuple(chapter for chapter in found if chapter.scenes)
 
 
-def step_of(slug: str) -> Step | None:
-    """The step of a scene in the course; None if it has no chapter yet."""
-    return next((step for step in _steps_in_order() if step.scene.slug == slug), None)
+def in_course(slug: str) -> CourseScene | None:
+    """A scene with its place in the course; None if it has no chapter yet."""
+    return next((each for each in _in_order() if each.scene.slug == slug), None)
 
 
-def previous_and_next(slug: str) -> tuple[Step | None, Step | None]:
-    """The steps before and after a scene in the course; None where there is none."""
-    slugs = [step.scene.slug for step in _steps_in_order()]
+def previous_and_next(slug: str) -> tuple[CourseScene | None, CourseScene | None]:
+    """The scenes before and after a scene in the course; None where there is none."""
+    slugs = [each.scene.slug for each in _in_order()]
     if slug not in slugs:
         return None, None
-    k, every = slugs.index(slug), (None, *_steps_in_order(), None)
+    k, every = slugs.index(slug), (None, *_in_order(), None)
     return every[k], every[k + 2]
 
 
-def _steps_in_order() -> tuple[Step, ...]:
-    return tuple(step for chapter in chapters() for step in chapter.steps)
+def _in_order() -> tuple[CourseScene, ...]:
+    return tuple(each for chapter in chapters() for each in chapter.scenes)

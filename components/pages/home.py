@@ -10,7 +10,7 @@ from dash import html
 from markupsafe import Markup
 
 from components.language import course
-from components.language.course import Chapter, Step
+from components.language.course import Chapter, CourseScene
 from components.language.front import HOME_TITLE
 from components.language.link import State
 from components.language.scene import Scene, scenes
@@ -70,16 +70,16 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
 
 def _chapter(chapter: Chapter, place: Place) -> html.Section:
     head = [html.H2([html.Span(chapter.number), chapter.title]), html.P(Markup(chapter.about))]
-    cards = html.Div([_card(step, place) for step in chapter.steps], className="cards")
+    cards = html.Div([_card(each, place) for each in chapter.scenes], className="cards")
     return html.Section(
         [html.Div(head, className="about"), cards], className="chapter", id=f"chapter-{chapter.number}"
     )
 
 
-def _card(step: Step, place: Place) -> html.A:
-    scene = step.scene
+def _card(entry: CourseScene, place: Place) -> html.A:
+    scene = entry.scene
     pictures = html.Span([_picture(scene, place, theme) for theme in THEMES], className="picture-of")
-    words = [html.H3([html.Span(step.label), scene.title]), html.P(Markup(scene.lead_html))]
+    words = [html.H3([html.Span(entry.label), scene.title]), html.P(Markup(scene.lead_html))]
     return to(place, scene, [pictures, *words], className="card")
 
 

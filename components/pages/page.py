@@ -274,4 +274,4 @@ def onwards(scene: Scene, place: Place) -> html.Nav:
         parts = [html.P(Markup(after.bridge), className="bridge"), on]
     if before:
         parts.append(html.P(["Previous: ", to(place, before.scene)], className="before"))
-    return html.Nav(parts, className="onwards", **attributes(aria_label="The way on"))
+    return html.Nav(parts, className="onwards", **attributes(aria_label="Previous and next scene"))

@@ -180,7 +180,7 @@ def _menu(place: Place) -> list[Any]:
         html.Section(
             [
                 html.P([html.Span(chapter.number), chapter.title]),
-                html.Ul([html.Li(to(place, step.scene)) for step in chapter.steps]),
+                html.Ul([html.Li(to(place, each.scene)) for each in chapter.scenes]),
             ]
         )
         for chapter in course.chapters()
@@ -217,16 +217,16 @@ def _here(place: Place, slug: str) -> Any:
     """For the header: the chapter of a scene, and links to the scenes before and after it; None if it
     has no chapter.
     """
-    step = course.step_of(slug)
-    if step is None:
+    entry = course.in_course(slug)
+    if entry is None:
         return None
-    chapter = next(each for each in course.chapters() if each.number == step.chapter)
+    chapter = next(each for each in course.chapters() if each.number == entry.chapter)
     back, on = (
         to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
         if other
         else None
         for other, sign, word in zip(course.previous_and_next(slug), "‹›", ("Previous", "Next"), strict=True)
     )
-    name = [html.Span(step.label), html.Span(chapter.title, className="question")]
+    name = [html.Span(entry.label), html.Span(chapter.title, className="question")]
     middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)
     return html.Nav([back, middle, on], className="here", **attributes(aria_label="Course"))

@@ -123,7 +123,7 @@ def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark
 
 def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
     look: dict[str, Any] = {"only": list(marked), "size": 10, "glyph": "square", "opacity": 0.4}
-    return (Points("data", "drop", show, "change sides in the drop", **look),) if marked else ()
+    return (Points("data", "drop", show, "turn by over 90° during the drop", **look),) if marked else ()
 
 
 def projection(film: Film, seed: int) -> np.ndarray:

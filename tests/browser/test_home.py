@@ -12,7 +12,7 @@ from tests.browser.hand import POLL_MS, TIMEOUT_MS, finger, frames, middle, stra
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 HERO = "const p = window.normscape?.players?.find((each) => each.root.dataset.hero)"
-FIRST, SECOND, THIRD = course.chapters()[0].steps[:3]
+FIRST, SECOND, THIRD = course.chapters()[0].scenes[:3]
 ASKED = "performance.getEntriesByType('resource').map((each) => each.name)"
 
 

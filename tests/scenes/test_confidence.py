@@ -178,7 +178,7 @@ def removes_the_mean():
 CLAIMS = {
     "a small model with three classes, **A**, **B** and **C**.": three_classes,
     "softmax makes probabilities of the three logits.": three_classes,
-    "they have one length, $\\sqrt d$. While **constant** is 0, no token passes the violet curve": under_the_ceiling,
+    "they have one length, $\\sqrt d$. While **constant factor** is 0, no token passes the violet curve": under_the_ceiling,
     "no logit is larger than $\\sqrt d$ times the length of a row of $W$": bounded_logits,
     "With the three rows 120° apart, all of length $w$, and $\\gamma = 1$, the most that class A can have is $$\\frac{1}{1 + 2\\, e^{-\\frac{3}{2} \\sqrt d\\, w}}.$$": closed_form,
     "is this maximum for the $w$ and $\\gamma$ of the sliders": closed_form,
@@ -186,7 +186,7 @@ CLAIMS = {
     "Add a number to every token's third coordinate, which $W$ does not see.": one_factor,
     "the mean of $1/\\mathrm{RMS}$ over these tokens with **null space** at 0. Then neither the ceiling nor the thermostat is left": no_thermostat,
     "Baroni et al. removed every LayerNorm from GPT-2 models": no_thermostat,
-    "Slide **constant** to 1: every token is multiplied by one number": no_thermostat,
+    "Slide **constant factor** to 1: every token is multiplied by one number": no_thermostat,
     "Of two tokens in one direction the longer is surer, unless $W$ does not see that direction.": the_longer_is_surer,
     "The surest token for class A gives it the probability 0.934.": the_surest,
     "Now 0.865 is the most that a token has for class A, and no token of that sphere could have more than 0.870.": the_most,

@@ -396,7 +396,7 @@ CLAIMS = {
     "The path is 0.1 spreads long, where it was 3.6: in this layer nearly all of the drift was due to the places. In layer 4 it is 0.5 of 2.8.": past_alone,
     "It is 0, exactly.": nothing,
     "it has 256 places and no more": the_setup,
-    "### Why is the drift in layer 1 zero when only the past is lost? What enters layer 1": first_layer,
+    "### Why is the drift in layer 1 zero with fixed positions? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
     "the position of the window explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
     "With a window of 32 it is up to 0.6 %, and in a single model and layer up to 1.5 %. Without norms it is 0.1 to 1.0 % "

@@ -563,7 +563,7 @@ CLAIMS = {
     "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, here 134.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
-    "On the circle each of our 8 draws of 12 neurons keeps all points apart; on the sphere 4 of the 8 lose something, 1.9 % at most.": drawn_and_wide,
+    "On the circle each of our 8 seeds with 12 neurons keeps all points apart; on the sphere 4 of the 8 lose something, 1.9 % at most.": drawn_and_wide,
     "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
     "At the tilt and shift of the first picture, ReLU takes arcs of length 1.03 to a single point; GELU leaves curves of length 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,

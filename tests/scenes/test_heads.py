@@ -408,7 +408,7 @@ def a_trap():
 
 
 def within_one():
-    state = stop("heads", "Shuffled within one head")
+    state = stop("heads", "Shuffled within a single head")
     assert (state.choices["picture"], state.choices["layer"], state.progress) == ("test", "1", 0)
     costs = {place: mean(place, "one", seed=0) for place in PLACES}
     assert len(PLACES) == 6 and max(costs, key=costs.get) == next(iter(PLACES)) == "read"
@@ -575,7 +575,7 @@ CLAIMS = {
     ),
     "the score of each point as a key in the first two heads": of_two_heads,
     "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap head 1 alone sees the first direction, and head 2 alone the second. With four heads, heads 1 and 2 both see the first direction, and neither sees the second.": the_query,
-    "Shuffles across heads even cost a little less than those within one head: before $W_O$ in four of the five models, for the values alone in all five.": less_across,
+    "Shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, for the values alone in all five.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,
     r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares to 4. Both equations connect the heads. A block of two axes sees a filled ellipse with semi-axes 2 and $\sqrt{2}$: two dimensions, all that two axes can hold.": semi_axes,
@@ -595,20 +595,20 @@ CLAIMS = {
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
     "so the sum of the others is minus the sum of its own block.": ties,
     "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
-    "It permutes eight axes of a trained model; a dot is the cost of one shuffle. The scrubber leads from shuffles **within one head**": how_it_was_done,
+    "It permutes eight axes of a trained model; a dot is the cost of one shuffle. The scrubber leads from shuffles **within a single head**": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps eight axes in four pairs: all those of one head, or two of each head with one another, or two of each head with those of other heads. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something: 0.41 and 0.24 nats in the first layer.": by_arithmetic,
-    "in the first layer the loss grows by 1.82 nats within one head, 1.82 within each head and 1.83 across heads (means of five models": no_difference,
-    "**Single models** differ more than the three kinds do. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within one head in one model, and 0.09 nats less in another. Before $W_O$ the shuffles cost 0.71 within one head, 0.67 within each and 0.64 across (means of five models).": no_difference,
+    "in the first layer the loss grows by 1.82 nats within a single head, 1.82 within every head and 1.83 across heads (means of five models": no_difference,
+    "**Single models** differ more than the three kinds do. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another. Before $W_O$ the shuffles cost 0.71 within a single head, 0.67 within each and 0.64 across (means of five models).": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "renumber the axes before training, and training gives the same model, renumbered": renumbered_training,
     "So over many trainings the three kinds of shuffle cost the same on average": renumbered_training,
-    "If only the queries of the first layer are shuffled, a shuffle across heads costs more: 0.63 nats, against 0.48 within one head. But two axes of each head, swapped with one another, cost 0.62. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. Untrained models have the same order: divergences of 0.049, 0.053 and 0.055.": a_trap,
-    "### Shuffled within one head Another picture: what it costs to shuffle coordinates within one head, at six places of a trained model's first layer": within_one,
+    "If only the queries of the first layer are shuffled, a shuffle across heads costs more: 0.63 nats, against 0.48 within a single head. But two axes of each head, swapped with one another, cost 0.62. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. Untrained models have the same order: divergences of 0.049, 0.053 and 0.055.": a_trap,
+    "### Shuffled within a single head Another picture: what it costs to shuffle coordinates within a single head, at six places of a trained model's first layer": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
-    "The dots, which are of the first model, have means of 1.71 nats within one head, 1.78 within each and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
+    "The dots, which are of the first model, have means of 1.71 nats within a single head, 1.78 within each and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "has the pattern of the last two rows as well: zero within heads, something across.": before_training,
     "the values of one could be averaged by another": by_arithmetic,
     "They cost 0.24 nats in the first layer. Untrained heads also differ by chance, but less depends on it: there the same shuffles move the predictions by a divergence of 0.05, in the trained models by 0.28 (means of five models).": different_heads,

@@ -115,7 +115,7 @@ def test_the_first_row_of_the_table_says_what_it_measures(variant):
     with Node() as node:
         first, *others = node.ask("rows", recipe=document(recipe), params=params, followed=7)
     height = abs(recipe.cloud("points").stages(params)[0][7].sum()) / np.sqrt(3)
-    assert first[-1] == (f"{height:.3f} to the plane Σx = 0" if variant == "layernorm" else "0")
+    assert first[-1] == (f"{height:.3f} (to the plane Σx = 0)" if variant == "layernorm" else "0")
     assert all(" " not in row[-1] for row in others)
 
 
@@ -452,7 +452,7 @@ CLAIMS = {
     "### Two dimensions: two points With $d = 2$ the plane is only a line, and it meets the circle in two points, $(1, -1)$ and $(-1, 1)$. All 400 vectors end there. The only thing left of $x$ is which of its two components is larger.": two_points,
     "### Four dimensions: a whole sphere With $d = 4$ the zero-sum vectors fill a space of three dimensions, and that space is what you see. The points now cover a sphere of radius 2. Drag the scrubber from **x** to **centre**: the height, shown as colour, goes to 0 everywhere, and no point moves.": a_whole_sphere,
     "with $d = 4$ this direction is left out": a_whole_sphere,
-    r"type 5 8 2, then 10 16 4, then 6 9 3, one a line. How many points are there at the stage × √3, and why? One, as far as the eye can tell. $(10, 16, 4) = 2 \cdot (5, 8, 2)$ lies on the same ray through the origin, and $(6, 9, 3) = (5, 8, 2) + 𝟏$ is the same point raised along the orange line.": three_vectors_one_point,
+    r"type 5 8 2, then 10 16 4, then 6 9 3, one per line. How many points are there at the stage × √3, and why? One, as far as the eye can tell. $(10, 16, 4) = 2 \cdot (5, 8, 2)$ lies on the same ray through the origin, and $(6, 9, 3) = (5, 8, 2) + 𝟏$ is the same point raised along the orange line.": three_vectors_one_point,
     r"set ε to 1e-5 and go to the stage × √3. Some points are not on the circle.": at_the_origin,
     r"$\sigma$ is 0, and without $\varepsilon$ the formula would ask for $0 / 0$.": at_the_origin,
     r"In d = 3, at the stage ⊙ γ, set γ₃ to 0. Is the ellipse now a segment? If not, what does it take? It is still an ellipse, with semi-axes 1.732 and 1 (for $\gamma_1 = \gamma_2 = 1$). All points now lie in the plane $x_3 = 0$, but nothing more is lost: before the gain the components sum to zero, so the third was known from the other two. Set $\gamma_2$ to 0 as well and a segment is left. Its ends are at $\pm\sqrt 2$ on the first axis, because the circle reaches no further there: its farthest point is $(2, -1, -1)/\sqrt 2$.": still_an_ellipse,

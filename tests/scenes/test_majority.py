@@ -513,7 +513,7 @@ CLAIMS = {
     "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm (rate 0.01, "
-    "median of 10 seeds); an even share is 0.05.": the_shares,
+    "median of 10 seeds); equal weights would be 0.05.": the_shares,
     "The trainings stored here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
     "leads by at least 6 tokens": our_setup,
     "Their mean angle to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,

@@ -460,7 +460,7 @@ CLAIMS = {
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
     "and LayerNorm removes it: 65.0 again. If it enters half of them with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,
-    r"at $\rho = 1$ with half against half, the variance is $d_k^2$, and the factor that brings it "
+    r"at $\rho = 1$ with half plus and half minus, the variance is $d_k^2$, and the factor that brings it "
     "back to 1 is $1/d_k$: $a = 1$": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "

@@ -54,7 +54,7 @@ def test_a_cell_says_its_row_at_every_stage():
         for stage, arm in zip(stages, ARMS, strict=True):
             assert stage[k, 3] == pytest.approx(share(n, d, arm)), (n, d, arm)
         assert cells.labels[k].startswith(
-            f"{n} keys in {d} dimensions<br>as drawn {share(n, d, 'drawn'):.1f} "
+            f"{n} keys in {d} dimensions<br>without a norm {share(n, d, 'drawn'):.1f} "
         )
 
 
@@ -214,7 +214,7 @@ def largest_weight():
 def scaling_alone():
     no_key_is_lost()
     assert selectable_keys.unbeaten(rms_norm(gaussian(200, 3, seed=5), eps=0)).all()
-    assert RECIPE.readouts[-1].label == "scaled only"
+    assert RECIPE.readouts[-1].label == "Never selected, scaling alone"
 
 
 def how_near():
@@ -271,6 +271,6 @@ CLAIMS = {
     r"With the usual $\varepsilon = 10^{-5}$ keys are lost in low dimensions. In 3 dimensions all keys stay a little inside a circle, and 18.9 % of 500 are lost. In 2 dimensions only the keys at the two ends can win.": the_price,
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
-    "Before scaling there are 126 cells: 63 as drawn and 63 centred. In 88 of them the 100 sets do not all have the same count, so their mean has a standard error. The distance of these means from the law, in standard errors, has a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,
+    "Before scaling there are 126 cells: 63 without a norm and 63 centred. In 88 of them the 100 sets do not all have the same count, so their mean has a standard error. The distance of these means from the law, in standard errors, has a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,
     r"With $\varepsilon = 10^{-5}$, and up to 500 keys, at most 0.012 % are lost in 4 dimensions (mean of 100 sets), and from 5 on none in our sets. A larger $\varepsilon$ reaches farther.": from_which_dimension,
 }

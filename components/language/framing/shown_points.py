@@ -41,13 +41,13 @@ class ShownPoints:
         If a mark selects points by a property, the selection can change; so all points of its cloud count.
         """
         moved: Iterable[float | None] = params.values()
-        if mark.own_points:
+        if mark.framed_by_cloud:
             progress = min(progress, self._last_stage(mark.cloud))
             moved = map(params.get, self._movers(mark.cloud, (*mark.rows, *mark.choosing_rows()), progress))
         return self.memoised(lambda: self._points(mark, params, progress), progress, *moved, of=[mark])
 
     def _points(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        if not mark.own_points or mark.has_heads() or mark.choosing_rows():
+        if not mark.framed_by_cloud or mark.has_heads() or mark.choosing_rows():
             at = _SharedMoment(self.clouds, params, progress, self.recipe.follow, memory=self)
             return [_finite(mark.points(at))]
         on_its_way = mark.keeps_way and progress > 0

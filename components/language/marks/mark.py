@@ -79,7 +79,7 @@ class Mark:
     in_frame: ClassVar[InFrame] = "whole"
     spherical: ClassVar[bool] = False  # with the role of a sphere or circle, it stays large in the panel
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
-    own_points: ClassVar[bool] = False  # all that it shows are points of `cloud`, none computed from them
+    framed_by_cloud: ClassVar[bool] = False  # the axes need to hold only the points of its cloud
     keeps_way: ClassVar[bool] = False  # it also shows its points at earlier stages, as a trail does
     own_size: ClassVar[bool] = False  # as a guide, it is shortened by changing a field, not by moving points
 

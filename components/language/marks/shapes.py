@@ -31,7 +31,7 @@ class Points(Selecting, Colored, Clickable):
     draws = "points"
     in_frame = "always"
     moves_axes = True
-    own_points = True
+    framed_by_cloud = True
 
     def points(self, at: Moment) -> Array:
         return chosen(at.shown(self.cloud, self.rows), self.only, self.cloud, at)
@@ -56,7 +56,7 @@ class Line(Clickable, Stroke):
     hand: Choose | None = None
     in_frame = "always"
     spherical = True
-    own_points = True
+    framed_by_cloud = True
 
     def points(self, at: Moment) -> Array:
         shown = at.shown(self.cloud, self.rows)
@@ -92,7 +92,7 @@ class Trail(Selecting, Stroke):
     only: One = None
     arrow: float = 0.0
     moves_axes = True
-    own_points = True
+    framed_by_cloud = True
     keeps_way = True
 
     def points(self, at: Moment) -> Array:
@@ -260,7 +260,7 @@ class Mesh(Colored):
     closed = True
     in_frame = "always"
     spherical = True
-    own_points = True
+    framed_by_cloud = True
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
@@ -281,7 +281,7 @@ class Sheet(Colored):
     grid: tuple[int, int]
     draws = "mesh"
     in_frame = "always"
-    own_points = True
+    framed_by_cloud = True
 
     @property
     def triangles(self) -> Array:
@@ -315,7 +315,7 @@ class Labels(Mark):
 
     draws = "labels"
     in_frame = "labels"
-    own_points = True
+    framed_by_cloud = True
 
     def check(self, scope: Scope) -> None:
         super().check(scope)

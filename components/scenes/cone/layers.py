@@ -136,7 +136,7 @@ def layers(found: Found) -> Recipe:
         clouds=(*shown, *level, *trained, Cloud("layers", np.eye(1, 2), all_layers())),
         views=(
             square("circle", "On the circle", marks, reaching=True),
-            graph("sheets", "Strand by strand", over, START, HEIGHT),
+            graph("sheets", "Height of each point", over, START, HEIGHT),
             networks,
         ),
         formula=r"\frac{(t_k/10 + y/20,\; x - s_k/10)}{\lVert (t_k/10 + y/20,\; x - s_k/10) \rVert}",

@@ -35,7 +35,7 @@ def lines() -> Recipe:
         stages=STAGES,
         parameters=(
             Parameter("a", "place of the line", 0.4, -HANDS, HANDS, about="its x₁"),
-            Parameter("s", "where it is held", 0.6, -HANDS, HANDS, quiet=True),
+            Parameter("s", "place of its handle", 0.6, -HANDS, HANDS, quiet=True),
             Parameter("u", "kink across", -0.3, -HANDS, HANDS, about="x₁ of the kink"),
             Parameter("v", "kink up", -0.6, -HANDS, HANDS, about="x₂ of the kink"),
             Parameter("w", "slope", 1, -3, 3, about="of the bent line after the kink; before it 0"),

@@ -34,12 +34,12 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
     medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])
     bound = np.stack([folds, folds], -1).astype(float)
     parts, marks = split(
-        draw("bound", Line, "sphere", PLANE, bound, "at most", size=2.5),
-        draw("networks", Points, "trail", PLANE, dots, "networks", size=4),
+        draw("bound", Line, "sphere", PLANE, bound, "the bound", size=2.5),
+        draw("networks", Points, "trail", PLANE, dots, "a network", size=4),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
-    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the strands", -0.4, 5.9)
-    return parts, graph("networks", "32 trained networks each", marks, *axes)
+    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the number of strands", -0.4, 5.9)
+    return parts, graph("networks", "Strands in trained networks", marks, *axes)
 
 
 def dot_rows(at: float, counts: Sequence[int]) -> np.ndarray:

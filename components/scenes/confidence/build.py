@@ -52,7 +52,7 @@ def build(choices: Choices) -> Recipe:
     every = Points("points", "input", SPACE, "a token", color=color, size=4.5, hand=Follow())
     hero = (
         *around,
-        Line("equator", "meeting", SPACE, "where the ceiling is", order=EQUATOR[1], size=3),
+        Line("equator", "meeting", SPACE, "the equator, where the ceiling is", order=EQUATOR[1], size=3),
         every,
     )
     return Recipe(
@@ -76,7 +76,7 @@ def build(choices: Choices) -> Recipe:
             Number(
                 "Entropy of the red point, in nats", "points", Row((*[0.0] * 6, 1.0)), Followed(), digits=3
             ),
-            Residual("Largest change of probabilities by the constant", "blended", "normed"),
+            Residual("Largest distance of probabilities: norm or constant factor", "blended", "normed"),
         ),
         progress=1,
         follow=7,
@@ -112,7 +112,7 @@ def parameters() -> tuple[Parameter, ...]:
         *gains,
         Parameter("n", "null space", 0, 0, 8, about="added to x₃ of every token, which W does not see"),
         Parameter(
-            "t", "constant", 0, 0, 1, about="0: the norm; 1: every token is multiplied by the same number"
+            "t", "constant factor", 0, 0, 1, about="0: the norm; 1: in its place, one factor for all tokens"
         ),
     )
 
@@ -171,7 +171,9 @@ def triangle(color: Color) -> View:
             whole=True,
             size=2,
         ),
-        Points("equator", "meeting", TRIANGLE, "most for A", only=Highest(CLASS_A), size=10, glyph="ring"),
+        Points(
+            "equator", "meeting", TRIANGLE, "ceiling of class A", only=Highest(CLASS_A), size=10, glyph="ring"
+        ),
         Points("points", "followed", TRIANGLE, only=Followed(), size=10),
     )
     return square("triangle", "Probabilities of the classes", marks, 1.25)

@@ -10,7 +10,7 @@ SCENE = Scene(
     choices=(
         Choice("model", "before attention", "language", MODELS),
         Choice("window", "window", "64", WINDOWS),
-        Choice("kind", "as it slides", "places", FORGETTING_LABELS),
+        Choice("kind", "as the window slides", "places", FORGETTING_LABELS),
         Choice("layer", "layer", "1", LAYERS),
         Choice("below", "curves", "distance", BELOW),
     ),

@@ -29,12 +29,12 @@ Found = Sequence[Mapping[str, Any]]
 MODELS = {"language": "LayerNorm", "language_centred": "centring alone", "language_unnormed": "no norm"}
 WINDOWS = {"32": "32 letters", "64": "64 letters", "256": "256 letters"}
 FORGETTING_LABELS = {
-    "places": "all is read again",
-    "past": "only the past is lost",
-    "kept": "nothing is lost",
+    "places": "re-read, new positions",
+    "past": "re-read, fixed positions",
+    "kept": "key–value cache",
 }
 LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
-BELOW = {"distance": "distance from the start", "loss": "the loss", "size": "the size"}
+BELOW = {"distance": "distance from the start", "loss": "loss", "size": "size of the stream"}
 MODEL_LOOKS = {
     "language": ("sphere", "solid"),
     "language_centred": ("hyperplane", "dash"),
@@ -109,7 +109,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
 
 NOW, DISTANCE, PATH_LENGTH = (0, 1, 4)  # indices of a letter's numbers: step, distances, path lengths
 LABELS = tuple(
-    f"Path of the followed letter, in spreads{part}" for part in ("", ", centred", ", as attention reads it")
+    f"Path of the followed letter ÷ spread{part}" for part in ("", ", centred", ", as attention reads it")
 )
 
 
@@ -260,7 +260,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
             Points("ways", role, show, only=Followed(), size=9),
         ]
     top = 1.08 * max(float(slid.numbers()[..., DISTANCE:PATH_LENGTH].max()), 0.5)
-    y = ("spreads", 0.0, top)
+    y = ("distance ÷ spread", 0.0, top)
     return graph(
         "below",
         "Distance from where it started",
@@ -310,7 +310,7 @@ def facts(choices: Choices, found: Found) -> Facts:
             )
     columns = ("", *LAYERS.values(), "loss")
     places = int(choices["window"]) - len(PHRASE)
-    title = f"Path lengths while the window moves {places} places, in spreads: medians"
+    title = f"Path lengths while the window moves {places} places, divided by the spread: medians"
     return Facts(title, columns, lines)
 
 

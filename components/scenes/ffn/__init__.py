@@ -13,7 +13,7 @@ SCENE = Scene(
         Choice("norm", "norm", "layer_norm", NORMS),
         Choice("weights", "weights", "hand", WEIGHTS),
         Choice("function", "function", "relu", FUNCTIONS),
-        Whole("expansion", "neurons, times 3", 1, 1, 4, when=("weights", OTHERS), folded=True),
+        Whole("expansion", "expansion factor (neurons ÷ 3)", 1, 1, 4, when=("weights", OTHERS), folded=True),
         Whole("seed", "seed", 0, 0, SEEDS - 1, when=("weights", OTHERS), folded=True),
     ),
     files=files,

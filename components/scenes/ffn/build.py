@@ -39,7 +39,7 @@ from learning.datasets import SPACES, normed
 from learning.film import Film, from_npz, json_table
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
-WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "drawn", "trained": "trained"}
+WEIGHTS = {"hand": "by hand", "mirrored": "mirrored pairs", "drawn": "random", "trained": "trained"}
 BY_HAND = ("hand", "mirrored")
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU"}
 SEEDS, EXPANSIONS, MAX_NEURONS = 8, range(1, 5), 12
@@ -320,7 +320,7 @@ def readouts(choices: Choices, film: Film | None) -> tuple[tuple[Readout, ...], 
     if choices["norm"] == "layer_norm":
         numbers.append(Pieces("Arcs between switching points", "points", 0, basis, RADIUS))
     if function == "relu":
-        numbers.append(Ranks("Points by the rank of their piece", "points", 0, basis))
+        numbers.append(Ranks("Points, by rank of their linear piece", "points", 0, basis))
         lost = {fate: TITLES[fate].capitalize() for fate in ("shared", "collapsed")}
         numbers += [Count(title, "points", Gated(fate, 0, basis), 2) for fate, title in lost.items()]
     if film is None:
@@ -364,7 +364,8 @@ def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
         ):
             line.append(str(word))
     columns = ("", *(f"{k} ×" for k in EXPANSIONS))
-    return Facts("This draw, by width", columns, [(name, *line) for name, line in lines.items()])
+    found = [(name, *line) for name, line in lines.items()]
+    return Facts("These weights, by expansion factor", columns, found)
 
 
 def shares_of(fates: np.ndarray) -> np.ndarray:

@@ -222,7 +222,7 @@ def mixed(heads: int, shape: str) -> Cloud:
 
 def recombined() -> tuple[Mark, ...]:
     """Marks of the cloud of `mixed`, shown only at the last stage."""
-    title = "parts of different points"
+    title = "sum of parts of different points"
     return (Points("mixed", "trail", SHOW_ROWS, title, glyph="ring", size=5, fade=[0.0, 0.0, 0.0, 1.0]),)
 
 

@@ -31,7 +31,7 @@ PLACES = {  # the places of `learning.shuffles`, from the top of the picture
     "qk": "queries, keys",
     "vo": "values, Wₒ",
 }
-SHUFFLE_LABELS = {"one": "within one head", "each": "within each head", "across": "across heads"}
+SHUFFLE_LABELS = {"one": "within a single head", "each": "within every head", "across": "across heads"}
 ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
 MEASURES = {"loss": "loss added", "guesses": "divergence of the predictions"}
 ARMS = {True: "trained", False: "untrained"}

@@ -16,7 +16,7 @@ SCENE = Scene(
         ),
         Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
         Choice("points", "points", "gaussian", POINTS | TYPED_OR_WORKED),
-        Typed("vectors", "my vectors, one a line", DEFAULT_VECTORS, when=("points", ("own",))),
+        Typed("vectors", "my vectors, one per line", DEFAULT_VECTORS, when=("points", ("own",))),
         Whole("n", "how many", 400, min=1, max=10_000, step=100, when=("points", tuple(POINTS)), folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, when=("points", ("gaussian",)), folded=True),
         Choice("convention", "position of ε", "pytorch", CONVENTIONS, folded=True),

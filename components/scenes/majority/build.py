@@ -198,14 +198,14 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     """
     classes = film.network.classes
     ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])
-    even = draw("even", Line, "axis", FLAT, ends, "an even share", dash="dash", size=2)
+    even = draw("even", Line, "axis", FLAT, ends, "equal weights", dash="dash", size=2)
     guides, lines = split(even)
     layers = (
         Profile("attention", "query", (), "weights of each token", size=1.5, opacity=0.5),
         *lines,
         Profile("attention", "followed", (), only=Followed(), size=3),
     )
-    axes = ("to class", 0.5, classes + 0.5), ("weight", 0.0, MAX_SHOWN_WEIGHT)
+    axes = ("class of the key", 0.5, classes + 0.5), ("weight", 0.0, MAX_SHOWN_WEIGHT)
     return graph("attention", "", layers, *axes), guides
 
 

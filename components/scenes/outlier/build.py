@@ -59,7 +59,7 @@ def build(choices: Choices, found: Recorded | None = None) -> Recipe:
     name, divisor = ("LayerNorm", "1/σ") if centred else ("RMSNorm", "1/RMS")
     readouts = (
         Number(f"{divisor}, at the red point", "factor", Row((1.0,)), Followed(), digits=4),
-        Residual("Farthest output from the limit", "exact", "ends"),
+        Residual("Largest distance of an output from the limit", "exact", "ends"),
         *((Residual("Largest rounding error", "points", "exact"),) if rounded else ()),
     )
     return Recipe(
@@ -70,8 +70,8 @@ def build(choices: Choices, found: Recorded | None = None) -> Recipe:
             space("space", "", (*layers, *points(x, d, show)), camera=CAMERA, reach=2.1),
             factor_view(
                 {"parameter": "a", "stops": OUTLIER_STOPS},
-                "14 of the points",
-                "the law",
+                "a point (14 are shown)",
+                "law for a large outlier",
                 ("log₁₀ of the outlier", *LOG_OUTLIER),
                 (f"log₁₀ of {divisor}", -3.0, 1.2),
             ),
@@ -142,7 +142,7 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
         *parts,
         draw("axis", Line, "axis", show, np.vstack([0 * end, 1.2 * along]), size=2, opacity=0.7),
         draw("axis name", Labels, "axis", show, 1.27 * along[None], labels=["x₁"]),
-        draw("limit", Points, "formula", show, end[None], "the limit", size=15, glyph="ring"),
+        draw("limit", Points, "formula", show, end[None], "the limit of the outputs", size=15, glyph="ring"),
     ]
 
 

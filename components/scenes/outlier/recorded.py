@@ -88,8 +88,8 @@ def recorded(vectors: Recorded) -> Recipe:
             ),
             factor_view(
                 {"parameter": "factor", "stops": FACTOR_STOPS},
-                "some of the tokens",
-                "x₅₀₇ alone",
+                "a token (some are shown)",
+                "law for x₅₀₇ alone",
                 ("log₁₀ of the factor on x₅₀₇", *LOG_FACTOR),
                 ("log₁₀ of 1/RMS", -3.2, -0.2),
             ),
@@ -98,7 +98,7 @@ def recorded(vectors: Recorded) -> Recipe:
         formula=r"\mathrm{RMS}(x) = \sqrt{d}\, \frac{x}{\lVert x \rVert}, \quad d = 576",
         readouts=(
             Number("1/RMS, at the red point", "inverse", Row((1.0,)), Followed(), digits=5),
-            Residual("Farthest first token from the pole", "first tokens", "ends"),
+            Residual("Largest distance of a first token from the pole", "first tokens", "ends"),
         ),
         facts=facts(vectors),
         progress=1,
@@ -128,7 +128,7 @@ def guides() -> list[Part]:
     return [
         *globe(SHOW, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.1, net=0.3),
         draw("axis", Line, "axis", SHOW, np.vstack([0 * end, 1.2 * end]), size=2, opacity=0.7),
-        draw("limit", Points, "formula", SHOW, end, "the pole", size=15, glyph="ring"),
+        draw("limit", Points, "formula", SHOW, end, "the pole of x₅₀₇", size=15, glyph="ring"),
     ]
 
 
@@ -146,7 +146,7 @@ def factor_view(
         Line("law", "formula", flat, law, size=3, dash="dash"),
         Points("log factor", "input", flat, size=6),
     )
-    return graph("factor", "The most that a gradient is multiplied by", marks, x, y)
+    return graph("factor", "Largest factor on a gradient", marks, x, y)
 
 
 def along_view(first: np.ndarray) -> View:
@@ -185,7 +185,7 @@ def facts(vectors: Recorded) -> Facts:
         "length, median",
         "x₅₀₇",
         "cosine of two outputs, median",
-        "numbers not 0 in 8 bits, median",
+        "numbers that are not 0 in 8 bits, median",
     )
-    title = "Vectors before attention's norm in layer 15 (counted from 0) of SmolLM2, 60 of each kind"
+    title = "Vectors before attention's norm in layer 15 (from 0) of SmolLM2-135M-Instruct, 60 of each kind"
     return Facts(title, columns, lines)

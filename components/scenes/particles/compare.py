@@ -50,7 +50,7 @@ REACH = {2: 2.95, 3: 2.35}  # half the picture
 CAMERA = (0.75, -1.15, 0.55)
 # indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)
-OWN_AXIS = ("log₁₀ of the own time", FIRST - 0.05, LAST)
+OWN_AXIS = ("log₁₀ of the norm's own time", FIRST - 0.05, LAST)
 TOP = 0.1  # of the graphs, above the largest number
 
 
@@ -66,7 +66,7 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
         views=(
             picture(d, n, around),
             curves("clusters", "Clusters", d, n, LOG_TIME, ("log₁₀ time", FIRST, LAST)),
-            curves("own", "Clusters, by their own clocks", d, n, LOG_OWN, OWN_AXIS),
+            curves("own", "Clusters, each norm with its own clock", d, n, LOG_OWN, OWN_AXIS),
         ),
         formula=rf"a_i = {average()}",
         readouts=(

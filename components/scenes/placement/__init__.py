@@ -12,7 +12,7 @@ SCENE = Scene(
         Choice("below", "curves", "turn", BELOW),
         Choice("qk", "QK-norm", "no", {"no": "no", "yes": "yes: queries and keys"}),
         Choice("size", "queries and keys", "1", SIZES),
-        Choice("draw", "draw of the paths", "1", DRAWS, folded=True),
+        Choice("draw", "seed", "1", DRAWS, folded=True),
     ),
     files=lambda choices: DATA_FILES,
 )

@@ -107,9 +107,9 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
         views=(path, upper[1], lower[1]),
         formula=FORMULAS[kind],
         readouts=(
-            Number("Length now, this draw", "now", Row((0.0, 0.0, 0.0, 1.0)), digits=2),
+            Number("Length now, this seed", "now", Row((0.0, 0.0, 0.0, 1.0)), digits=2),
             Number(
-                "Angle to the start now, this draw", "now", Row((0.0, 0.0, 0.0, 0.0, 1.0)), unit="°", digits=0
+                "Angle to the start now, this seed", "now", Row((0.0, 0.0, 0.0, 0.0, 1.0)), unit="°", digits=0
             ),
         ),
         clock="block",
@@ -262,7 +262,7 @@ def curve_view(
         if name == kind:
             look: Look = {"size": 1.5, "dash": "dot", "opacity": 0.8}
             marks += [
-                Line(cloud.name, role, low, "smallest and largest", **look),
+                Line(cloud.name, role, low, "smallest and largest of 20 seeds", **look),
                 Line(cloud.name, role, high, **look),
             ]
     laws = {"length": (np.sqrt(1 + 2 * places), "√(1 + 2k)")}

@@ -257,7 +257,7 @@ def length(adam: bool) -> View:
         *(
             ()
             if adam
-            else (Line("law", "formula", rows(EYE), "the balance for noise alone", size=3, dash="dash"),)
+            else (Line("law", "formula", rows(EYE), "equilibrium for noise alone", size=3, dash="dash"),)
         ),
         Line("path", "input", (NUMBER, LENGTH), size=3),
         Points("path", "followed", (NUMBER, LENGTH), only=[STEPS], size=9),

@@ -10,7 +10,7 @@ SCENE = Scene(
     choices=(
         Choice("show", "show", "scores", SHOW),
         Choice("d", "coordinates dₖ", "64", {str(d): str(d) for d in DIMENSIONS}),
-        Choice("shared", "correlated", "across", SHARED, when=("show", ("scores",))),
+        Choice("shared", "common number", "across", SHARED, when=("show", ("scores",))),
         Choice("heads", "heads", "1", HEADS, when=("show", ("angles",))),
     ),
 )

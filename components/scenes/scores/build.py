@@ -37,7 +37,7 @@ from geometry.distributions import histogram
 from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
 
 SHOW = {"scores": "scores", "angles": "angles"}
-SHARED = {"across": "half against half", "one": "all alike"}
+SHARED = {"across": "+ in half of them, − in half", "one": "+ in all"}
 DIMENSIONS = tuple(2**k for k in range(10))
 HEADS = {"1": "1", "2": "2", "4": "4", "8": "8", "16": "16"}
 PAIRS, QUERIES, KEYS, SEED = 1000, 8, 32, 5
@@ -149,7 +149,7 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     exact = moved("rho", RHO, variances(d, shared, RHO))
     readouts = (
         Mean("Variance of q·k over these pairs", "pairs", Row(SQUARE), digits=1),
-        Number("exact law", "exact", Row((1,)), digits=1),
+        Number("expected (exact law)", "exact", Row((1,)), digits=1),
         Mean("divided", "pairs", squared, digits=2),
         *numbers,
     )

@@ -9,11 +9,11 @@ SCENE = Scene(
     order=18,
     choices=(
         Choice("keys", "keys", "gaussian", KEYS),
-        Typed("vectors", "my keys, one in each line", OWN_KEYS_EXAMPLE, when=("keys", ("own",))),
+        Typed("vectors", "my keys, one per line", OWN_KEYS_EXAMPLE, when=("keys", ("own",))),
         Whole("n", "how many", 50, min=3, max=200, step=10, when=("keys", ("gaussian", "ring"))),
         Choice("d", "dimension", "3", {"2": "d = 2", "3": "d = 3", "4": "d = 4"}),
         Whole("seed", "seed", 1, min=0, max=9999, when=("keys", ("gaussian",)), folded=True),
         Choice("norm", "norm", "layernorm", NORMS),
-        Choice("color", "colour of a key", "largest", COLORS, folded=True),
+        Choice("color", "colour shows", "largest", COLORS, folded=True),
     ),
 )

@@ -61,9 +61,9 @@ KEYS = {
     "own": "My own",
 }
 NORMS = {
-    "layernorm": "LayerNorm: centre and scale",
-    "rmsnorm": "RMSNorm: scale only",
-    "centre": "centre only",
+    "layernorm": "LayerNorm: centring and scaling",
+    "rmsnorm": "RMSNorm: scaling alone",
+    "centre": "centring alone",
 }
 TITLE = "hollow: can never win; colour: %s"
 COLORS = {"largest": "the largest weight it can get", "attention": "its weight now", "score": "its score now"}

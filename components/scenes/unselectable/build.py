@@ -56,12 +56,12 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())
     curve_clouds, curve = split(*frame(), *laws(d), *measured([each for each in counted if each["d"] == d]))
-    followed = Points("cells", "followed", GRID, "the chosen cell", only=Followed(), size=34, glyph="ring")
+    followed = Points("cells", "followed", GRID, "the selected cell", only=Followed(), size=34, glyph="ring")
     hand = Points("cells", "input", GRID, size=38, glyph="square", opacity=0, hand=Open(links(counted)))
     color = Color("sequential", 0, 100, SHARE, "share of keys that no query selects, in percent")
     on_curve = Points("cells", "followed", GRAPH, only=Followed(), size=13, glyph="ring")
     return Recipe(
-        stages=("as drawn", "centred", "LayerNorm", "ε = 10⁻⁵"),
+        stages=("random keys", "centred", "LayerNorm", "ε = 10⁻⁵"),
         parameters=(),
         clouds=(cells, *grid_clouds, *curve_clouds),
         views=(
@@ -136,7 +136,7 @@ def reading(found: Found) -> str:
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
     exact = f"{100 * unselectable_share(n, d):.1f}"
     return (
-        f"{n} keys in {d} dimensions<br>as drawn {said[0]} %, exactly {exact} %<br>"
+        f"{n} keys in {d} dimensions<br>without a norm {said[0]} %, exactly {exact} %<br>"
         f"centred {said[1]} %<br>LayerNorm {said[2]} %<br>with ε {said[3]} %"
     )
 
@@ -246,7 +246,7 @@ def laws(d: int) -> list[Part]:
     look: dict[str, Any] = {"steps": STEPS, "fade": fade}
     return [
         draw("other laws", Line, "trail", GRAPH, (points, order), "other dimensions", size=1.5, **look),
-        draw("law", Line, "formula", GRAPH, law(d), "exact law", size=5, **look),
+        draw("law", Line, "formula", GRAPH, law(d), "exact mean share", size=5, **look),
     ]
 
 
@@ -278,7 +278,7 @@ def measured(cells: Sequence[Found]) -> list[Part]:
             "input",
             GRAPH,
             ends(spread),
-            "spread of single sets",
+            "± 1 standard deviation of a set",
             size=12,
             opacity=0.25,
             **look,
@@ -306,13 +306,13 @@ def readouts() -> tuple[Number, ...]:
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
         return Number(label, "cells", row(place)[0], Followed(), unit, digits)
 
-    kinds = ("centred", "with LayerNorm", "with ε = 10⁻⁵")
+    kinds = ("centring alone", "LayerNorm, ε = 0", "LayerNorm, ε = 10⁻⁵")
     return (
-        of("never selected, without a norm", FIRST),
+        of("Never selected, without a norm", FIRST),
         of("Keys n", N, 0, ""),
-        of("dimensions d", D, 0, ""),
-        *(of(kind, FIRST + k) for k, kind in enumerate(kinds, start=1)),
-        of("scaled only", SCALED),
+        of("Dimensions d", D, 0, ""),
+        *(of(f"Never selected, {kind}", FIRST + k) for k, kind in enumerate(kinds, start=1)),
+        of("Never selected, scaling alone", SCALED),
     )
 
 

@@ -9,7 +9,7 @@ from tests.scenes.rules import keep
 
 @pytest.mark.all_scenes
 def test_every_scene_has_a_chapter():
-    named = [step.scene.slug for chapter in course.chapters() for step in chapter.steps]
+    named = [step.scene.slug for chapter in course.chapters() for step in chapter.scenes]
     for slug in scenes():
         keep("course", slug, named.count(slug) == 1, f"{named.count(slug)} lines")
 
@@ -17,15 +17,15 @@ def test_every_scene_has_a_chapter():
 @pytest.mark.all_scenes
 def test_chapters_are_numbered_questions_with_bridges():
     for chapter in course.chapters():
-        assert chapter.title.endswith("?") and chapter.about and chapter.steps
-        assert [step.number for step in chapter.steps] == list(range(1, len(chapter.steps) + 1))
-        assert all(step.bridge and "$" not in step.bridge for step in chapter.steps)
+        assert chapter.title.endswith("?") and chapter.about and chapter.scenes
+        assert [step.number for step in chapter.scenes] == list(range(1, len(chapter.scenes) + 1))
+        assert all(step.bridge and "$" not in step.bridge for step in chapter.scenes)
     numbers = [chapter.number for chapter in course.chapters()]
     assert numbers == sorted(set(numbers)) and numbers[0] == 1
 
 
 def test_before_and_after_lead_through_all_of_it():
-    slug, met = course.chapters()[0].steps[0].scene.slug, []
+    slug, met = course.chapters()[0].scenes[0].scene.slug, []
     assert course.previous_and_next(slug)[0] is None
     while slug:
         met.append(slug)
@@ -36,7 +36,7 @@ def test_before_and_after_lead_through_all_of_it():
 
 
 def test_a_scene_without_a_chapter_has_no_place():
-    assert course.step_of("nowhere") is None and course.previous_and_next("nowhere") == (None, None)
+    assert course.in_course("nowhere") is None and course.previous_and_next("nowhere") == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_wrong_line_is_an_error(text, wrong):
 def test_a_chapter_to_come_keeps_its_number_and_is_not_shown():
     found = course.read("## A?\nFirst.\n\n## B?\nSecond.\n- fold: $x$ folds\n", scenes())
     assert [(c.number, c.title, c.about) for c in found] == [(2, "B?", "Second.")]
-    assert found[0].steps[0].label == "2.1" and "<math" in found[0].steps[0].bridge
+    assert found[0].scenes[0].label == "2.1" and "<math" in found[0].scenes[0].bridge

@@ -169,11 +169,11 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
     words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° {place}"
     assert words in told and count
     recipe = recipe_of(scenes()[film.data.name], seed=seed, curve="gradient")
-    [marks] = [each for each in recipe.views[0].layers if each.title == "change sides in the drop"]
+    [marks] = [each for each in recipe.views[0].layers if each.title == "turn by over 90° during the drop"]
     assert list(marks.only) == list(across[layer])
     for curve in ("loss", "accuracy", "both"):
         layers = recipe_of(scenes()[film.data.name], seed=seed, curve=curve).views[0].layers
-        assert "change sides in the drop" not in [each.title for each in layers]
+        assert "turn by over 90° during the drop" not in [each.title for each in layers]
 
 
 def test_a_drop_without_a_sphere_names_no_fold():
