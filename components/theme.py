@@ -19,7 +19,7 @@ INTERFACE = {
     "warning": ("#6d4a12", "#f0d4a4"),
     "laser": ("#00913f", "#3fe28a"),
 }
-# Colours of figures. role: (light, dark, meaning). Red is only the followed point, green only the interface
+# Colours of figures. role: (light, dark, meaning). Red is for the selected point; green is for the interface
 DRAWN = {
     "axis": ("#727987", "#828996", "axes, grid lines and their labels"),
     "input": ("#1b70e6", "#86b9ff", "input points"),

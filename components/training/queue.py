@@ -41,7 +41,7 @@ class Refused(Exception):
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     """Queue a training and return its ticket. Ends an earlier training of the same owner. Raises Refused.
 
-    address: the client's address, of which MAX_PER_ADDRESS trainings may be under way.
+    address: the client's address; MAX_PER_ADDRESS trainings from one address may be queued or running.
     """
     _delete_old_outcomes()
     others = active()
@@ -92,8 +92,8 @@ def close(ticket: str) -> None:
 def active() -> dict[str, dict[str, Any]]:
     """All trainings by ticket: first those that run, then those that wait (`waits`), in order of arrival.
 
-    Before, it ends trainings whose entry is corrupt. It also ends waiting trainings whose page, and running
-    trainings whose worker, has been silent for too long.
+    Before that, this ends trainings whose entry is corrupt; waiting trainings whose page has been silent for
+    too long; and running trainings whose worker has been silent for too long.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
@@ -170,7 +170,7 @@ def abandon() -> None:
         finish(_running, LOST)
 
 
-# --- what is full, away or missing
+# --- problems of the store and of the workers
 
 
 def has_worker() -> bool:

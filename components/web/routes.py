@@ -54,7 +54,7 @@ def route(
 
 
 def check(server: Flask) -> None:
-    """Raises UndeclaredRoute if a route of a server has no `Access`."""
+    """Raise UndeclaredRoute if a route of a server has no `Access`."""
     for rule in server.url_map.iter_rules():
         if not isinstance(server.view_functions[rule.endpoint], DeclaredView):
             raise UndeclaredRoute(f"{rule.rule}: register it by components.web.routes.route")

@@ -31,7 +31,7 @@ TOKEN_CLASSES = {
     "punctuation or space": "hyperplane",
     "other token": "input",
 }
-SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors that the picture holds
+SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors for which the picture has room
 MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
 CAMERA = (1.2, -0.95, 0.5)
 

@@ -52,7 +52,8 @@ from geometry import Affine, Entries, Normalize, Pipeline, Placed, clouds
 from geometry.centering import hyperplane_basis, upright_basis
 from geometry.hull import vertices
 
-OWN_KEYS_EXAMPLE = "5 8 2; 1 0 1; -2 1 4; 1 3 2"  # example of own keys; fitted to any dimension until changed
+# the keys in the text field at first; fitted to any dimension until the reader changes them
+OWN_KEYS_EXAMPLE = "5 8 2; 1 0 1; -2 1 4; 1 3 2"
 KEYS = {
     "gaussian": "Gaussian",
     "inside": "One inside the others",

@@ -44,7 +44,7 @@ VECTORS = {
     "digits": "handwritten digits",
 }
 SHOWN_VECTOR_COUNT, SHOWN_VECTORS_SEED = 120, 3  # vectors in the picture, and the seed that draws them
-PLANE_RADIUS, LINE_HALF_LENGTH = 4.7, 4.5  # in the picture, in which infinity is at 8
+PLANE_RADIUS, LINE_HALF_LENGTH = 4.7, 4.5  # lengths in the picture, whose edge at 8 is infinitely far
 CAMERA = (1.15, -0.95, 0.42)
 PATH_COUNT = 9  # vectors that draw their path
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the factors on scale and mean in the table

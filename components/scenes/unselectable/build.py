@@ -31,7 +31,7 @@ ARMS = ("drawn", "centred", "layernorm", "eps")  # one for each stage
 KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 MAX_OPENED = 200, 4  # most keys and dimensions that the scene of single keys can show
 STANDARD_ERRORS_DRAWN = 2  # standard errors of the mean that a bar spans, up and down
-# Indices of the coordinates of a cell: column, row, log₁₀ n, the share drawn, the shares of the arms, n, d.
+# Indices of the coordinates of a cell: column, row, log₁₀ n, the share drawn, the shares of all arms, n, d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
 SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
 WIDTH = D + 1
@@ -43,7 +43,7 @@ def row(*places: int) -> tuple[Row, ...]:
 
 
 GRID, GRAPH, SHARE = row(COLUMN, ROW), row(LOG, SHOWN), row(SHOWN)[0]
-# Each step copies the share of another arm into the coordinate that is drawn.
+# Each step copies the share of the next arm into the coordinate that is drawn.
 STEPS = tuple(
     Affine(np.eye(WIDTH) - np.outer(np.eye(WIDTH)[SHOWN], np.eye(WIDTH)[SHOWN] - np.eye(WIDTH)[FIRST + k]))
     for k in range(1, len(ARMS))
