@@ -106,7 +106,7 @@ def attention(
     """Causal attention over the tokens `points` (T, ·), with the weights `own` of one block.
 
     The steps `before` map the tokens to the vectors that attention reads. Each of H `heads` has d/H
-    coordinates of the queries q, keys k and values v: head 0 the first d/H, and so on. It computes p =
+    coordinates of the queries q, keys k and values v: head 0 the first d/H, and so on. A head computes p =
     softmax(⟨q, k⟩/√(d/H)) and the sum Σ p·v. The names of all clouds begin with `name`.
     """
     d = own["attn.c_proj.weight"].shape[0]

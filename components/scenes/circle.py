@@ -66,8 +66,8 @@ def affine(stretch: str | None, shift: str | None) -> Affine:
 def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
     """The clouds "points", "moved", "closed form" and "origin".
 
-    "points" starts on the circle; a step takes it to its affine image, and a step through u_ε. "moved" starts
-    at the affine image, and its last step goes through u_ε, so that its trails are rays to the circle.
+    "points" starts on the circle; its two steps are the affine map and u_ε. "moved" starts at the affine
+    image, and its last step is u_ε, so that its trails are rays to the circle.
     """
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (

@@ -43,7 +43,7 @@ def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tup
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
     name = "this seed" if what in ("loss", "accuracy") else "loss of this seed"
-    return of_seeds(film, seed, values, SCALES[what], name, under=_fellow(film, seed, what), over=over)
+    return of_seeds(film, seed, values, SCALES[what], name, under=_second_curve(film, seed, what), over=over)
 
 
 def of_seeds(
@@ -81,7 +81,7 @@ def _heights(film: Film, what: str) -> np.ndarray:
     return film.loss if what == "both" else np.log10(np.maximum(film.loss, 1e-6))
 
 
-def _fellow(film: Film, seed: int, what: str) -> list[Part]:
+def _second_curve(film: Film, seed: int, what: str) -> list[Part]:
     """The second curve of the shown seed.
 
     With `what` = "both" it is the accuracy; with "gradient" it is log₁₀ of the gradient's length. With any

@@ -83,8 +83,9 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
     """The camera position of `view`, or one that sees the separating plane edge-on.
 
-    The latter is returned if the accuracy after training is 1. Of all candidates it is the one from which the
-    data appear widest, among those neither far below nor far above the plane's level, if there are any.
+    The latter is returned if the accuracy after training is 1. It is the candidate from which the data appear
+    widest. Candidates whose height is between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are
+    preferred.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

@@ -65,7 +65,7 @@ def own(text: str, d: int) -> DataSet:
 def seed_of(choices: Choices, film: Film) -> int:
     """The index of the seed to show, which is 0 if the choice "net" has a network.
 
-    Raises `WrongValue` if `film` has fewer seeds.
+    Raises `WrongValue` if `film` does not contain the chosen seed.
     """
     if choices["net"]:
         return 0

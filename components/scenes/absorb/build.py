@@ -1,4 +1,4 @@
-"""Recipe of the absorb scene: a block with LayerNorm, rewritten step by step into one with RMSNorm.
+"""Recipe of the absorb scene: a transformer block with LayerNorm, rewritten into one with RMSNorm.
 
 The direction 𝟏 is drawn upright, so centring moves points straight down or up to the hyperplane Σx = 0.
 Tokens have three coordinates in a block drawn at random, and four in the trained model; of these four

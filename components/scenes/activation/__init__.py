@@ -1,4 +1,4 @@
-"""The activation u_ε in one dimension: its curve and slope beside those of other functions."""
+"""The activation u_ε(x) = x/√(x² + ε) of one number: its curve and slope beside those of other functions."""
 
 from components.language.scene import Scene, Several
 from components.scenes.activation.build import FUNCTIONS, build

@@ -1,7 +1,8 @@
 """The recipe of a plane that separates two classes after the norm.
 
 The norm maps all points of a cone to the circle in which this plane ⟨n, z⟩ = cos α cuts the unit sphere; the
-cone separates the classes before the norm. A slider turns n in the plane of x₁ and x₃.
+cone separates the classes before the norm. A slider turns n in the plane of x₁ and x₃. Inputs are shown on a
+sheet: a level disc above the origin.
 """
 
 import numpy as np

@@ -46,7 +46,7 @@ def all_layers() -> Pipeline:
     return Pipeline([step for k in NUMBERS for step in layer(k)])
 
 
-def directions() -> Pipeline:
+def layers_keeping_start() -> Pipeline:
     """The layers as steps of points with a third coordinate, which is kept: the angle at the start.
 
     Each layer is one step here, affine map and norm together, followed by an identity step. So there are as
@@ -125,8 +125,8 @@ def layers(found: Found) -> Recipe:
         ),
     )
     level, over = split(
-        draw("curve", Line, "input", against_start, points, steps=directions().steps, size=2.5),
-        draw("beads", Points, "input", against_start, beads, steps=directions().steps, **dots),
+        draw("curve", Line, "input", against_start, points, steps=layers_keeping_start().steps, size=2.5),
+        draw("beads", Points, "input", against_start, beads, steps=layers_keeping_start().steps, **dots),
         draw("level", Line, "query", PLANE[::-1], np.array([[-180.0], [180]]), place=ray(height), size=2.5),
     )
     trained, networks = networks_view(found)

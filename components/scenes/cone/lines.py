@@ -59,8 +59,8 @@ def two_ways() -> np.ndarray:
 def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
     """(t, a, b) ↦ a point of the sheet between `start` (2,), where t = 0, and the edge, where t = 1.
 
-    The way leads straight on in the direction of `ways` (2, 3), times (t, a, b). In a direction u of length
-    1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
+    The direction from `start` to the edge is the matrix `ways` (2, 3) times (t, a, b). In a direction u of
+    length 1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
     """
     same = Pipeline(())
     direction = Pipeline((Affine(ways), Normalize()))

@@ -84,7 +84,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def norm() -> Step:
-    """A blend of RMSNorm, for the slider "t" at 0, and multiplication by a constant, for 1."""
+    """RMSNorm if the slider "t" is at 0, multiplication by a constant at 1, and a linear blend between."""
     keep = Affine(Entries(np.eye(D), {"t": -np.eye(D)}))
     constant = Affine(Entries(np.zeros((D, D)), {"t": MEAN_FACTOR * np.eye(D)}))
     return Branches((Pipeline((Normalize(radius=RADIUS), keep)), Pipeline((constant,))))

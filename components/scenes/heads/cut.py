@@ -169,7 +169,7 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
 
 
 def points(heads: int, shape: str, h: int) -> list[Part]:
-    """The points w ⊙ x: what head h sees of each point x."""
+    """The points w ⊙ x that head h sees, where w has the head's share of each axis."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
     cloud, mark = draw(
@@ -246,7 +246,7 @@ def axes() -> list[Part]:
 # --- queries, keys and scores
 
 
-def circle() -> Entries:
+def turning_query() -> Entries:
     """The query (d, 1) on the sphere, which the slider "query" turns from axes 1 and 2 to axes 3 and 4."""
     turn = np.deg2rad(ANGLES)[:, None]
     found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
@@ -258,7 +258,7 @@ def queries(heads: int, shape: str) -> Cloud:
 
     The dot product of that point with a key k is the head's score ⟨w ⊙ q, w ⊙ k⟩/√(d/H).
     """
-    asked, every = circle(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
+    asked, every = turning_query(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
     tracks = {
         "query": Track(ANGLES, np.stack([np.kron(np.eye(heads), q) for q in asked.tracks["query"].values]))
     }
@@ -280,12 +280,18 @@ def asking() -> list[Part]:
         "ink",
         SHOW_ROWS,
         np.array([[0.0], [1.0]]),
-        place=(Affine(circle()),),
+        place=(Affine(turning_query()),),
         size=4,
         arrow=0.12,
     )
     name = draw(
-        "query name", Labels, "ink", SHOW_ROWS, np.array([[1.12]]), labels=["q"], place=(Affine(circle()),)
+        "query name",
+        Labels,
+        "ink",
+        SHOW_ROWS,
+        np.array([[1.12]]),
+        labels=["q"],
+        place=(Affine(turning_query()),),
     )
     return [line, name]
 

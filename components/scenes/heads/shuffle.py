@@ -77,7 +77,8 @@ def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
 def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> list[Part]:
     """A dot for each shuffle of the first model, and a tick for the mean cost of each model.
 
-    `rows` are the table's rows of one arm, named `name`; `ends` are the least and largest cost.
+    `rows` are the table's rows about the trained or about the untrained models, as `name` says; `ends` are
+    the least and the largest cost.
     """
     levels = np.arange(len(PLACES), 0, -1.0)
     first = {row["place"]: row for row in rows if row["seed"] == 0}

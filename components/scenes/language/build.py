@@ -102,7 +102,7 @@ def shadows(steps: Sequence[Step]) -> list[Step]:
 
 
 def flat(step: Step) -> Step:
-    """The step for three coordinates in the hyperplane: an affine map in their basis, others as they are."""
+    """The step for three coordinates in the hyperplane. An affine map is converted; other steps stay."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})

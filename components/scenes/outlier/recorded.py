@@ -109,9 +109,9 @@ def recorded(vectors: Recorded) -> Recipe:
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The vectors x as four numbers: the massive coordinate, two coordinates of the rest, and a remainder.
 
-    The rest of x is x without its massive coordinate. Its two axes are orthogonal: one is the mean direction
-    of the later tokens; the other is the mean direction of the first tokens minus its part along the former.
-    The remainder is the length of what then is left of x. first: for each vector, whether it is a first
+    The rest of x is x without its massive coordinate. The two coordinates are along orthogonal axes: the mean
+    direction of the later tokens, and the mean direction of the first tokens minus its part along that axis.
+    The remainder is the length of what is then left of x. first: for each vector, whether it is a first
     token.
     """
     rest = x * (np.arange(D) != MASSIVE)

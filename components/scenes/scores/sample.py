@@ -152,8 +152,8 @@ def seen_by_q(d: int) -> Steps:
 def variances(d: int, shared: str, rho: Array) -> Array:
     """The variance of ⟨q, k⟩ at each of the three stages, for each correlation in `rho`: (*rho.shape, 3).
 
-    Before the sphere it is Σ λ², where λ are the variances of the coordinates in the basis described above: 1
-    − ρ + ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the one along 𝟏.
+    Before the sphere it is Σ λ², where λ are the variances of the coordinates in this module's basis: 1 − ρ +
+    ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the coordinate along 𝟏.
     On the sphere the variance is d² times that of the cosine.
     """
     low, high = 1 - rho, 1 - rho + rho * d
