@@ -1,7 +1,7 @@
 """Recipe of the depth scene: the residual stream through a stack of transformer blocks, and curves by depth.
 
 The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves are medians of
-many random draws from a table that `make films` writes. The table has several sizes of the branches; between
+random draws, from a table that `make films` writes. The table has several sizes of the branches; between
 these, values are interpolated.
 """
 

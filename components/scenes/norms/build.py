@@ -239,7 +239,8 @@ def numbers_view(
 ) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of single numbers: each component of a point now, against the same component at the start.
 
-    It shows a few of the points `x`, for both norms. Lines join the components of a few of them.
+    It shows the first NUMBERED_POINTS of the points `x`, for both norms. Lines join the components of a few
+    of them.
     """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))

@@ -199,8 +199,9 @@ def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of the error against the number of iterations.
 
-    It shows the error of the vectors in the picture after each iteration of the chosen block, and the errors
-    of blocks that were trained with 1 to 8 iterations: all seeds, and medians for each number of heads.
+    It shows the error of the vectors in the picture after each iteration of the chosen block. It also shows
+    the errors of blocks that were trained with 1 to 8 iterations: the medians for each number of heads, and
+    for the chosen number those of all seeds.
     """
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
