@@ -351,7 +351,7 @@ def a_trained_one():
 
 CLAIMS = {
     "a token is a vector of $d = 4$ numbers": the_shapes,
-    "whose components sum to zero, which has three dimensions. The fourth, the height "
+    "whose coordinates sum to zero, which has three dimensions. The fourth, the height "
     "along $𝟏 = (1, 1, 1, 1)$, is left out.": the_shapes,
     "with 16 numbers between them": the_shapes,
     "two matrices, $W_1$ and $W_2$": the_shapes,

@@ -166,7 +166,7 @@ def the_answer():
 
 
 def no_special_part():
-    """The division scales each vector by a number, including its component along 𝟏; LayerNorm removes
+    """The division scales each vector by a number, including its coordinate along 𝟏; LayerNorm removes
     that.
     """
     x = np.random.default_rng(0).normal(size=(99, 3))

@@ -568,7 +568,7 @@ CLAIMS = {
     "the sphere of LayerNorm (14 dimensions for 16 axes), that of RMSNorm (15), or the ball within one of them (15 and 16), and let them learn a short text by heart, where an effect would show. New text then cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned text. Noise on the input of the heads, half as large as that input, added 1.14, 1.16, 1.20 and 1.24. The standard deviations over the models of one kind are 0.07 to 0.20 and 0.11 to 0.26.": surfaces,
     "From the place of a token on the sphere a linear map guesses which head adds most to it in 63 % of cases in the first layer; always guessing the commonest head gives 54 %. In untrained models it is 52 % and 44 % (means of four models).": loudest,
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
-    "LayerNorm has put each point $x$ on a sphere of radius 2. The sphere lies in the space of all vectors whose components sum to zero, which has three dimensions": on_the_sphere,
+    "LayerNorm has put each point $x$ on a sphere of radius 2. The sphere lies in the space of all vectors whose coordinates sum to zero, which has three dimensions": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere: a head of two axes sees a filled ellipse": of_two_heads,
     "Two arrows lead to the parts of the followed point": lambda: test_the_arrows_go_by_the_part_to_the_point(
         2, "sine"

@@ -254,7 +254,7 @@ def at_zero():
 
 
 def across_and_along():
-    """The sliders are components of x: two in a basis of the hyperplane orthogonal to 𝟏, and one along 𝟏."""
+    """The sliders are coordinates of x: two in a basis of the hyperplane orthogonal to 𝟏, and one along 𝟏."""
     recipe, params = state("forward", "layernorm", 3)
     x = vector("x", params, 3) @ upright_basis(3)
     assert x.sum() / np.sqrt(3) == pytest.approx(params["x3"])
@@ -264,7 +264,7 @@ def across_and_along():
 
 
 CLAIMS = {
-    "The sliders do not give the components of $x$. The last one is its part along $𝟏$, the others are its coordinates at right angles to $𝟏$.": across_and_along,
+    "The sliders do not give the coordinates of $x$. The last one is its part along $𝟏$, the others are its coordinates at right angles to $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc already for $d = 3$.": disc_then_segment,

@@ -233,7 +233,7 @@ def no_gradient_along_one():
 
 
 def the_parts():
-    """The mean length of the queries' components along and across 𝟏, at the start and at the end."""
+    """The mean length of the queries' coordinates along and across 𝟏, at the start and at the end."""
     wanted = {
         "layer_norm": (("0.139", "0.038"), ("0.440", "0.028")),
         "rms_norm": (("0.129", "0.011"), ("0.429", "0.037")),

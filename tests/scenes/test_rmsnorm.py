@@ -299,7 +299,7 @@ CLAIMS = {
     "Two pictures of one cloud in $d = 3$": two_pictures,
     "The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and points up. The violet sphere has "
     r"radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange "
-    "poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the components sum to zero.": the_guides,
+    "poles, $𝟏$ and $-𝟏$. The teal circle is the equator, where the coordinates sum to zero.": the_guides,
     "LayerNorm lets each point fall onto the plane of the equator. RMSNorm has no such step.": out_to_the_sphere,
     r"**× √3**: both move each point along its ray from the origin until its distance is $\sqrt 3$, if $\varepsilon = 0$.": out_to_the_sphere,
     "Each point's own $q$ is the slider's value plus a small random number, drawn with standard deviation 0.25.": its_own_q,
@@ -319,7 +319,7 @@ CLAIMS = {
     "pictures: where the mean is 0, centring changes nothing.": little_difference,
     r"At $q = 4$ RMSNorm has gathered the whole cloud near the pole $𝟏$. The mean cosine of two of its outputs is 0.94; for LayerNorm's outputs it is 0.00.": to_the_pole,
     r"**Directional collapse.** If $|q|$ is much larger than 1, all of RMSNorm's outputs point nearly along $𝟏$ or $-𝟏$. Two outputs with the same $q$ have the cosine $(c + q^2)/(1 + q^2)$, where $c$ is the cosine of LayerNorm's outputs: at $q = 5$ at least 0.92. But no direction is lost. By the formula, the difference of these two outputs is that of LayerNorm's two outputs, divided by $\sqrt{1 + q^2}$; at $q = 5$ this divisor is 5.1. And LayerNorm of RMSNorm's output is the same as LayerNorm of $x$ itself.": collapse,
-    r"**LayerNorm is RMSNorm of a vector with one component fewer.** Let the rows of $U$ be an orthonormal basis of the plane, so $Ux$ has $d - 1$ numbers. Since $\Pi = U^\top U$ and $\lVert Ux \rVert = \lVert \Pi x \rVert$, $$\mathrm{LN}(x) = \sqrt d\, \frac{\Pi x}{\lVert \Pi x \rVert} = \sqrt{\frac{d}{d-1}}\; U^\top\, \mathrm{RMS}(U x)$$ With an $\varepsilon$ this holds if RMSNorm has $\varepsilon\, d/(d-1)$ in its place.": one_number_less,
+    r"**LayerNorm is RMSNorm of a vector with one coordinate fewer.** Let the rows of $U$ be an orthonormal basis of the plane, so $Ux$ has $d - 1$ numbers. Since $\Pi = U^\top U$ and $\lVert Ux \rVert = \lVert \Pi x \rVert$, $$\mathrm{LN}(x) = \sqrt d\, \frac{\Pi x}{\lVert \Pi x \rVert} = \sqrt{\frac{d}{d-1}}\; U^\top\, \mathrm{RMS}(U x)$$ With an $\varepsilon$ this holds if RMSNorm has $\varepsilon\, d/(d-1)$ in its place.": one_number_less,
     "Then the right picture shows the plane of the equator: two coordinates of each point.": in_the_plane,
     r"On the right are two coordinates of each point, in the plane. RMSNorm of these two numbers puts it on the circle of radius $\sqrt 2$. Times $\sqrt{3/2}$ it is LayerNorm's point, in its ring.": in_the_plane,
     "The largest distance between the two, in the corner of the picture, is rounding error, "

@@ -36,7 +36,7 @@ def basis(d):
 
 
 def whole(turned, g, d, shared, rho):
-    """All d components of vectors (n, d) in the rotated basis, correlated."""
+    """All d coordinates of vectors (n, d) in the rotated basis, correlated."""
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
 
@@ -199,7 +199,7 @@ def components_keep_their_variance():
 
 
 def products():
-    """Mean, variance, and variance of a product of single components, for each draw."""
+    """Mean, variance, and variance of a product of single coordinates, for each draw."""
     q, k = np.random.default_rng(0).standard_normal((2, 200_000))
     assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 
@@ -429,22 +429,22 @@ CLAIMS = {
     "In SmolLM2, with the first token left out, the median over heads is 0.963; if its RMSNorm did not divide, it would be "
     "0.927.": without_the_division,
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
-    "For independent components of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
+    "For independent coordinates of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
     "and 19.9, and only 12 of the 502 heads are below 1. The medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in "
     "AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
     "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
     "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. "
     r"In a transformer the **power a** is $\frac12$. The dashed curves are the exact laws for "
-    r"independent components; the blue one is for $a = \frac12$.": numbers_of_the_picture,
+    r"independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
     r"Their **entropy** is $\ln 32 = 3.47$ where all keys get the same weight, and 0 where one "
     "gets all.": numbers_of_the_picture,
-    "into half of them with a plus and half with a minus, or into all with the same sign. Each component keeps the "
+    "into half of them with a plus and half with a minus, or into all with the same sign. Each coordinate keeps the "
     "variance 1": components_keep_their_variance,
-    "have independent components with mean 0 and variance 1. Each of the $d_k$ products in $q "
+    "have independent coordinates with mean 0 and variance 1. Each of the $d_k$ products in $q "
     r"\cdot k$ has variance 1": products,
     "has variance 1, and the sum has variance $d_k$": variance_is_d,
-    "A variance of 1 for each component is not enough.": correlated_variance,
+    "A variance of 1 for each coordinate is not enough.": correlated_variance,
     "With $d_k = 64$, on the sphere, a query along one key has the cosine 1 with it, and a cosine above 0.5 with only about 13 of a million random ones.": a_dozen,
     r"So the standard deviation of the scores is $\sqrt{d_k}$, and 1 after the division, for every "
     "$d_k$.": variance_is_d,
@@ -474,7 +474,7 @@ CLAIMS = {
     "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,
     "The spikes are weights near 1: the entropy is 0.23 (one draw). Move **a** up to 0.5.": without,
-    "Each component still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
+    "Each coordinate still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
     "no, the scores stay wider than 1": wider,
     "the standard deviation of the cosine is 0.25, where without correlation it is 0.13. The blue histogram is wider than its law.": wider,
     "On the sphere the blue histogram is under its law again.": mended,

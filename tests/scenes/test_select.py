@@ -327,7 +327,7 @@ def only_copies():
 
 
 def sliders_of_the_query():
-    """The sliders q₁ … are the components of the query in turned coordinates, the last along 𝟏 if d ≤ 3."""
+    """The sliders q₁ … are the coordinates of the query in turned coordinates, the last along 𝟏 if d ≤ 3."""
     for d, labels in (
         (2, ["q ⊥ 𝟏", "q along 𝟏"]),
         (3, ["q ⊥ 𝟏, first", "q ⊥ 𝟏, second", "q along 𝟏"]),
@@ -395,7 +395,7 @@ CLAIMS = {
     "with 128 to 576 dimensions, 60 vectors were used as keys at each of the 116 norms.": keys_of_trained_models,
     "With more dimensions than keys, practically only copies can be lost": only_copies,
     "practically only copies can be lost. Of these 6,960 keys, only 32 are lost, the same number before and after the norm, and all at the first norm of a model. SmolLM2 has 22 of them, and these are copies": keys_of_trained_models,
-    r"turn it by its tip or with the sliders. The sliders give the query's coordinates along directions at right angles (⊥) to $𝟏$; if $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their components, as usual.": sliders_of_the_query,
+    r"turn it by its tip or with the sliders. The sliders give the query's coordinates along directions at right angles (⊥) to $𝟏$; if $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their coordinates, as usual.": sliders_of_the_query,
     "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never get the gold ring.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
@@ -406,10 +406,10 @@ CLAIMS = {
     "With $d = 2$ drag any key.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "From three dimensions on, LayerNorm without ε and without zeros in γ lets every key win, apart from keys that share a place and keys whose components are all equal.": free_from_three_on,
+    "From three dimensions on, LayerNorm without ε and without zeros in γ lets every key win, apart from keys that share a place and keys whose coordinates are all equal.": free_from_three_on,
     r"after **sphere** (with $\varepsilon = 0$) no key on it is an average of keys in other "
     "places, and every key whose place no other key shares can win": free_from_three_on,
-    "Only a key without a direction, for LayerNorm one whose components are all equal, stays in the middle": without_a_direction,
+    "Only a key without a direction, for LayerNorm one whose coordinates are all equal, stays in the middle": without_a_direction,
     "Centring alone never helps: an average remains an average. Of many random keys, the number that can never win is larger after centring": centring_loses,
     "With $d = 2$ and $\\varepsilon = 0$ LayerNorm leaves only two places, and nearly all keys are copies there.": copies,
     r"With $\varepsilon > 0$ LayerNorm takes a key to distance $\sqrt{d}\, \sigma / \sqrt{\sigma^2 "

@@ -51,7 +51,7 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
     return Recipe(
         stages=STAGES,
         parameters=(
-            Parameter("mean", "leftover mean", 0, -3, 3, about="added to every component of the stream"),
+            Parameter("mean", "leftover mean", 0, -3, 3, about="added to every coordinate of the stream"),
         ),
         clouds=(*under, stream, reads, says, first, third, last, *around, *circle),
         views=(hero, beside),

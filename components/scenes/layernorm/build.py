@@ -134,7 +134,7 @@ def facts(points: np.ndarray) -> Facts:
 
 def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Parameter, ...]:
     axes = list(enumerate(SUBSCRIPTS[:d], 1))
-    about = "added to every component of every point"
+    about = "added to every coordinate of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, about=about)
     about = "times every point, before the mean is added"
     size = Parameter("spread", "spread", spread, 0.1, 2, about=about, folded=True)

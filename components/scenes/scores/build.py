@@ -62,7 +62,7 @@ def build(choices: Choices) -> Recipe:
     drawn = Cloud("pairs", pairs(PAIRS, d, seed=SEED), passing(6), Pipeline(pair_steps(d, shared)))
     parts = of_scores(drawn, d, shared) if scores else of_angles(drawn, d, int(choices["heads"]))
     parameters, clouds, views, readouts = parts
-    about = "of any two components of one vector, up to sign"
+    about = "of any two coordinates of one vector, up to sign"
     return Recipe(
         stages=STAGES,
         parameters=(*parameters, Parameter("rho", "correlation ρ", 0, 0, 1, about=about)),
