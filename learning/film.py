@@ -166,9 +166,9 @@ def _film(meta: Any, arrays: dict[str, Array]) -> Film:
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise FileError("this file is not a run saved by Normscape")
     if meta.get("version") != VERSION:
-        raise FileError(f"this film has another version; this one reads {VERSION}")
+        raise FileError(f"this run has another version; this one reads {VERSION}")
     if missing := [name for name in MAX_NUMBERS if name not in arrays and name not in OPTIONAL]:
-        raise FileError(f"this film has no {', '.join(missing)}")
+        raise FileError(f"this run has no {', '.join(missing)}")
     if not isinstance(meta.get("ended"), list):
         raise FileError("this run does not say how its seeds ended")
     try:
@@ -207,21 +207,21 @@ def _check(film: Film) -> None:
     }
     for name, (array, shape) in shapes.items():
         if array is not None and (array.shape != shape or not array.size or len(count) != 1):
-            raise FileError(f"{name} of this film has the shape {array.shape}: {shape} would fit")
+            raise FileError(f"{name} of this run has the shape {array.shape}: {shape} would fit")
     if film.steps[0] < 0 or (np.diff(film.steps) <= 0).any() or film.steps[-1] > MAX_STEPS:
-        raise FileError(f"the steps of a film increase, from 0 on to {MAX_STEPS:,} at most")
+        raise FileError(f"the steps of a run increase, from 0 on to {MAX_STEPS:,} at most")
     for accuracy in (film.accuracy, film.test_accuracy):
         if accuracy is not None and not ((accuracy >= 0) & (accuracy <= 1)).all():
-            raise FileError("the accuracies of a film are numbers, 0 … 1")
+            raise FileError("the accuracies of a run are numbers, 0 … 1")
     if (film.loss < 0).any():
-        raise FileError("the losses of a film are not negative")
+        raise FileError("the losses of a run are not negative")
     if len(film.ended) != film.seeds or not all(isinstance(word, str) for word in film.ended):
-        raise FileError(f"a film of {film.seeds} seeds has as many words on how they ended")
+        raise FileError(f"a run of {film.seeds} seeds has as many words on how they ended")
     if not isinstance(film.settings, Mapping) or not all(map(_plain, film.settings.values())):
-        raise FileError("the settings of a film are names with a number or a word each")
+        raise FileError("the settings of a run are names with a number or a word each")
     steps = film.settings.get("steps", 0)
     if type(steps) is not int or not 0 <= steps <= MAX_STEPS:
-        raise FileError(f"the steps in the settings of a film are a whole number, 0 … {MAX_STEPS:,}")
+        raise FileError(f"the steps in the settings of a run are a whole number, 0 … {MAX_STEPS:,}")
     outputs = 1 if film.data.classes == 2 else film.data.classes
     if (film.network.inputs, film.network.outputs) != (film.data.points.shape[1], outputs):
         raise FileError(
@@ -240,7 +240,7 @@ def _integers(array: Any, name: str) -> Array:
     with np.errstate(invalid="ignore"):
         whole = array.astype(np.int64) if array.dtype.kind in "iuf" else None
     if whole is None or not (whole == array).all():
-        raise FileError(f"{name} of this film are whole numbers")
+        raise FileError(f"{name} of this run are whole numbers")
     return whole
 
 
@@ -249,5 +249,5 @@ def _pictures(array: Array | None) -> Array | None:
         return None
     whole = _integers(array, "images")
     if whole.min(initial=0) < 0 or whole.max(initial=0) > 255:
-        raise FileError("the images of a film are numbers, 0 … 255")
+        raise FileError("the images of a run are numbers, 0 … 255")
     return whole.astype(np.uint8)

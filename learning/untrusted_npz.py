@@ -57,12 +57,12 @@ def npz_parts(data: bytes) -> Parts:
 
 def _small(data: bytes) -> None:
     if len(data) > MAX_UPLOAD_BYTES:
-        raise FileError(f"this file has more than {MAX_UPLOAD_BYTES >> 20} MB")
+        raise FileError(f"this file has more than {MAX_UPLOAD_BYTES >> 20} MiB")
 
 
 def _count(name: str, count: int) -> None:
     if not 0 < count <= MAX_NUMBERS[name]:
-        raise FileError(f"{name} of this film has {count:,} numbers: 1 … {MAX_NUMBERS[name]:,} can be shown")
+        raise FileError(f"{name} of this run has {count:,} numbers: 1 … {MAX_NUMBERS[name]:,} can be shown")
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
@@ -73,7 +73,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
     ):
-        raise FileError(f"{name} of this film is too large")
+        raise FileError(f"{name} of this run is too large")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FileError("this archive is compressed in another way than ours")
     with archive.open(member) as file:
@@ -88,18 +88,18 @@ def _array(data: bytes, name: str) -> Array:
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, fortran, dtype = read[version](file, max_header_size=MAX_ARRAY_HEADER_BYTES)
     except Exception as problem:  # the header is a Python literal, whose parser raises many types
-        raise FileError(f"{name} of this film is not a NumPy array: {problem}") from None
+        raise FileError(f"{name} of this run is not a NumPy array: {problem}") from None
     if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
         raise FileError(f"{name} of this run are not numbers")
     if name != "meta":
         _count(name, prod(shape))
     if min(shape, default=0) < 0 or dtype.itemsize * prod(shape) != len(data) - file.tell():
-        raise FileError(f"{name} of this film is not a NumPy array: its size is not what it says")
+        raise FileError(f"{name} of this run is not a NumPy array: its size is not what it says")
     numbers = np.frombuffer(data, dtype, offset=file.tell())
     return numbers.reshape(shape, order="F" if fortran else "C")
 
 
 def _json(data: bytes) -> Any:
     if len(data) > MAX_META_BYTES:
-        raise FileError(f"this film has more than {MAX_META_BYTES >> 10} kB beside its numbers")
+        raise FileError(f"this run has more than {MAX_META_BYTES >> 10} kB beside its numbers")
     return strict_json(data)

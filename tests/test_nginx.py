@@ -215,7 +215,7 @@ def failure(base, accept, body_bytes=0):
 def test_a_body_that_is_too_long_is_refused_like_by_the_application(tmp_path, accept, kind):
     with proxied(tmp_path) as (base, upstream, _):
         status, told, headers = failure(base, accept, 38 * 2**20 + 1)
-        assert (status, told) == (413, "The request is too long: its body may have 38 MB.")
+        assert (status, told) == (413, "The request is too long: its body may have 38 MiB.")
         assert headers.get_content_type() == kind and "Retry-After" not in headers
         assert not upstream.asked
 

@@ -84,7 +84,7 @@ export async function film(player, { type, ending }) {
   };
   player.loop = false;
   player.seek(0);
-  player.notice("Recording the animation …");
+  player.notice("Recording the video …");
   recorder.start(CHUNK_MS);
   draw();
   await nextPicture();

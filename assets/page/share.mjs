@@ -94,7 +94,7 @@ export function share(player) {
   const format = filmFormat(player);
   if (format)
     files.push(
-      file(`${format.name}, the animation`, () => {
+      file(`${format.name}, the video`, () => {
         dialog.close();
         film(player, format);
       }),

@@ -15,9 +15,9 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
  * file smaller, which is added to messages about its size. @param {string} url @param {File} file
  * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
 export async function upload(url, file, most, smaller = "") {
-  const size = `This file has ${mebibytes(file.size)} MB`;
+  const size = `This file has ${mebibytes(file.size)} MiB`;
   if (file.size > most)
-    return { words: `${size}: at most ${mebibytes(most)} MB can be opened here.${smaller}` };
+    return { words: `${size}: at most ${mebibytes(most)} MiB can be opened here.${smaller}` };
   return asked(
     url,
     { method: "POST", body: file },

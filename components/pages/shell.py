@@ -13,7 +13,7 @@ from components import fonts
 from components.drawing.preview import HEIGHT as PREVIEW_HEIGHT
 from components.drawing.preview import WIDTH as PREVIEW_WIDTH
 from components.language import course
-from components.language.front import WORDS_TITLE
+from components.language.front import front_pages
 from components.language.guides import guides
 from components.language.scene import Scene
 from components.pages.markup import attributes, element, written
@@ -30,7 +30,7 @@ ICON = quote(
     f"<path d='M3 22L29 10' stroke='{ROLES['hyperplane'][0]}' stroke-width='3'/>"
     f"<circle cx='25' cy='9' r='4' fill='{ROLES['input'][0]}'/></svg>"
 )
-PAGES = {"story": "The story in one piece", "words": WORDS_TITLE}  # pages that are not scenes or guides
+PAGES = ("story", "words")  # the pages that are not scenes or guides
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 
@@ -185,9 +185,10 @@ def _menu(place: Place) -> list[Any]:
         )
         for chapter in course.chapters()
     ]
+    own = {name: front_pages()[name].title for name in PAGES}
     titles = {slug: guide.title for slug, guide in guides().items()}
     others = [
-        _links(place, name, pages) for name, pages in (("More pages", PAGES), ("Use it elsewhere", titles))
+        _links(place, name, pages) for name, pages in (("More pages", own), ("Use it elsewhere", titles))
     ]
     return [*chapters, *others]
 

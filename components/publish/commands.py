@@ -36,7 +36,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         command(
             commands,
             "export",
-            "write a scene as a page, a picture or a film",
+            "write a scene as a page, a picture or a video",
             "normscape export fold --set t=1.5 --out fold.html",
             "normscape export layernorm --choice d --out layernorm.html",
             "normscape export layernorm --progress 3 --theme dark --out sphere.png",
@@ -74,19 +74,19 @@ def _add_export(one: argparse.ArgumentParser) -> None:
     colours = "the colours; auto follows the page around the figure (default: auto)"
     one.add_argument("--theme", choices=["auto", "light", "dark"], help=colours)
     side, look, film = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
-    width = f"width of a picture or film in pixels (default: {look.width}, of a .gif {film.width})"
+    width = f"width of a picture or video in pixels (default: {look.width}, of a .gif {film.width})"
     one.add_argument("--width", type=side, help=width)
-    height = f"height of a picture or film in pixels (default: {look.height}, of a .gif {film.height})"
+    height = f"height of a picture or video in pixels (default: {look.height}, of a .gif {film.height})"
     one.add_argument("--height", type=side, help=height)
     scale = (
         f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {film.scale:g})"
     )
     one.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO), help=scale)
-    length = f"length of a film (default: {look.seconds:g})"
+    length = f"length of a video (default: {look.seconds:g})"
     one.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS), help=length)
-    rate = f"frames a second of a film (default: {look.fps}, of a .gif {film.fps})"
+    rate = f"frames a second of a video (default: {look.fps}, of a .gif {film.fps})"
     one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=rate)
-    turn = "make a film in which a slider moves; without it the points move through all stages"
+    turn = "make a video in which a slider moves; without it the points move through all stages"
     one.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn)
     shared = "a folder for the program, which several .html figures can share; relative to the current folder"
     one.add_argument("--assets", type=Path, metavar="DIR", help=shared)

@@ -1,4 +1,4 @@
-"""Export of a scene to a file: an interactive page, a picture, or a film."""
+"""Export of a scene to a file: an interactive page, a picture, or a video."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
-    """For each frame of a film: parameters that differ from the state, and the position between stages."""
+    """For each frame of a video: parameters that differ from the state, and the position between stages."""
     count = max(2, round(look.seconds * look.fps))
     times = [k / (count - 1) for k in range(count)]
     if look.turn is None:
@@ -195,4 +195,4 @@ def _opened(png: bytes):
 def _check() -> None:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise Missing('pictures and films need the group "export": pip install kaleido imageio-ffmpeg pillow')
+        raise Missing('images and videos need the group "export": pip install kaleido imageio-ffmpeg pillow')

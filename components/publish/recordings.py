@@ -92,7 +92,7 @@ def _words(path: Path) -> str:
     """Read a text file. Raises CommandFailed if it is too large."""
     if path.stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
-            f"{path} has more than {MAX_TEXT_BYTES >> 20} MB: shorten it (only its beginning would be read)"
+            f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB: shorten it (only its beginning would be read)"
         )
     return path.read_text(encoding="utf-8", errors="replace")
 

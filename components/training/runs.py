@@ -109,5 +109,5 @@ def _make_room(listed: dict[str, Run], most: float) -> None:
         gone.append(name)
         run = left.pop(name)
         held[run["client"]] -= run["size"]
-        logging.getLogger(__name__).warning("runs are full (%.0f MB): one is deleted", most / 2**20)
+        logging.getLogger(__name__).warning("runs are full (%.0f MiB): one is deleted", most / 2**20)
     forget(*gone)

@@ -13,7 +13,7 @@ WORDS = {
     "the server's own words": ({"status": 400, "text": json.dumps({"error": "no"})}, "no"),
     "a proxy's bound": (
         {"status": 413, "text": "<h1>413</h1>"},
-        "This file has 3 MB, which is more than this server takes.",
+        "This file has 3 MiB, which is more than this server takes.",
     ),
     "another fault": ({"status": 502, "text": "<h1>502</h1>"}, "The server does not answer."),
 }
@@ -28,7 +28,7 @@ def node():
 @pytest.mark.parametrize(("size", "shown"), [(MAX_BYTES + 1, "34.1"), (50 * 2**20, "50")])
 def test_a_file_that_is_too_large_is_not_sent(node, size, shown):
     got = node.ask("upload", size=size, most=MAX_BYTES, reply="error")
-    assert got == {"words": f"This file has {shown} MB: at most 34 MB can be opened here.", "asked": 0}
+    assert got == {"words": f"This file has {shown} MiB: at most 34 MiB can be opened here.", "asked": 0}
 
 
 @pytest.mark.parametrize(("reply", "words"), WORDS.values(), ids=WORDS)
@@ -39,4 +39,4 @@ def test_an_answer_says_what_is_wrong(node, reply, words):
 
 def test_a_connection_that_is_cut_off_is_told_with_the_size(node):
     words = node.ask("upload", size=MAX_BYTES, most=MAX_BYTES, reply="error")["words"]
-    assert "broke while the file was sent" in words and "34 MB" in words
+    assert "broke while the file was sent" in words and "34 MiB" in words

@@ -313,7 +313,7 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
     player(page, "p.speed = 8")
     page.get_by_role("button", name="Share, embed").click()
     with page.expect_download(timeout=TIMEOUT_MS) as saved:
-        page.get_by_role("button", name="the animation").click()
+        page.get_by_role("button", name="the video").click()
     film = saved.value.path().read_bytes()
     assert saved.value.suggested_filename.endswith(f".{ending}") and start in film[:8]
     assert (b"avc1" in film) == (ending == "mp4")
@@ -336,7 +336,7 @@ def test_a_film_that_is_broken_off_ends(new_page):
     for k, (before, end) in enumerate(ends):
         page.evaluate(before)
         player(page, "(p.loop = false, p.commands.share(p))")
-        page.get_by_role("button", name="the animation").click()
+        page.get_by_role("button", name="the video").click()
         page.wait_for_function("(k) => recorders[k]?.state === 'recording'", arg=k, timeout=TIMEOUT_MS)
         player(page, end)
         page.wait_for_function("(k) => recorders[k].state === 'inactive'", arg=k, timeout=TIMEOUT_MS)

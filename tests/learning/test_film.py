@@ -163,7 +163,7 @@ PROMISES = (
         (b"PK\x03\x04 and then nothing", "npz"),
         (b"\x89PNG\r\n\x1a\n" * 100, "npz"),
         (to_npz(made())[:-200], "npz"),
-        (bytes(35 * 2**20), "34 MB"),
+        (bytes(35 * 2**20), "34 MiB"),
         (archive(extra=np.zeros(3)), "other things"),
         (archive(meta=None), "other things"),
         (archive(steps=None), "no steps"),
@@ -202,7 +202,7 @@ def test_an_archive_is_not_decompressed_beyond_the_limit():
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("meta.npy", bytes(40 * 2**20))
     assert len(out.getvalue()) < 2**20
-    with pytest.raises(FileError, match="meta of this film is too large"):
+    with pytest.raises(FileError, match="meta of this run is too large"):
         from_npz(out.getvalue())
 
 
