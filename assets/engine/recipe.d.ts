@@ -31,7 +31,7 @@ export interface Angle {
   kind: "angle";
 }
 
-/** Colours from a scale of the theme, by a number for each point: constant, or computed at each moment. */
+/** The colours of a mark's points: each point has a number, which a colour scale of the theme turns into a */
 export interface Color {
   scale: string;
   low: number;
@@ -127,25 +127,25 @@ export interface Recipe {
   clock: string;
 }
 
-/** A click follows (selects) the point. */
+/** A click on a point makes it the followed (selected) point. */
 export interface Follow {
   kind: "follow";
 }
 
-/** A click on a point sets a choice to the entry of `numbers` for this point. */
+/** A click on a point sets the scene's choice named `choice` to this point's entry in `numbers`. */
 export interface Choose {
   kind: "choose";
   choice: string;
   numbers: Packed;
 }
 
-/** A click on a point follows (selects) it, and opens the scene that belongs to it. */
+/** A click on a point follows (selects) it, and opens the scene that `links` gives for it. */
 export interface Open {
   kind: "open";
   links: string[];
 }
 
-/** Dragging the first point sets parameters to its x and y, and in a 3D view to its z. */
+/** Dragging the cloud's first point sets three parameters to its coordinates, in a 2D view only two. */
 export interface Drag {
   kind: "drag";
   x: string;
@@ -153,25 +153,25 @@ export interface Drag {
   z: string;
 }
 
-/** Dragging the first point, in a 2D view, sets a parameter to its angle around the origin, in degrees. */
+/** Dragging the cloud's first point, in a 2D view, sets a parameter to the direction in which the point */
 export interface Turn {
   kind: "turn";
   angle: string;
 }
 
-/** Dragging any point of a 2D view sets this point's own two parameters to its x and y. */
+/** Dragging any point of the cloud, in a 2D view, sets two parameters that belong to it to its x and y. */
 export interface Carry {
   kind: "carry";
   names: string[][];
 }
 
-/** Dragging any point of a circle or sphere of radius 1 gives it a new place from the clock's time on. */
+/** Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on. */
 export interface Relocate {
   kind: "relocate";
   slots: string[][];
 }
 
-/** A click on a point plays the clock (see `Recipe.clock`) over the span of values of this point. */
+/** A click on a point plays the clock (see `Recipe.clock`) through a range of values that belongs to the */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -179,33 +179,33 @@ export interface Replay {
   progress: Packed;
 }
 
-/** The point with the largest current value of `row`; if several points share it, the first of them. */
+/** The point with the largest current value of `row`; the first such point if several share this value. */
 export interface Highest {
   kind: "highest";
   row: Row;
 }
 
-/** The points of a cloud that are, where they are now, vertices of its convex hull. */
+/** The points of a cloud that are currently vertices of its convex hull. */
 export interface OnHull {
   kind: "onhull";
 }
 
-/** The points of a cloud that are, where they are now, not vertices of its convex hull. */
+/** The points of a cloud that currently are not vertices of its convex hull; they may lie on its boundary. */
 export interface Inside {
   kind: "inside";
 }
 
-/** The points that some query can select: as keys, they get a higher score from it than all others. */
+/** The points that attention can select: some query gives this point, as a key, a higher score than all */
 export interface Selectable {
   kind: "selectable";
 }
 
-/** The points that no query can select as keys: convex combinations of the others, and repeated points. */
+/** The points that attention cannot select: no query gives them, as keys, a higher score than all others. */
 export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points of a circle or sphere that have one `fate` in a layer max(Wx + b, 0). */
+/** The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, called their fate. */
 export interface Gated {
   kind: "gated";
   fate: string;
@@ -220,7 +220,7 @@ export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Relocate | Rep
 
 export type Only = number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
 
-/** The base class of all marks. */
+/** The base class of all marks, which are ways to draw a point cloud. */
 export interface MarkFields {
   cloud: string;
   role: string;
@@ -231,7 +231,7 @@ export interface MarkFields {
   hint: string;
 }
 
-/** Points of the cloud as glyphs. */
+/** A symbol (`glyph`) at each selected point of the cloud. size: of the symbols, in pixels. */
 export interface PointsMark extends MarkFields {
   hand: Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay | null;
   color: Color | null;
@@ -242,7 +242,7 @@ export interface PointsMark extends MarkFields {
   draws: "points";
 }
 
-/** A line through the cloud's points in the given order (indices; −1 interrupts the line). */
+/** A line through the points of the cloud. order: their indices in the order of the line; None for all in */
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
@@ -255,7 +255,7 @@ export interface LineMark extends MarkFields {
   pattern: number[];
 }
 
-/** The path of points through the stages up to their current position. */
+/** For each selected point, its path from stage 0 through the later stages to its current position. */
 export interface TrailMark extends MarkFields {
   size: number;
   dash: string;
@@ -268,7 +268,7 @@ export interface TrailMark extends MarkFields {
   pattern: number[];
 }
 
-/** The path of each point as one parameter changes: its positions at the parameter's values `stops`. */
+/** For each selected point, its path as one parameter changes: a line through its positions at `stops`. */
 export interface WayMark extends MarkFields {
   size: number;
   dash: string;
@@ -283,7 +283,7 @@ export interface WayMark extends MarkFields {
   pattern: number[];
 }
 
-/** The semi-axes of an ellipsoid, the image of a sphere under a linear map, as lines. */
+/** Lines for the principal axes of an ellipsoid, which is the image of a sphere under a linear map. */
 export interface SemiAxesMark extends MarkFields {
   size: number;
   dash: string;
@@ -294,7 +294,7 @@ export interface SemiAxesMark extends MarkFields {
   pattern: number[];
 }
 
-/** The edge of a `Disc`: the circle in which a plane cuts a ball around the origin. */
+/** The edge of a `Disc`: the circle in which a plane cuts the surface of a ball around the origin. */
 export interface RimMark extends MarkFields {
   size: number;
   dash: string;
@@ -307,7 +307,7 @@ export interface RimMark extends MarkFields {
   pattern: number[];
 }
 
-/** The edges of the convex hull of the current points; in the plane its outline. */
+/** The outline of the convex hull of the cloud's current points; in space, all edges of the hull. */
 export interface HullMark extends MarkFields {
   size: number;
   dash: string;
@@ -318,7 +318,7 @@ export interface HullMark extends MarkFields {
   pattern: number[];
 }
 
-/** Triangles (F, 3) between the cloud's points. */
+/** A surface of triangles. triangles: (F, 3), for each triangle the indices of its corners in the cloud. */
 export interface MeshMark extends MarkFields {
   color: Color | null;
   triangles: Packed;
@@ -327,7 +327,7 @@ export interface MeshMark extends MarkFields {
   hand: null;
 }
 
-/** A cloud whose points are a grid (rows, columns), row by row, drawn as a surface. */
+/** A surface through the points of a cloud, which form a grid of shape (rows, columns), given row by row. */
 export interface SheetMark extends MarkFields {
   color: Color | null;
   grid: [number, number];
@@ -336,7 +336,7 @@ export interface SheetMark extends MarkFields {
   hand: null;
 }
 
-/** The faces of the convex hull in space. */
+/** The faces of the convex hull of the cloud's current points in space, as triangles. */
 export interface HullFacesMark extends MarkFields {
   count: number;
   mark: "HullFaces";
@@ -345,7 +345,7 @@ export interface HullFacesMark extends MarkFields {
   hand: null;
 }
 
-/** The disc that a plane cuts from a ball around the origin. */
+/** The disc in which a plane cuts a ball around the origin; its fields are explained at `PlaneInBall`. */
 export interface DiscMark extends MarkFields {
   radius: number;
   corners: number;
@@ -363,7 +363,7 @@ export interface LabelsMark extends MarkFields {
   hand: null;
 }
 
-/** The histogram of one display coordinate: `bins` of equal width over `span`; heights are counts. */
+/** The histogram of one display coordinate of the points, with `bins` bins of equal width over `span`. */
 export interface HistogramMark extends MarkFields {
   size: number;
   dash: string;
@@ -377,7 +377,7 @@ export interface HistogramMark extends MarkFields {
   pattern: number[];
 }
 
-/** A line for each point: its coordinates, plotted over their indices 1, 2, …; takes no rows. */
+/** For each selected point, a line through (i, xᵢ): its coordinates against their indices 1, 2, …. */
 export interface ProfileMark extends MarkFields {
   size: number;
   dash: string;
@@ -389,7 +389,7 @@ export interface ProfileMark extends MarkFields {
   pattern: number[];
 }
 
-/** A line over `span` at the threshold on one display coordinate that best separates the two `classes`. */
+/** A vertical line at the value of the display coordinate that best separates two classes of points. */
 export interface ThresholdMark extends MarkFields {
   size: number;
   dash: string;
@@ -402,7 +402,7 @@ export interface ThresholdMark extends MarkFields {
   pattern: number[];
 }
 
-/** A field of colour that fills a 2D view; takes no rows. */
+/** Colours that fill a 2D view, interpolated between the points of a grid. */
 export interface FieldMark extends MarkFields {
   color: Color;
   columns: number;
@@ -411,7 +411,7 @@ export interface FieldMark extends MarkFields {
   hand: null;
 }
 
-/** Coloured rectangles in a 2D view, around the points of a regular grid, row by row from the bottom. */
+/** Coloured rectangles in a 2D view, one around each point of a regular grid. */
 export interface CellsMark extends MarkFields {
   color: Color;
   columns: number;
@@ -420,7 +420,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed (selected) key to the keys whose weighted average it is. */
+/** Lines from the followed (selected) key to other keys, if it is a weighted average of these keys. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -432,7 +432,7 @@ export interface AverageMark extends MarkFields {
   pattern: number[];
 }
 
-/** An arrow from the origin: the query that gives the followed key its largest attention weight. */
+/** An arrow from the origin: the query that gives the followed (selected) key its largest attention */
 export interface BestQueryMark extends MarkFields {
   size: number;
   dash: string;
@@ -445,7 +445,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The supporting line of a query: all places with the same score as the key with the highest score. */
+/** The supporting line of a query: it is perpendicular to the query, and goes through the key with the */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -459,7 +459,7 @@ export interface SupportMark extends MarkFields {
   pattern: number[];
 }
 
-/** The disc of the supporting plane in 3D, whose rim is a `Support`. */
+/** A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`. */
 export interface SupportDiscMark extends MarkFields {
   query: Row | null;
   radius: number;
@@ -470,7 +470,7 @@ export interface SupportDiscMark extends MarkFields {
   hand: null;
 }
 
-/** The softmax weight of the followed point as a function of the length of a query, over `span`. */
+/** A curve: the softmax weight of the followed (selected) key against the length of a query, over `span`. */
 export interface WeightCurveMark extends MarkFields {
   size: number;
   dash: string;
@@ -484,7 +484,7 @@ export interface WeightCurveMark extends MarkFields {
   pattern: number[];
 }
 
-/** A line over `span`: the largest attention weight that any query can give the followed point. */
+/** A horizontal line over `span`, at the largest attention weight that any query can give the followed */
 export interface WeightLimitMark extends MarkFields {
   size: number;
   dash: string;
@@ -496,7 +496,7 @@ export interface WeightLimitMark extends MarkFields {
   pattern: number[];
 }
 
-/** The point of a `WeightCurve` for the current length of the query: the followed point's weight now. */
+/** A point on a `WeightCurve`: the followed (selected) key's weight for the current length of the query. */
 export interface WeightNowMark extends MarkFields {
   query: Row;
   size: number;

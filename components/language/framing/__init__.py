@@ -1,13 +1,18 @@
-"""Framing: computes the ranges of a view's axes from what the view shows, for all scenes.
+"""Framing: computes the ranges of a view's axes from the points that the view shows.
 
-A view without `ranges` is framed when its recipe is finished (`components.language.finish`). Everything that
-is visible as the scene opens is wholly inside the picture, and centred. The axes also leave room for the
-other stages and the ends of the sliders, but only so much that the sphere or circle (without one: the points
-visible at first) takes at least `MIN_SPHERE_FRACTION` of the smaller side of the panel. A 2D view that is
-much wider than high gets axes as wide as the whole figure (`View.wide`). In 3D views and `reaching` 2D views,
-the axes widen for a stage that needs more room, and narrow for a small one, around the centre of the stage's
-points (`View.zooms`). In `reaching` views they also widen when a slider moves points out (`View.wider`).
-Guides do not count.
+A view without given `ranges` is framed when its recipe is finished (`components.language.finish`). All points
+that are visible as the scene opens are then inside the picture, and centred.
+
+The axes also leave room for points of other stages, and for points at the ends of sliders. This room is
+limited: the view's sphere or circle must take at least `MIN_SPHERE_FRACTION` of the smaller side of the
+panel. In a view without a sphere or circle, the limit applies to the points visible at first. If a 2D view is
+much wider than high, its axes take the whole width of the figure (`View.wide`).
+
+Axes can also change at a stage (`View.zooms`), in all 3D views and in 2D views with `reaching`. They widen if
+the points of the stage need more room, narrow if these points are close together, and are centred on them. In
+views with `reaching` the axes also widen when a slider moves points out (`View.wider`).
+
+Guides, which are axes and planes drawn around the subject, are ignored: they need not fit.
 """
 
 from __future__ import annotations
@@ -26,9 +31,10 @@ from components.language.recipe import Recipe, View
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
-    """The recipe's clouds and views, with the ranges that were missing and with shorter guides.
+    """The recipe's clouds and views, where every view has ranges for its axes.
 
-    All 3D views have the same scale; each is centred on its own points.
+    A view that had no ranges gets computed ones, and its guides (axes, planes, their labels) are shortened to
+    fit. The 3D views among these all have the same scale; each is centred on its own points.
     """
     shown, clouds = ShownPoints(recipe), {cloud.name: cloud for cloud in recipe.clouds}
     boxes = _boxes(shown)
@@ -40,7 +46,7 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
 
 
 def _boxes(shown: ShownPoints) -> dict[str, Box]:
-    """The boxes (centre and half sides of the axes) of the views whose ranges are not given, by view name."""
+    """For each view without given ranges, by its name: the box of its axes, as (centre, half of each side)."""
     open_views = [view for view in shown.recipe.views if not view.ranges]
     deep = [view for view in open_views if view.dims == 3]
     boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in open_views if v.dims == 2}
@@ -51,14 +57,22 @@ def _boxes(shown: ShownPoints) -> dict[str, Box]:
 
 
 def _placed(view: View, center: Array, half: Array) -> View:
-    """The view, with axes over the box from center − half to center + half."""
+    """A copy of the view whose picture shows the box from `center` − `half` to `center` + `half`.
+
+    The ranges of a 2D view are this box. Those of a 3D view are larger by the factor BOX_TO_PICTURE, so that
+    points outside the picture are not cut off, and the camera moves to the standard distance.
+    """
     larger = BOX_TO_PICTURE if view.dims == 3 else 1
     ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))
     return replace(view, ranges=ranges, camera=eye(view.camera) if view.dims == 3 else view.camera)
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """The views with their zooms added: `zooms` for stages (same scale in 3D views), `wider` for sliders."""
+    """Copies of the views with zooms: `View.zooms`, which follow stages, and `View.wider`, which follow
+    sliders.
+
+    At each stage all 3D views have the same scale.
+    """
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]
     zooms: dict[str, tuple[tuple[float, ...], ...]] = {}

@@ -25,9 +25,10 @@ COINCIDENT = 1e-9  # points whose distance, relative to their coordinates, is sm
 
 
 def box_in_plane(extent: ViewExtent) -> Box:
-    """The box (centre, half sides) of a 2D view: a square.
+    """The box that the axes of a 2D view span, as (centre, half of each side): usually a square.
 
-    Content much wider than high gets a wide box instead, as high as its sphere or circle needs.
+    If the points visible at first spread much wider than high, the box is wider than high. It is then only as
+    high as these points and the view's smallest circle need.
     """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION
@@ -49,7 +50,10 @@ def box_in_plane(extent: ViewExtent) -> Box:
 
 
 def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
-    """The box (centre, half sides) of each 3D view. All have the same size and the same camera direction."""
+    """For each 3D view, the box that its picture shows, as (centre, half of each side).
+
+    All boxes are cubes of the same size. They are seen from the direction of the first view's camera.
+    """
     basis = extents[0].basis  # everything below is in the coordinates of this basis
     firsts = [extent.first @ basis.T for extent in extents]
     half = max(_half_for(first, MAX_FIRST_FRACTION) for first in firsts)
@@ -69,9 +73,9 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
 
 
 def _on_paper(points: Array, center: Array, half: float) -> Array:
-    """Positions (N, 2) of points in the picture of a box; the sides of the picture are at −1 and 1.
+    """Where points appear in the picture of a cube: (N, 2), with the sides of the picture at −1 and 1.
 
-    The box is a cube with the centre `center` and half its side `half`. Points and centre are in camera
+    The cube has its centre at `center`, and sides of length 2 · `half`. The points and `center` are in camera
     coordinates: right, up, towards the camera.
     """
     near = (points - center) / half
@@ -79,7 +83,7 @@ def _on_paper(points: Array, center: Array, half: float) -> Array:
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of a box, with half its side `half`, in whose picture the points are centred."""
+    """The centre (3,) of a cube with sides 2 · `half`, chosen so that the points are centred in its picture."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -88,16 +92,18 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of the box in whose picture the points fill a given fraction; 1 if all coincide."""
+    """Half the side of a cube in whose picture the points take the share `fraction`; 1 if all points
+    coincide.
+    """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE
 
 
 def _half_needed(points: Array, center: Array) -> float:
-    """Half the side of the smallest box around `center` whose picture keeps a margin around all points.
+    """Half the side of the smallest cube around `center` in whose picture all points keep a margin.
 
-    The points take at most the fraction MAX_FIRST_FRACTION of the picture.
+    With this margin, no point is farther from the middle than MAX_FIRST_FRACTION of half the picture's side.
     """
     off = points - center
     far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]

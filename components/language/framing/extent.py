@@ -1,4 +1,4 @@
-"""The extent of a view: the outermost of the points that it shows at first and later, and of its spheres."""
+"""The extent of a view: its outermost points, at first and at later stages, and those of its spheres."""
 
 from __future__ import annotations
 
@@ -36,34 +36,46 @@ class ViewExtent:
 
     @cached_property
     def basis(self) -> Array:
-        """The basis (3, 3) of the camera of a 3D view."""
+        """The camera's basis (3, 3) in a 3D view: its rows are the directions right, up, and towards the
+        camera.
+        """
         return eye_basis(self.away)
 
     @cached_property
     def first(self) -> Array:
-        """Points that are visible as the scene opens; if there are none, the points (−1, …) and (1, …)."""
+        """The outermost points of all that is visible as the scene opens.
+
+        If nothing is visible, two points instead: (−1, −1, …) and (1, 1, …).
+        """
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """The points of each sphere or circle of the view, an array for each; `[first]` if there are none."""
+        """For each sphere or circle of the view, an array of its outermost points.
+
+        If the view has none, the list contains only the array `first`.
+        """
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
     def at(self, progress: float) -> Array:
-        """Points that are visible at a stage with the default values of all sliders, labels included."""
+        """The outermost visible points, including those of labels, at `progress` (a position between stages).
+
+        All parameters have their default values.
+        """
         return self._points(self.recipe.defaults, progress, whole=True, labels=True)
 
     def held(self, params: Params, progress: float) -> list[Array]:
-        """The points, an array for each mark, that must stay inside the view when sliders move.
+        """Points that must stay inside the view when sliders move, as a list of arrays.
 
-        They belong to visible spheres and circles, and to visible marks with `Mark.moves_axes`.
+        They are the points of two kinds of visible marks: spheres and circles, and marks with
+        `Mark.moves_axes`.
         """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
         return self._arrays(seen, params, progress)
 
     def spheres_at(self, progress: float) -> Array:
-        """Points of the spheres and circles that are visible at a stage."""
+        """The outermost points of the spheres and circles that are visible at `progress`."""
         seen = [
             mark
             for mark in self.marks
@@ -72,7 +84,11 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """Points visible at each stage and, unless the axes follow sliders, at both ends of each slider."""
+        """Yield the outermost points visible as the scene opens, then those of each stage, an array at a
+        time.
+
+        Unless the view is `reaching` (its axes follow sliders), arrays follow for both ends of every slider.
+        """
         defaults = self.recipe.defaults
         for progress in self._moments():
             yield self._points(defaults, progress)
@@ -91,7 +107,9 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of points that the marks show, without duplicates."""
+        """The arrays of the points that the marks show, without empty ones; an array that marks share occurs
+        once.
+        """
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 
@@ -101,23 +119,32 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """The outermost points of visible marks that count for the axes (`Mark.in_frame`), without guides.
+        """The outermost points, at `progress`, of the visible marks that count for the axes; guides never
+        count.
 
-        whole: include marks that count only in the opening state and at whole stages. labels: include labels.
+        Marks with `Mark.in_frame` "always" count. whole: whether marks with "whole" count too. labels:
+        whether marks with "labels" count too.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The outermost points of a sphere or circle when it is first visible; none for other marks."""
+        """The outermost points of a sphere or circle, at the opening state or else the first stage that shows
+        it.
+
+        An empty array if the mark is neither a sphere nor a circle.
+        """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
         moments = (progress for progress in self._moments() if mark.opacity_at(progress) > 0)
         return self._farthest(self._arrays([mark], self.recipe.defaults, next(moments, 0.0)))
 
     def _farthest(self, arrays: Sequence[Array]) -> Array:
-        """Reduce points to the farthest in each of DIRECTION_COUNT directions; few points are all kept."""
+        """The outermost points of all arrays: the farthest point in each of DIRECTION_COUNT directions.
+
+        If the arrays hold at most DIRECTION_COUNT points, all of them are returned.
+        """
         if sum(map(len, arrays)) <= DIRECTION_COUNT:
             return np.vstack([np.empty((0, self.dims)), *arrays])
         found = [
@@ -137,9 +164,11 @@ def _is_sphere(mark: Mark) -> bool:
 
 
 def _farthest_points(points: Array) -> tuple[Array, Array]:
-    """For each direction, the largest projection of the points onto it, and the point with this projection.
+    """For each of the DIRECTION_COUNT directions, how far the points reach in it, and the point that is
+    farthest.
 
-    Shapes: (directions,) and (directions, k).
+    Returns the largest projections onto the directions (DIRECTION_COUNT,), and the points (DIRECTION_COUNT,
+    k).
     """
     directions, found = _directions(points.shape[1]), []
     for start in range(0, len(points), POINTS_PER_PRODUCT):
@@ -153,7 +182,7 @@ def _farthest_points(points: Array) -> tuple[Array, Array]:
 
 @cache
 def _directions(dims: int) -> Array:
-    """(DIRECTION_COUNT, dims) unit vectors, evenly spread: on a circle, or as a Fibonacci sphere."""
+    """(DIRECTION_COUNT, dims) evenly spread unit vectors: in 2D on a circle, in 3D as a Fibonacci sphere."""
     k = DIRECTION_INDICES + 0.5
     turn = np.pi * (1 + 5**0.5) * k if dims == 3 else 2 * np.pi * k / DIRECTION_COUNT
     height = 1 - 2 * k / DIRECTION_COUNT if dims == 3 else 0 * k

@@ -24,8 +24,9 @@ MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts g
 class GuideShortener:
     """Shortens guides (axes, planes, their labels), so that they end inside the picture at each stage.
 
-    A guide whose class stores its size (`Mark.own_size`) is replaced by a shorter one. For other guides, the
-    points of the cloud are pulled towards the origin, unless a mark that is not a guide also draws the cloud.
+    A guide whose class has a field for its size (`Mark.own_size`) is replaced by a smaller one. The size of
+    any other guide depends on the points of the cloud that it draws, so these points are pulled towards the
+    origin. If a mark that is not a guide draws the same cloud, the guide stays as it is.
     """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:
@@ -41,9 +42,9 @@ class GuideShortener:
         return replace(view, layers=tuple(layers))
 
     def _may_shorten(self, mark: Mark) -> bool:
-        """Whether the mark is a guide and shortening it would alter nothing but guides.
+        """Whether the mark is a guide that can be shortened without altering any mark that is not a guide.
 
-        That is so if it stores its size, or if only guides draw its cloud.
+        This is the case if the guide has a field for its size, or if its cloud is drawn by guides only.
         """
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
@@ -69,7 +70,10 @@ class GuideShortener:
         return mark
 
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest |x| or |y| at which a guide is drawn at these stages; 1 is the edge of the panel."""
+        """How far a guide reaches from the middle of the picture at the given stages: its largest |x| or |y|.
+
+        x and y are positions in the picture; the edges of the panel are at ±1.
+        """
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -79,7 +83,11 @@ class GuideShortener:
         return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
 
     def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """The larger of |x| and |y| (N, 1) of each point of the guide's cloud at a stage, as in `_radius`."""
+        """For each point of the guide's cloud, how far it is from the middle of the picture at a stage: (N,
+        1).
+
+        The distance is the larger of |x| and |y|, in the picture's units as in `_radius`.
+        """
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return np.abs(on_paper(view.at(stage), shown, view.camera)[0]).max(1, keepdims=True)
 

@@ -1,4 +1,4 @@
-"""Projection onto the picture plane (paper): positions of points, and the camera for which they fit."""
+"""Projection onto the picture plane: where points appear, and the camera that makes given points fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field
 
 
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
-    """The position of a camera in the direction of `camera`, at the standard distance.
+    """The position of a camera that keeps the direction of `camera`, moved to the standard distance.
 
     The unit is the side of the 3D box, and the origin is the centre of this box.
     """
@@ -27,12 +27,19 @@ def eye(camera: Sequence[float]) -> tuple[float, ...]:
 
 
 def eye_basis(away: Array) -> Array:
-    """Orthonormal rows (3, 3) for a camera in the direction `away`: right, up, and towards the camera."""
+    """The camera's basis (3, 3): its orthonormal rows are the directions right, up, and towards the camera.
+
+    away: the unit vector towards the camera.
+    """
     return np.vstack([sides(-away), away])
 
 
 def target_of(camera: Sequence[float]) -> Array:
-    """The point (3,) that a camera looks at, in units of the box's side."""
+    """The point (3,) that a camera looks at, in units of the box's side.
+
+    camera: three numbers for its position, and optionally three for this point; without them it is the
+    origin.
+    """
     return np.array([*camera[3:6]] or [0.0] * 3)
 
 
@@ -51,18 +58,22 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 
 
 def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """The centre and width of square 2D axes of which the points fill a given fraction."""
+    """The centre and the side of a square for 2D axes, so that the points take the share `fraction` of the
+    axes.
+    """
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """The target and distance of a camera for which points in space fill a given fraction of the picture.
+    """Where a camera must look, and from which distance, so that points take the share `fraction` of the
+    picture.
 
-    The points are in camera coordinates (right, up, towards the camera). A point that is a to the right of
-    the target and c nearer appears at a/(distance − c)/tan; `tan` is the tangent of half the field of view.
-    The point is within the fraction if distance ≥ ±a/(fraction · tan) + c. These bounds are linear, so at the
-    smallest distance points touch both sides.
+    The points are in camera coordinates: right, up, towards the camera. Let a point be a units to the right
+    of the target, and c units nearer to the camera. It appears at a/(distance − c)/tan, where tan is the
+    tangent of half the field of view and the picture ends at ±1. So it is within the fraction if distance ≥
+    ±a/(fraction · tan) + c. These bounds are linear. At the smallest distance that satisfies them, points
+    touch both sides of the fraction's square, left and right or top and bottom.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2

@@ -1,4 +1,4 @@
-"""Cache of the points that a recipe's marks show: computed again only if a parameter moves them."""
+"""Cache of the points that a recipe's marks show; they are computed again only if a parameter moves them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ class ShownPoints:
         self._memory: dict[tuple[Any, ...], tuple[Sequence[object], Any]] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        """The points that a mark shows (its own, and for a trail those of each earlier stage), without NaN.
+        """The points without NaN that a mark shows at `progress`, as a list of arrays.
 
-        If a mark selects points by a property, the selection can change; so all points of its cloud count.
+        The list has one array, except for a trail: this has another array for each earlier stage that it
+        passes. If the mark selects points by a property, the selection can change, so all points of its cloud
+        are returned.
         """
         moved: Iterable[float | None] = params.values()
         if mark.framed_by_cloud:
@@ -58,8 +60,9 @@ class ShownPoints:
         return [*before, self.memoised(lambda: _finite(every, some), "finite", of=[every, some])]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
-        """Display coordinates, like `Moment.shown`; a cloud with fewer steps than the recipe stays at its
-        last stage.
+        """Display coordinates, like `Moment.shown`, but memoised.
+
+        A cloud with fewer steps than the recipe stays at its last stage.
         """
         progress, names = min(progress, self._last_stage(cloud)), self._movers(cloud, show, progress)
         at = Moment(self.clouds, params, progress)
@@ -68,8 +71,8 @@ class ShownPoints:
     def memoised(self, compute: Callable[[], T], *key: Any, of: Sequence[object] = ()) -> T:
         """The value of `compute()`, memoised by `key` and by the objects `of` from which it is computed.
 
-        Objects are compared by identity, because marks hold arrays, which have no hash. They are stored with
-        the value, so that none is freed and its identity reused.
+        The objects are compared by identity, because marks hold arrays, which have no hash. The cache keeps a
+        reference to them. Otherwise an object could be freed, and a new one could get its id.
         """
         identities = (*key, *map(id, of))
         if identities not in self._memory:
@@ -80,14 +83,14 @@ class ShownPoints:
         return len(self.clouds[cloud].pipeline.steps)
 
     def _movers(self, cloud: str, show: Sequence[Row], progress: float) -> tuple[str, ...]:
-        """The names of the parameters that can move a cloud's display coordinates up to a progress."""
+        """The names of the parameters that can move a cloud's display coordinates at `progress`."""
         return self.memoised(
             lambda: _movers(self.clouds[cloud], show, progress), "movers", cloud, progress, of=show
         )
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """The points without those that contain NaN or ±∞. some: the indices to keep; None for all."""
+    """The points that contain neither NaN nor ±∞. some: the indices of the points to consider; None for all."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]
@@ -101,5 +104,5 @@ def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ..
 
 
 def _divisors(row: Row) -> list[Row]:
-    """The row that divides a row (`Row.over`), the row that divides that one, and so on."""
+    """The chain of a row's divisors: `row.over`, then the `over` of that row, and so on; [] for no divisor."""
     return [row.over, *_divisors(row.over)] if row.over else []

@@ -1,6 +1,7 @@
 """Zooms of a view's axes at stages (`View.zooms`) and at the ends of sliders (`View.wider`).
 
-A zoom is a scale of the axes, and an offset of their centre along each axis.
+A zoom is a factor by which the axes become longer, and an offset of their centre along each axis. With a
+factor above 1 the picture shows a larger region.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ DECIMALS = 3  # of the numbers of a zoom
 def stage_zooms(
     shown: ShownPoints, views: Sequence[View], framed: Collection[str]
 ) -> list[tuple[ZoomRow, ...]]:
-    """For each view, one zoom per stage; an empty tuple for every view if no view needs a zoom.
+    """For each view, its zooms: one for each stage. If no view needs a zoom, each view has an empty tuple.
 
-    Axes widen so that all points of a stage are visible. In the views named in `framed` they also narrow, so
-    that a stage with points close together appears large. All views have the same scale at a stage.
+    Axes widen so that all points of a stage are visible. In the views named in `framed` the axes also narrow,
+    so that points that are close together at a stage appear large. At a stage all views have the same scale.
     """
     stages = range(len(shown.recipe.stages))
     view_zooms = [
@@ -84,7 +85,10 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
 
 def slider_ends(p: Parameter) -> list[float]:
-    """The values at the two ends of a slider, without its default; [] for a parameter without a slider."""
+    """The ends of a slider's range, without an end that is its default value.
+
+    Returns [] for a parameter that has no slider (`quiet`).
+    """
     return [end for end in (p.min, p.max) if end != p.value and not p.quiet]
 
 
@@ -93,9 +97,10 @@ def _row(scale: float, offset: Sequence[float] | Array) -> ZoomRow:
 
 
 def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> Zoom | None:
-    """The zoom with which the points of a stage fit the picture; None if they fit already or there are none.
+    """The zoom with which all points of a stage are in the picture.
 
-    nearer: also zoom in on a stage whose points fill only a small part of the picture.
+    None if the stage shows no points, or needs no zoom because its points are in the picture already. nearer:
+    whether also to zoom in on a stage whose points take only a small part of the picture.
     """
     points, spheres = extent.at(float(stage)), extent.spheres_at(float(stage))
     if not len(points):
@@ -113,9 +118,10 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom with which the `held` points stay within the axes, relative to `usual`, the stage's zoom.
+    """The zoom that keeps the points `held` within the axes. It applies on top of `usual`, the stage's zoom.
 
-    It is the identity if the points fit already, or if there are none.
+    The identity zoom if the points are within the axes already, or if `held` is empty. In a view with
+    `between`, the axes may also narrow.
     """
     if not held:
         return identity_zoom(view.dims)
@@ -132,9 +138,9 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
 
 
 def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
-    """The centre and the width of axes in whose picture points take at most MOVED_FRACTION.
+    """The centre and the width of axes such that the points take at most MOVED_FRACTION of the picture.
 
-    The points and the result are in units of the current axes.
+    The unit of `scaled`, and of the result, is the length of the current axes.
     """
     if view.dims == 2:
         return middle_and_width(scaled, MOVED_FRACTION)
@@ -144,9 +150,9 @@ def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Ar
 
 
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
-    """The zoom that centres the points and scales them to `fraction` of the picture.
+    """The zoom that centres the points and lets them take the share `fraction` of the picture.
 
-    They take less of it if otherwise the spheres would take more than MIN_SPHERE_FRACTION.
+    The points become smaller than that if the points `spheres` would take more than MIN_SPHERE_FRACTION.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

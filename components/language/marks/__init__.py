@@ -1,9 +1,9 @@
-"""Marks: ways to draw a cloud. Each is a class with its own fields, and a function in marks.mjs.
+"""Marks: the ways to draw a point cloud. Each is a class with its own fields, and a function in marks.mjs.
 
-A mark computes its points at a moment, in display coordinates. `draws` names the primitive that draws these
-points: points, line, mesh, labels, field or cells. Code that draws knows only primitives. The class also says
-whether its points count for the ranges of the axes (`Mark.in_frame` and the attributes after it), and
-validates its fields (`check`).
+A mark computes the points to draw at a moment, in display coordinates. Its attribute `draws` names the
+primitive that draws them: points, line, mesh, labels, field or cells. Code that draws knows only these
+primitives. The class also says whether its points count for the ranges of the axes (`Mark.in_frame` and the
+attributes after it), and its method `check` validates its fields.
 """
 
 from components.language.marks.attention import (

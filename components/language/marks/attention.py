@@ -1,4 +1,4 @@
-"""Marks about the attention that a point can get as a key: bounds, queries, supports, weights."""
+"""Marks about the attention weight that a point gets as a key: its largest value, and the queries involved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # added to 1/low, which rounding errors may leave just below a 
 
 @dataclass(frozen=True, kw_only=True)
 class AboutKeys(Mark):
-    """The base class of marks that treat the points of their cloud as keys."""
+    """The base class of marks that treat the points of their cloud as the keys of an attention head."""
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
@@ -28,9 +28,10 @@ class AboutKeys(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class AboutQuery(AboutKeys):
-    """The base class of marks about a query.
+    """The base class of marks that draw something for one query.
 
-    query: a row, whose weights are the query; None for the best query of the followed (selected) point.
+    query: a row whose weights are this query. If None, the query is the one that gives the followed
+    (selected) key its largest attention weight.
     """
 
     query: Row | None
@@ -43,11 +44,12 @@ class AboutQuery(AboutKeys):
 
 @dataclass(frozen=True, kw_only=True)
 class Average(AboutKeys, Stroke):
-    """Lines from the followed (selected) key to the keys whose weighted average it is.
+    """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
 
-    There are no lines if some query can select the followed key. Of all weights with this average, the most
-    even ones are used. Lines lead only to keys with a weight p in `span`, low ≤ p < high; at most 1/low keys
-    can have such a weight, so the array has room for 1/low lines.
+    Such a key can never get the highest score. If some query does give it the highest score, no lines are
+    drawn. Of all weights with which other keys average to the followed key, the most even ones are used. The
+    mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where (low, high) is `span`. The
+    weights add up to 1, so at most 1/low lines are needed, and the array of points has this size.
     """
 
     span: tuple[float, float]
@@ -65,10 +67,12 @@ class Average(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class BestQuery(AboutKeys, Stroke):
-    """An arrow from the origin: the query that gives the followed key its largest attention weight.
+    """An arrow from the origin: the query that gives the followed (selected) key its largest attention
+    weight.
 
-    The arrow is at most `reach` long. If some query selects the key, the weight only approaches 1 as the
-    query gets longer; then the arrow has the length `reach` and the direction with the largest margin.
+    The arrow is at most `reach` long. If some query gives the key a higher score than all others, longer
+    queries in its direction bring the weight ever closer to 1. The arrow then has the length `reach`, and the
+    direction in which the key's score leads by most. arrow: the length of the arrow head; 0 for none.
     """
 
     reach: float
@@ -85,10 +89,12 @@ class BestQuery(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(AboutQuery, Stroke):
-    """The supporting line of a query: all places with the same score as the key with the highest score.
+    """The supporting line of a query: it is perpendicular to the query, and goes through the key with the
+    highest score.
 
-    No key lies beyond this line. In 3D the mark is the rim of a disc in the supporting plane.
-    query: a row; if None, a query that selects the followed (selected) point, if one exists.
+    All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
+    of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key
+    the highest score. If no query does so, the line shrinks to that key.
     """
 
     radius: float
@@ -101,7 +107,7 @@ class Support(AboutQuery, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class SupportDisc(AboutQuery):
-    """The disc of the supporting plane in 3D, whose rim is a `Support`."""
+    """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`."""
 
     radius: float
     corners: int = 48
@@ -118,9 +124,10 @@ class SupportDisc(AboutQuery):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightCurve(AboutQuery, Stroke):
-    """The softmax weight of the followed point as a function of the length of a query, over `span`.
+    """A curve: the softmax weight of the followed (selected) key against the length of a query, over `span`.
 
-    The query has the direction of a row; without one, that of the best query of the point.
+    The direction of the query is given by the row `query`. If it is None, the query is the one that gives the
+    key its largest weight.
     """
 
     span: tuple[float, float]
@@ -135,7 +142,9 @@ class WeightCurve(AboutQuery, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightLimit(AboutKeys, Stroke):
-    """A line over `span`: the largest attention weight that any query can give the followed point."""
+    """A horizontal line over `span`, at the largest attention weight that any query can give the followed
+    key.
+    """
 
     span: tuple[float, float]
     row_count = 0
@@ -147,7 +156,7 @@ class WeightLimit(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightNow(AboutQuery):
-    """The point of a `WeightCurve` for the current length of the query: the followed point's weight now."""
+    """A point on a `WeightCurve`: the followed (selected) key's weight for the current length of the query."""
 
     query: Row
     size: float = 9.0
@@ -166,9 +175,10 @@ class WeightNow(AboutQuery):
 
 
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
-    """The display coordinates of a supporting line or plane: its centre, then the points of its edge.
+    """The display coordinates of a supporting line or disc: its centre, then the points of its edge.
 
-    If the mark has no query, and none selects the followed point, all of these are the followed point.
+    If `mark.query` is None and no query gives the followed key the highest score, all these points coincide
+    with that key.
     """
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
     if mark.query is None:
@@ -182,7 +192,10 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
 
 
 def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
-    """Points (length, attention weight of the followed key) for queries of given lengths along `query`."""
+    """A curve of points (length, attention weight) of the followed key, for queries in the direction `query`.
+
+    lengths: the lengths of these queries, one for each point.
+    """
     keys, size = at.now(cloud), float(np.linalg.norm(query))
     scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)
     weights = softmax(np.outer(lengths, scores))

@@ -1,4 +1,4 @@
-"""Hands: what clicking or dragging the points of a mark does."""
+"""Hands: classes that say what a click on a mark's points, or dragging one of them, does."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SITE_LINK = re.compile(r"[a-z][a-z0-9]*(\?[^\s#?]*)?")
 
 @dataclass(frozen=True)
 class Follow:
-    """A click follows (selects) the point."""
+    """A click on a point makes it the followed (selected) point."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """No check is needed: it fits every mark."""
+        """Accept every cloud: there is nothing to validate."""
 
 
 @dataclass(frozen=True)
 class Choose:
-    """A click on a point sets a choice to the entry of `numbers` for this point."""
+    """A click on a point sets the scene's choice named `choice` to this point's entry in `numbers`."""
 
     choice: str
     numbers: Array
@@ -38,9 +38,10 @@ class Choose:
 
 @dataclass(frozen=True)
 class Drag:
-    """Dragging the first point sets parameters to its x and y, and in a 3D view to its z.
+    """Dragging the cloud's first point sets three parameters to its coordinates, in a 2D view only two.
 
-    In a 3D view the point moves in the plane that faces the camera. z: "" in a 2D view.
+    x, y, z: the names of these parameters; in a 2D view z is "". In a 3D view the point moves in the plane
+    that faces the camera.
     """
 
     x: str
@@ -60,7 +61,11 @@ class Drag:
 
 @dataclass(frozen=True)
 class Turn:
-    """Dragging the first point, in a 2D view, sets a parameter to its angle around the origin, in degrees."""
+    """Dragging the cloud's first point, in a 2D view, sets a parameter to the direction in which the point
+    lies.
+
+    angle: the name of this parameter. Its value is the point's angle around the origin, in degrees.
+    """
 
     angle: str
 
@@ -72,9 +77,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Open:
-    """A click on a point follows (selects) it, and opens the scene that belongs to it.
+    """A click on a point follows (selects) it, and opens the scene that `links` gives for it.
 
-    links: for each point of the cloud, a scene of this site with its state, such as "shear?s=2", or "".
+    links: for each point of the cloud, a scene of this site with its state, such as "shear?s=2"; "" to open
+    nothing.
     """
 
     links: Sequence[str]
@@ -89,7 +95,10 @@ class Open:
 
 @dataclass(frozen=True)
 class Carry:
-    """Dragging any point of a 2D view sets this point's own two parameters to its x and y."""
+    """Dragging any point of the cloud, in a 2D view, sets two parameters that belong to it to its x and y.
+
+    names: for each point, the names of its two parameters.
+    """
 
     names: Sequence[Sequence[str]]
 
@@ -107,11 +116,12 @@ class Carry:
 
 @dataclass(frozen=True)
 class Relocate:
-    """Dragging any point of a circle or sphere of radius 1 gives it a new place from the clock's time on.
+    """Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on.
 
-    slots: for each point that can have a new place at once, the names of the parameters that store its
-    number, the time, and its coordinates, as in the step `Put`. When all slots are in use, the first is used
-    again. The centre of the circle or sphere is given by the offsets of the mark's rows.
+    Each change is stored in parameters, in one of the `slots`. A slot consists of the names of its
+    parameters: for the index of the moved point, for the time, and for each new coordinate, as in the step
+    `Put`. When all slots are in use, the next change overwrites the first. The centre of the circle or sphere
+    is given by the offsets of the mark's rows.
     """
 
     slots: Sequence[Sequence[str]]
@@ -128,9 +138,10 @@ class Relocate:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click on a point plays the clock (see `Recipe.clock`) over the span of values of this point.
+    """A click on a point plays the clock (see `Recipe.clock`) through a range of values that belongs to the
+    point.
 
-    For each of the cloud's points:
+    Each field has an entry for each point of the cloud:
 
     spans     (N, 2) the first and last value of the clock
     follow    (N,) the index of the point to follow (select), or −1 to keep the current one

@@ -1,4 +1,4 @@
-"""The base classes of marks and of lines."""
+"""The base classes of marks: of all marks, of lines, and of marks with colours, clicks or selected points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,15 @@ InFrame = Literal["always", "whole", "labels", "never"]
 
 @dataclass(frozen=True)
 class Color:
-    """Colours from a scale of the theme, by a number for each point: constant, or computed at each moment."""
+    """The colours of a mark's points: each point has a number, which a colour scale of the theme turns into a
+    colour.
+
+    scale      the name of the colour scale
+    low, high  the numbers at the two ends of the scale
+    of         the numbers of the points: an array if they are fixed, or a measure that is computed at each
+               moment
+    title      the title of the colour bar
+    """
 
     scale: str
     low: float
@@ -51,13 +59,17 @@ class Color:
 
 @dataclass(frozen=True)
 class Mark:
-    """The base class of all marks.
+    """The base class of all marks, which are ways to draw a point cloud.
 
-    role   the mathematical role of the mark, which decides its colour
-    fade   the opacity at each stage, interpolated linearly and multiplied by `opacity`
-    guide  whether the mark surrounds the subject, like an axis or a plane, and need not fit into the picture
-    hint   an instruction such as "click to see it", which is added to the mark's title in a live figure, but
-           not in a picture, in a recorded film or on paper
+    cloud    the name of the cloud
+    role     the mathematical role of the mark, which decides its colour
+    rows     how a point becomes display coordinates: one `Row` for each of them
+    opacity  from 0 (invisible) to 1
+    fade     for each stage a factor on `opacity`, interpolated linearly between stages; None for 1
+    guide    whether the mark only surrounds the subject, as an axis or a plane does; it need not fit the
+             picture
+    hint     an instruction such as "click to see it", added to the mark's title in a live figure, where
+             readers can follow it; pictures, recorded films and paper omit it
     """
 
     cloud: str
@@ -88,7 +100,10 @@ class Mark:
         return at.shown(self.cloud, self.rows)
 
     def values(self, at: Moment) -> Array:
-        """For each point, the number that decides its colour. Raises ValueError for a mark of one colour."""
+        """For each point, the number that decides its colour.
+
+        Raises ValueError if all points of the mark have the same colour.
+        """
         raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
@@ -110,14 +125,14 @@ class Mark:
             scope.length("fade", self.fade, scope.stages, "stage")
 
     def fixed_indices(self, at: Moment) -> Array | None:
-        """The indices of the points that the mark shows, if this selection has a fixed size.
+        """The indices of the points that the mark shows, if their number never changes.
 
-        None if the mark shows all points, or selects them by a property.
+        None if the mark shows all points, or those that have some property at the moment.
         """
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """For a `Highest` selection: a tuple with the row whose largest value picks the point; else ()."""
+        """The rows that decide which points the mark shows: one row for a `Highest` selection, otherwise ()."""
         return ()
 
     def has_heads(self) -> bool:
@@ -125,20 +140,24 @@ class Mark:
         return False
 
     def shortened(self, factor: float) -> Mark:
-        """A copy of this guide whose size is divided by a factor; only for marks with an `own_size`."""
+        """A copy of this guide whose size is divided by `factor`.
+
+        Raises NotImplementedError unless the class has a field for its size (`own_size`).
+        """
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
-        """Whether its lines run along rays from the origin, for points `points` (N, d) of its cloud.
+        """Whether the mark's lines run along rays from the origin, if its cloud has the points `points` (N,
+        d).
 
-        Then each point can be pulled towards the origin separately, and the lines keep their directions.
+        If so, each point can be pulled towards the origin separately without turning any line.
         """
         return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke(Mark):
-    """The base class of lines."""
+    """The base class of marks that are drawn as lines. size: the width. dash: a key of DASHES."""
 
     size: float = 4.0
     dash: str = "solid"
@@ -151,7 +170,9 @@ class Stroke(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Colored(Mark):
-    """The base class of marks whose points can have different colours."""
+    """The base class of marks whose points can have different colours. color: None for the colour of the
+    role.
+    """
 
     color: Color | None = None
 
@@ -169,7 +190,7 @@ class Colored(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Clickable(Mark):
-    """A mark whose points can be clicked or dragged."""
+    """The base class of marks whose points can be clicked or dragged. hand: what that does; None for nothing."""
 
     hand: Hand | None = None
 
@@ -181,7 +202,7 @@ class Clickable(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Selecting(Mark):
-    """A mark that can show only some points of its cloud."""
+    """The base class of marks that can show a part of their cloud. only: the selected points; None for all."""
 
     only: Only = None
 
@@ -197,10 +218,10 @@ class Selecting(Mark):
 
 
 def color_of(mark: Mark) -> Color | None:
-    """The `Color` (scale and values) of a mark's points; None if all have the one colour of its role."""
+    """The `Color` of a mark's points; None if all have the same colour, that of the mark's role."""
     return mark.color if isinstance(mark, Colored) else None
 
 
 def hand_of(mark: Mark) -> Hand | None:
-    """The mark's response to a click or drag; None if it has none."""
+    """What a click on the mark's points, or dragging one, does; None if it does nothing."""
     return mark.hand if isinstance(mark, Clickable) else None

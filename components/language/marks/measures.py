@@ -1,7 +1,4 @@
-"""Marks that show numbers of a cloud: histograms, profiles, thresholds, fields of colour.
-
-In each class, `row_count` is the number of `rows` that it takes (`Mark.row_count`).
-"""
+"""Marks that show statistics of a cloud's points: histograms, profiles, thresholds and fields of colour."""
 
 from __future__ import annotations
 
@@ -18,7 +15,10 @@ from geometry.distributions import best_threshold, histogram
 
 @dataclass(frozen=True, kw_only=True)
 class Histogram(Selecting, Stroke):
-    """The histogram of one display coordinate: `bins` of equal width over `span`; heights are counts."""
+    """The histogram of one display coordinate of the points, with `bins` bins of equal width over `span`.
+
+    The height of a bin is the number of points in it.
+    """
 
     span: tuple[float, float]
     bins: int
@@ -32,7 +32,10 @@ class Histogram(Selecting, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Selecting, Stroke):
-    """A line for each point: its coordinates, plotted over their indices 1, 2, …; takes no rows."""
+    """For each selected point, a line through (i, xᵢ): its coordinates against their indices 1, 2, ….
+
+    A profile has no `rows`: its axes do not show the points in space.
+    """
 
     only: One = None
     row_count = 0
@@ -47,7 +50,10 @@ class Profile(Selecting, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
-    """A line over `span` at the threshold on one display coordinate that best separates the two `classes`."""
+    """A vertical line at the value of the display coordinate that best separates two classes of points.
+
+    classes: the class of each point. span: the lower and the upper end of the line.
+    """
 
     span: tuple[float, float]
     classes: Array
@@ -64,9 +70,10 @@ class Threshold(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Colored):
-    """A field of colour that fills a 2D view; takes no rows.
+    """Colours that fill a 2D view, interpolated between the points of a grid.
 
-    Its cloud is a grid of points, row by row from the bottom of the view to the top.
+    The points of the cloud are this grid, row by row from the bottom of the view to the top. columns: the
+    number of points in a row of the grid. A field has no `rows`, because it always fills its view.
     """
 
     columns: int
@@ -85,7 +92,10 @@ class Field(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Cells(Colored):
-    """Coloured rectangles in a 2D view, around the points of a regular grid, row by row from the bottom."""
+    """Coloured rectangles in a 2D view, one around each point of a regular grid.
+
+    The points of the cloud are this grid, row by row from the bottom. columns: the number of points in a row.
+    """
 
     columns: int
     color: Color
@@ -98,7 +108,10 @@ class Cells(Colored):
 
 
 def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:
-    """Refuse points that are not a grid with this number of columns."""
+    """Raise WrongRecipe unless the points of a cloud can form a grid with this number of columns.
+
+    Both sides of a grid have at least two points.
+    """
     n = len(cloud.points)
     if columns < 2 or n % columns or n // columns < 2:
         scope.refuse(

@@ -1,4 +1,4 @@
-"""Selections: which points of a cloud a mark shows, by index or by a property of the current points."""
+"""Selections: which points of a cloud a mark shows, by index or by a property that they have at the moment."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from geometry.pipeline import Affine
 
 @dataclass(frozen=True)
 class Followed:
-    """Only the followed point."""
+    """Only the point that the reader follows (has selected)."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
-        """No check is needed: it fits every cloud."""
+        """Accept every cloud: there is nothing to validate."""
 
 
 @dataclass(frozen=True)
 class Highest:
-    """The point with the largest current value of `row`; if several points share it, the first of them."""
+    """The point with the largest current value of `row`; the first such point if several share this value."""
 
     row: Row
 
@@ -34,7 +34,7 @@ class Highest:
 
 @dataclass(frozen=True)
 class OnHull:
-    """The points of a cloud that are, where they are now, vertices of its convex hull."""
+    """The points of a cloud that are currently vertices of its convex hull."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -42,7 +42,7 @@ class OnHull:
 
 @dataclass(frozen=True)
 class Inside:
-    """The points of a cloud that are, where they are now, not vertices of its convex hull."""
+    """The points of a cloud that currently are not vertices of its convex hull; they may lie on its boundary."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -50,7 +50,9 @@ class Inside:
 
 @dataclass(frozen=True)
 class Selectable:
-    """The points that some query can select: as keys, they get a higher score from it than all others."""
+    """The points that attention can select: some query gives this point, as a key, a higher score than all
+    others.
+    """
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -58,7 +60,10 @@ class Selectable:
 
 @dataclass(frozen=True)
 class Unselectable:
-    """The points that no query can select as keys: convex combinations of the others, and repeated points."""
+    """The points that attention cannot select: no query gives them, as keys, a higher score than all others.
+
+    They are the points that are weighted averages of other points, and repeated points.
+    """
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -66,13 +71,14 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points of a circle or sphere that have one `fate` in a layer max(Wx + b, 0).
+    """The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, called their fate.
 
-    fate    "apart": no other point of the sphere has the same image; "shared": some other points have the
-            same image; "collapsed": all points of the same linear piece have the same image
-    before  the index of the layer's Affine in the cloud's pipeline
-    basis   (n, d) an orthonormal basis of the space of the circle or sphere on which the points lie before it
-    of      another cloud with as many points, whose fates are used instead
+    fate    "apart": no other point of the circle or sphere has the same image; "shared": some other points
+            have it; "collapsed": all points for which the same neurons are active have the same image
+    before  the index of the layer's Affine (Wx + b) in the cloud's pipeline
+    basis   (n, d) an orthonormal basis of the subspace in which the circle or sphere lies before this Affine
+    of      the name of another cloud with as many points: a point is selected by the fate of the point with
+            the same index there; "" for the cloud itself
     """
 
     fate: str
@@ -94,7 +100,7 @@ Only = One | Counted
 
 
 def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
-    """Refuse a selection that does not fit its cloud."""
+    """Raise WrongRecipe unless the selection `only` fits its cloud."""
     if isinstance(only, Followed | Highest | Counted):
         only.check(cloud, scope)
     elif only is not None:
@@ -102,12 +108,15 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """For a `Highest` selection: a tuple with the row whose largest value picks the point; otherwise ()."""
+    """The rows that decide which points are selected: one row for a `Highest` selection, otherwise ()."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
 def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
-    """The indices that a selection of fixed size picks; None for all points, or a selection by property."""
+    """The indices of the selected points, for a selection whose size never changes.
+
+    None if `only` is None, so that all points are shown, or if it selects points by a property.
+    """
     return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
 
 
@@ -136,7 +145,11 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
 
 
 def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Array, Array]:
-    """The weights W (m, n) and b (m,) of an Affine of a cloud's pipeline, in the coordinates of a basis."""
+    """The weights W (m, n) and b (m,) of the Affine at index `before` of a cloud's pipeline.
+
+    W acts on coordinates with respect to `basis`, an orthonormal basis (n, d); if the Affine has no b, b is
+    0.
+    """
     step = cloud.pipeline.steps[before]
     assert isinstance(step, Affine)
     W = step.A.value(params) @ basis.T
@@ -144,9 +157,10 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """The selected rows of `every`, which has a row for each point of the cloud.
+    """The entries of the array `every` that belong to selected points; it has one entry for each point.
 
-    If the number of selected points can change, the result keeps all rows, and the others become NaN.
+    If the number of selected points can change, the result keeps the size of `every`, and all other entries
+    are NaN.
     """
     shown = indices(only, cloud, at)
     if not isinstance(only, Counted):

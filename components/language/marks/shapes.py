@@ -1,4 +1,4 @@
-"""Marks that show points of a cloud, and shapes that they span: glyphs, lines, surfaces, hulls, labels."""
+"""Marks that show a cloud's points themselves, or shapes with the points as corners: lines, surfaces, hulls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Selecting, Colored, Clickable):
-    """Points of the cloud as glyphs."""
+    """A symbol (`glyph`) at each selected point of the cloud. size: of the symbols, in pixels."""
 
     size: float = 4.0
     glyph: str = "circle"
@@ -46,9 +46,11 @@ class Points(Selecting, Colored, Clickable):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Clickable, Stroke):
-    """A line through the cloud's points in the given order (indices; −1 interrupts the line).
+    """A line through the points of the cloud. order: their indices in the order of the line; None for all in
+    turn.
 
-    arrow: the length of an arrow head at the end of each piece.
+    An index −1 interrupts the line. arrow: the length of the arrow head at the end of each unbroken piece; 0
+    for none.
     """
 
     order: Array | None = None
@@ -76,7 +78,7 @@ class Line(Clickable, Stroke):
         return self.arrow > 0
 
     def along_rays(self, points: Array) -> bool:
-        """Whether all straight pieces of the line lie on lines through the origin."""
+        """Whether each straight piece of the line, extended, would go through the origin."""
         order = range(len(points)) if self.order is None else self.order
         ends = [points[[i, j]] for i, j in pairwise(order) if i >= 0 <= j]
         lengths = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in ends]
@@ -87,7 +89,10 @@ class Line(Clickable, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Trail(Selecting, Stroke):
-    """The path of points through the stages up to their current position."""
+    """For each selected point, its path from stage 0 through the later stages to its current position.
+
+    arrow: the length of the arrow head at the end of each path; 0 for none.
+    """
 
     only: One = None
     arrow: float = 0.0
@@ -107,9 +112,11 @@ class Trail(Selecting, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Way(Selecting, Stroke):
-    """The path of each point as one parameter changes: its positions at the parameter's values `stops`.
+    """For each selected point, its path as one parameter changes: a line through its positions at `stops`.
 
-    whole: whether to draw the whole path; otherwise it ends at the parameter's current value.
+    parameter  the name of the parameter
+    stops      values of the parameter, in increasing order
+    whole      whether to draw the whole path; otherwise it ends where the point is now
     """
 
     parameter: str
@@ -148,9 +155,9 @@ class Way(Selecting, Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """The polylines of the shown points, one after the other, with a gap (NaN) after each.
+    """One line for each point in `shown` (indices), one after the other, with a gap (NaN) after each line.
 
-    corners: (K, N, k), the K positions that the polyline of each of the N points goes through.
+    corners: (K, N, k), for each of N points the K positions that its line goes through.
     """
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])
@@ -158,9 +165,10 @@ def _ways(corners: Array, shown: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class SemiAxes(Stroke):
-    """The semi-axes of an ellipsoid, the image of a sphere under a linear map, as lines.
+    """Lines for the principal axes of an ellipsoid, which is the image of a sphere under a linear map.
 
-    The cloud contains the ellipsoid's centre, then the images of the ends of orthonormal radii of the sphere.
+    The cloud has the centre of the ellipsoid as its first point. The other points are the images of the ends
+    of radii of the sphere that are perpendicular to each other.
     """
 
     def points(self, at: Moment) -> Array:
@@ -179,8 +187,9 @@ class SemiAxes(Stroke):
 class PlaneInBall(Mark):
     """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
-    On this plane an affine function is 0. The cloud's points are the values of the function at the origin and
-    at the unit vectors.
+    The plane consists of the points where an affine function is 0. The cloud does not contain points of the
+    plane, but values of this function, one number each: at the origin, then at each unit vector. radius: of
+    the ball.
     """
 
     radius: float
@@ -202,7 +211,7 @@ class PlaneInBall(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Rim(PlaneInBall, Stroke):
-    """The edge of a `Disc`: the circle in which a plane cuts a ball around the origin."""
+    """The edge of a `Disc`: the circle in which a plane cuts the surface of a ball around the origin."""
 
     def points(self, at: Moment) -> Array:
         return super().points(at)[1:]
@@ -210,7 +219,7 @@ class Rim(PlaneInBall, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Hull(Stroke):
-    """The edges of the convex hull of the current points; in the plane its outline."""
+    """The outline of the convex hull of the cloud's current points; in space, all edges of the hull."""
 
     def points(self, at: Moment) -> Array:
         order = hull.outline(at.now(self.cloud))
@@ -223,10 +232,10 @@ class Hull(Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class HullFaces(Mark):
-    """The faces of the convex hull in space.
+    """The faces of the convex hull of the cloud's current points in space, as triangles.
 
-    count: the number n of points. Their hull has at most 2n − 4 triangles, so this many are drawn; those that
-    are not needed have size 0.
+    count: the number of points of the cloud, n. Their hull has at most 2n − 4 triangles, so this many are
+    always drawn; superfluous ones have size 0.
     """
 
     count: int
@@ -253,7 +262,7 @@ class HullFaces(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Colored):
-    """Triangles (F, 3) between the cloud's points."""
+    """A surface of triangles. triangles: (F, 3), for each triangle the indices of its corners in the cloud."""
 
     triangles: Array
     draws = "mesh"
@@ -273,9 +282,9 @@ class Mesh(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet(Colored):
-    """A cloud whose points are a grid (rows, columns), row by row, drawn as a surface.
+    """A surface through the points of a cloud, which form a grid of shape (rows, columns), given row by row.
 
-    The surface may fold: both of its sides are visible, and it hides nothing.
+    The surface may fold. Both of its sides are drawn, and it does not hide what is behind it.
     """
 
     grid: tuple[int, int]
@@ -300,7 +309,7 @@ class Sheet(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Disc(PlaneInBall):
-    """The disc that a plane cuts from a ball around the origin."""
+    """The disc in which a plane cuts a ball around the origin; its fields are explained at `PlaneInBall`."""
 
     draws = "mesh"
 
@@ -327,13 +336,18 @@ class Labels(Mark):
 
 
 def fan(corners: int) -> Array:
-    """The triangles of a disc whose point 0 is its centre and whose other points are its closed edge."""
+    """The triangles of a disc, as indices of points: (corners, 3). Point 0 is the centre of the disc.
+
+    The other points 1, …, corners + 1 are its edge; the last of them is the same place as the first.
+    """
     edge = np.arange(1, corners + 1)
     return np.stack([np.zeros_like(edge), edge, edge + 1], axis=-1)
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Raise WrongRecipe unless the cloud can hold an affine function's values at 0 and the unit vectors."""
+    """Raise WrongRecipe unless the cloud has one number for the origin, and one for each of 2 or 3 unit
+    vectors.
+    """
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(
