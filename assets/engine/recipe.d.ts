@@ -31,7 +31,7 @@ export interface Angle {
   kind: "angle";
 }
 
-/** The colours of a mark's points: each point has a number, which a colour scale of the theme turns into a */
+/** The colours of a mark's points: each point has a number, and a scale of the theme gives it a colour. */
 export interface Color {
   scale: string;
   low: number;
@@ -153,7 +153,7 @@ export interface Drag {
   z: string;
 }
 
-/** Dragging the cloud's first point, in a 2D view, sets a parameter to the direction in which the point */
+/** Dragging the cloud's first point, in a 2D view, sets the parameter `angle` to the point's direction. */
 export interface Turn {
   kind: "turn";
   angle: string;
@@ -171,7 +171,7 @@ export interface Relocate {
   slots: string[][];
 }
 
-/** A click on a point plays the clock (see `Recipe.clock`) through a range of values that belongs to the */
+/** A click on a point plays the clock (see `Recipe.clock`) through values that belong to this point. */
 export interface Replay {
   kind: "replay";
   spans: Packed;
@@ -190,17 +190,17 @@ export interface OnHull {
   kind: "onhull";
 }
 
-/** The points of a cloud that currently are not vertices of its convex hull; they may lie on its boundary. */
+/** The points of a cloud that currently are not vertices of its convex hull; some may lie on its edge. */
 export interface Inside {
   kind: "inside";
 }
 
-/** The points that attention can select: some query gives this point, as a key, a higher score than all */
+/** The points that attention can select: a query gives such a key a higher score than all other keys. */
 export interface Selectable {
   kind: "selectable";
 }
 
-/** The points that attention cannot select: no query gives them, as keys, a higher score than all others. */
+/** The points that attention cannot select: no query gives such a key a higher score than all other keys. */
 export interface Unselectable {
   kind: "unselectable";
 }
@@ -242,7 +242,7 @@ export interface PointsMark extends MarkFields {
   draws: "points";
 }
 
-/** A line through the points of the cloud. order: their indices in the order of the line; None for all in */
+/** A line through the points of the cloud. order: their indices in the line's order; None for all in turn. */
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
@@ -318,7 +318,7 @@ export interface HullMark extends MarkFields {
   pattern: number[];
 }
 
-/** A surface of triangles. triangles: (F, 3), for each triangle the indices of its corners in the cloud. */
+/** A surface of triangles. triangles: (F, 3), the indices in the cloud of each triangle's corners. */
 export interface MeshMark extends MarkFields {
   color: Color | null;
   triangles: Packed;
@@ -432,7 +432,7 @@ export interface AverageMark extends MarkFields {
   pattern: number[];
 }
 
-/** An arrow from the origin: the query that gives the followed (selected) key its largest attention */
+/** An arrow from the origin: the query that gives the followed (selected) key its largest weight. */
 export interface BestQueryMark extends MarkFields {
   size: number;
   dash: string;
@@ -445,7 +445,7 @@ export interface BestQueryMark extends MarkFields {
   pattern: number[];
 }
 
-/** The supporting line of a query: it is perpendicular to the query, and goes through the key with the */
+/** The supporting line of a query: perpendicular to it, through the key with the highest score. */
 export interface SupportMark extends MarkFields {
   size: number;
   dash: string;
@@ -484,7 +484,7 @@ export interface WeightCurveMark extends MarkFields {
   pattern: number[];
 }
 
-/** A horizontal line over `span`, at the largest attention weight that any query can give the followed */
+/** A horizontal line over `span`: the largest attention weight that a query can give the followed key. */
 export interface WeightLimitMark extends MarkFields {
   size: number;
   dash: string;
@@ -496,7 +496,7 @@ export interface WeightLimitMark extends MarkFields {
   pattern: number[];
 }
 
-/** A point on a `WeightCurve`: the followed (selected) key's weight for the current length of the query. */
+/** A point on a `WeightCurve`: the followed (selected) key's weight for the query's current length. */
 export interface WeightNowMark extends MarkFields {
   query: Row;
   size: number;

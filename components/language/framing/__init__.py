@@ -46,7 +46,7 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
 
 
 def _boxes(shown: ShownPoints) -> dict[str, Box]:
-    """For each view without given ranges, by its name: the box of its axes, as (centre, half of each side)."""
+    """For each view without given ranges, by its name: its axes' box, as (centre, half of each side)."""
     open_views = [view for view in shown.recipe.views if not view.ranges]
     deep = [view for view in open_views if view.dims == 3]
     boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in open_views if v.dims == 2}
@@ -68,8 +68,7 @@ def _placed(view: View, center: Array, half: Array) -> View:
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """Copies of the views with zooms: `View.zooms`, which follow stages, and `View.wider`, which follow
-    sliders.
+    """Copies of the views with zooms: `View.zooms` follow the stages, and `View.wider` follow sliders.
 
     At each stage all 3D views have the same scale.
     """

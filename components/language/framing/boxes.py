@@ -83,7 +83,7 @@ def _on_paper(points: Array, center: Array, half: float) -> Array:
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of a cube with sides 2 · `half`, chosen so that the points are centred in its picture."""
+    """The centre (3,) of a cube with sides 2 · `half`, such that the points are centred in its picture."""
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -92,9 +92,7 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of a cube in whose picture the points take the share `fraction`; 1 if all points
-    coincide.
-    """
+    """Half the side of a cube in whose picture the points take the share `fraction`; 1 if they coincide."""
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE

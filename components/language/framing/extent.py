@@ -36,9 +36,7 @@ class ViewExtent:
 
     @cached_property
     def basis(self) -> Array:
-        """The camera's basis (3, 3) in a 3D view: its rows are the directions right, up, and towards the
-        camera.
-        """
+        """The camera's basis (3, 3) in a 3D view; its rows point to the right, up, and towards the camera."""
         return eye_basis(self.away)
 
     @cached_property
@@ -84,10 +82,9 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """Yield the outermost points visible as the scene opens, then those of each stage, an array at a
-        time.
+        """Yield the outermost visible points in several states: as the scene opens, then at each stage.
 
-        Unless the view is `reaching` (its axes follow sliders), arrays follow for both ends of every slider.
+        Unless the view is `reaching` (its axes follow sliders), the two ends of every slider follow.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():
@@ -107,8 +104,8 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of the points that the marks show, without empty ones; an array that marks share occurs
-        once.
+        """The arrays of the points that the marks show. An array shared by marks occurs once, an empty one
+        never.
         """
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
@@ -119,8 +116,7 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """The outermost points, at `progress`, of the visible marks that count for the axes; guides never
-        count.
+        """The outermost points, at `progress`, of the visible marks that count for the axes; guides do not.
 
         Marks with `Mark.in_frame` "always" count. whole: whether marks with "whole" count too. labels:
         whether marks with "labels" count too.
@@ -130,8 +126,7 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The outermost points of a sphere or circle, at the opening state or else the first stage that shows
-        it.
+        """The outermost points of a sphere or circle, in the opening state or the first stage that shows it.
 
         An empty array if the mark is neither a sphere nor a circle.
         """
@@ -164,8 +159,7 @@ def _is_sphere(mark: Mark) -> bool:
 
 
 def _farthest_points(points: Array) -> tuple[Array, Array]:
-    """For each of the DIRECTION_COUNT directions, how far the points reach in it, and the point that is
-    farthest.
+    """For each of DIRECTION_COUNT directions, how far the points reach in it, and the farthest point.
 
     Returns the largest projections onto the directions (DIRECTION_COUNT,), and the points (DIRECTION_COUNT,
     k).

@@ -83,8 +83,7 @@ class GuideShortener:
         return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
 
     def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """For each point of the guide's cloud, how far it is from the middle of the picture at a stage: (N,
-        1).
+        """How far each point of the guide's cloud is from the middle of the picture, at a stage: (N, 1).
 
         The distance is the larger of |x| and |y|, in the picture's units as in `_radius`.
         """

@@ -58,16 +58,13 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 
 
 def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """The centre and the side of a square for 2D axes, so that the points take the share `fraction` of the
-    axes.
-    """
+    """The centre and side of a square for 2D axes, of which the points take the share `fraction`."""
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """Where a camera must look, and from which distance, so that points take the share `fraction` of the
-    picture.
+    """The target and distance of a camera for which the points take the share `fraction` of the picture.
 
     The points are in camera coordinates: right, up, towards the camera. Let a point be a units to the right
     of the target, and c units nearer to the camera. It appears at a/(distance − c)/tan, where tan is the

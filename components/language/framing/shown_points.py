@@ -90,7 +90,7 @@ class ShownPoints:
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """The points that contain neither NaN nor ±∞. some: the indices of the points to consider; None for all."""
+    """The points that contain neither NaN nor ±∞. some: the indices of the points to keep; None for all."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]
@@ -104,5 +104,5 @@ def _movers(cloud: Cloud, show: Sequence[Row], progress: float) -> tuple[str, ..
 
 
 def _divisors(row: Row) -> list[Row]:
-    """The chain of a row's divisors: `row.over`, then the `over` of that row, and so on; [] for no divisor."""
+    """The chain of a row's divisors: `row.over`, the `over` of that row, and so on; [] for no divisor."""
     return [row.over, *_divisors(row.over)] if row.over else []

@@ -1,4 +1,4 @@
-"""Marks about the attention weight that a point gets as a key: its largest value, and the queries involved."""
+"""Marks about the attention weight that a point gets as a key: its largest value, and for which query."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Average(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class BestQuery(AboutKeys, Stroke):
-    """An arrow from the origin: the query that gives the followed (selected) key its largest attention
-    weight.
+    """An arrow from the origin: the query that gives the followed (selected) key its largest weight.
 
-    The arrow is at most `reach` long. If some query gives the key a higher score than all others, longer
-    queries in its direction bring the weight ever closer to 1. The arrow then has the length `reach`, and the
-    direction in which the key's score leads by most. arrow: the length of the arrow head; 0 for none.
+    The weight is the key's attention weight. The arrow is at most `reach` long. If some query gives the key a
+    higher score than all others, longer queries in its direction bring the weight ever closer to 1. The arrow
+    then has the length `reach`, and the direction in which the key's score leads by most. arrow: the length
+    of the arrow head; 0 for none.
     """
 
     reach: float
@@ -89,8 +89,7 @@ class BestQuery(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Support(AboutQuery, Stroke):
-    """The supporting line of a query: it is perpendicular to the query, and goes through the key with the
-    highest score.
+    """The supporting line of a query: perpendicular to it, through the key with the highest score.
 
     All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
     of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key
@@ -142,9 +141,7 @@ class WeightCurve(AboutQuery, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightLimit(AboutKeys, Stroke):
-    """A horizontal line over `span`, at the largest attention weight that any query can give the followed
-    key.
-    """
+    """A horizontal line over `span`: the largest attention weight that a query can give the followed key."""
 
     span: tuple[float, float]
     row_count = 0
@@ -156,7 +153,7 @@ class WeightLimit(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightNow(AboutQuery):
-    """A point on a `WeightCurve`: the followed (selected) key's weight for the current length of the query."""
+    """A point on a `WeightCurve`: the followed (selected) key's weight for the query's current length."""
 
     query: Row
     size: float = 9.0

@@ -61,10 +61,9 @@ class Drag:
 
 @dataclass(frozen=True)
 class Turn:
-    """Dragging the cloud's first point, in a 2D view, sets a parameter to the direction in which the point
-    lies.
+    """Dragging the cloud's first point, in a 2D view, sets the parameter `angle` to the point's direction.
 
-    angle: the name of this parameter. Its value is the point's angle around the origin, in degrees.
+    The value is the point's angle around the origin, in degrees.
     """
 
     angle: str
@@ -138,8 +137,7 @@ class Relocate:
 
 @dataclass(frozen=True)
 class Replay:
-    """A click on a point plays the clock (see `Recipe.clock`) through a range of values that belongs to the
-    point.
+    """A click on a point plays the clock (see `Recipe.clock`) through values that belong to this point.
 
     Each field has an entry for each point of the cloud:
 

@@ -31,8 +31,7 @@ InFrame = Literal["always", "whole", "labels", "never"]
 
 @dataclass(frozen=True)
 class Color:
-    """The colours of a mark's points: each point has a number, which a colour scale of the theme turns into a
-    colour.
+    """The colours of a mark's points: each point has a number, and a scale of the theme gives it a colour.
 
     scale      the name of the colour scale
     low, high  the numbers at the two ends of the scale
@@ -132,7 +131,7 @@ class Mark:
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows that decide which points the mark shows: one row for a `Highest` selection, otherwise ()."""
+        """The rows that decide which points are shown: one row for a `Highest` selection, otherwise ()."""
         return ()
 
     def has_heads(self) -> bool:
@@ -147,8 +146,7 @@ class Mark:
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 
     def along_rays(self, points: Array) -> bool:
-        """Whether the mark's lines run along rays from the origin, if its cloud has the points `points` (N,
-        d).
+        """Whether the mark's lines run along rays from the origin if its cloud consists of `points` (N, d).
 
         If so, each point can be pulled towards the origin separately without turning any line.
         """
@@ -170,9 +168,7 @@ class Stroke(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Colored(Mark):
-    """The base class of marks whose points can have different colours. color: None for the colour of the
-    role.
-    """
+    """The base class of marks whose points can differ in colour. color: None for the colour of the role."""
 
     color: Color | None = None
 
@@ -190,7 +186,7 @@ class Colored(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Clickable(Mark):
-    """The base class of marks whose points can be clicked or dragged. hand: what that does; None for nothing."""
+    """The base class of marks that readers can click or drag. hand: what happens then; None for nothing."""
 
     hand: Hand | None = None
 
@@ -202,7 +198,7 @@ class Clickable(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Selecting(Mark):
-    """The base class of marks that can show a part of their cloud. only: the selected points; None for all."""
+    """The base class of marks that can show a part of their cloud. only: the points shown; None for all."""
 
     only: Only = None
 

@@ -1,4 +1,4 @@
-"""Selections: which points of a cloud a mark shows, by index or by a property that they have at the moment."""
+"""Selections: which points of a cloud a mark shows, by index or by a property that points have just now."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OnHull:
 
 @dataclass(frozen=True)
 class Inside:
-    """The points of a cloud that currently are not vertices of its convex hull; they may lie on its boundary."""
+    """The points of a cloud that currently are not vertices of its convex hull; some may lie on its edge."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.hull(cloud)
@@ -50,9 +50,7 @@ class Inside:
 
 @dataclass(frozen=True)
 class Selectable:
-    """The points that attention can select: some query gives this point, as a key, a higher score than all
-    others.
-    """
+    """The points that attention can select: a query gives such a key a higher score than all other keys."""
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.keys(cloud)
@@ -60,7 +58,7 @@ class Selectable:
 
 @dataclass(frozen=True)
 class Unselectable:
-    """The points that attention cannot select: no query gives them, as keys, a higher score than all others.
+    """The points that attention cannot select: no query gives such a key a higher score than all other keys.
 
     They are the points that are weighted averages of other points, and repeated points.
     """

@@ -1,4 +1,4 @@
-"""Marks that show a cloud's points themselves, or shapes with the points as corners: lines, surfaces, hulls."""
+"""Marks that show a cloud's points, or shapes with the points as corners: lines, surfaces, hulls."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ class Points(Selecting, Colored, Clickable):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Clickable, Stroke):
-    """A line through the points of the cloud. order: their indices in the order of the line; None for all in
-    turn.
+    """A line through the points of the cloud. order: their indices in the line's order; None for all in turn.
 
     An index −1 interrupts the line. arrow: the length of the arrow head at the end of each unbroken piece; 0
     for none.
@@ -262,7 +261,7 @@ class HullFaces(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Colored):
-    """A surface of triangles. triangles: (F, 3), for each triangle the indices of its corners in the cloud."""
+    """A surface of triangles. triangles: (F, 3), the indices in the cloud of each triangle's corners."""
 
     triangles: Array
     draws = "mesh"
@@ -345,9 +344,7 @@ def fan(corners: int) -> Array:
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Raise WrongRecipe unless the cloud has one number for the origin, and one for each of 2 or 3 unit
-    vectors.
-    """
+    """Raise WrongRecipe unless the cloud has one number for the origin and for each of 2 or 3 unit vectors."""
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(
