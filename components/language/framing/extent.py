@@ -104,9 +104,7 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of the points that the marks show. An array shared by marks occurs once, an empty one
-        never.
-        """
+        """The arrays of the points that the marks show, without empty ones, and each array object once."""
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 

@@ -344,7 +344,7 @@ def fan(corners: int) -> Array:
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Raise WrongRecipe unless the cloud has one number for the origin and for each of 2 or 3 unit vectors."""
+    """Raise WrongRecipe unless the cloud has one number for the origin and each of 2 or 3 unit vectors."""
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(
