@@ -76,7 +76,7 @@ export class PlanePanel extends Panel {
     await this.Plotly.relayout(this.gd, { "xaxis.range": x, "yaxis.range": y });
   }
 
-  /** The scales of both axes in the last frame. @returns {[Scale, Scale]} */
+  /** The scales of both axes in the current frame. @returns {[Scale, Scale]} */
   get #scales() {
     const [left, top, wide, high] = this.room;
     const [[west, east], [south, north]] = this.ranges;

@@ -59,7 +59,7 @@ export const plotlyCamera = ({ eye, center }) => ({
   up: named([0, 0, 1]),
 });
 
-/** Plotly's traces and layout for the last frame of a panel. @param {Panel} panel @param {Camera | null}
+/** Plotly's traces and layout for the current frame of a panel. @param {Panel} panel @param {Camera | null}
  * camera @param {Crowd[]} crowds places where many points coincide, labelled with their number @returns
  * {{data: Trace[], layout: Record<string, any>}} */
 export function figure(panel, camera, crowds) {

@@ -71,7 +71,7 @@ export class Camera {
     if (eye) this.fly({ eye: eye.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
 
-  /** Continue the flight. @param {number} ms since the last frame */
+  /** Continue the flight. @param {number} ms since the previous frame */
   advance(ms) {
     if (!this.#flight) return;
     this.#flight.done += ms;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The computed part of a player's state: the points of all clouds at every stage, and their positions in the
- * last frame. Long computations are continued frame after frame; until they are complete, earlier results are
+ * drawn frame. Long computations are continued frame after frame; until they are complete, earlier results are
  * shown.
  */
 
@@ -16,9 +16,9 @@ export class Computed {
   /** @type {Memory} */ #memory = new WeakMap();
   /** @type {Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
-  /** @type {Record<string, Float64Array>} the points of each cloud in the last frame */ at = {};
-  /** @type {Progresses | null} the progress of each point in the last frame, if it differed */ each = null;
-  /** Whether the last frame shows earlier results of a computation that is under way. */ unfinished = false;
+  /** @type {Record<string, Float64Array>} the points of each cloud in the drawn frame */ at = {};
+  /** @type {Progresses | null} the progress of each point in the drawn frame, if it differed between points */ each = null;
+  /** Whether the drawn frame shows earlier results of a computation that is under way. */ unfinished = false;
 
   /** @param {() => {recipe: Recipe, params: Record<string, number>}} params the present ones */
   constructor(params) {

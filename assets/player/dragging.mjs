@@ -176,7 +176,7 @@ export function nudge(player, degrees) {
   const k = layer.rows.length;
   const { followed, params } = player;
   const { slots } = /** @type {Relocate} */ (layer.hand);
-  const slot = slots.find((each) => isPut(player, each, followed)); // newer than the last frame
+  const slot = slots.find((each) => isPut(player, each, followed)); // newer than the drawn frame
   const shown = pointsOf(layer, player.moment).subarray(k * followed, k * followed + k);
   const [x, y, ...rest] = slot
     ? slot.slice(2).map((name) => params[name])

@@ -31,7 +31,7 @@ export class FrameLoop {
   #state;
   #camera;
   #request = 0;
-  #lastFrame = 0; // time of the last frame in milliseconds; 0 at rest
+  #lastFrame = 0; // time of the previous frame in milliseconds; 0 at rest
   #restTimer = 0;
   /** Whether the first panel shows the recipe, so that frames can be drawn. */ living = false;
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];

@@ -130,7 +130,7 @@ export class Player {
   get moment() {
     return this.#state.moment;
   }
-  /** For each view, the places where many points coincide, as of the last frame at rest. */
+  /** For each view, the places where many points coincide, as of the most recent frame at rest. */
   get crowds() {
     return this.#frames.crowds;
   }

@@ -70,7 +70,7 @@ export class State {
   get stages() {
     return this.#computed.stages;
   }
-  /** Whether the last frame shows older results, because newer ones are still being computed. */
+  /** Whether the drawn frame shows older results, because newer ones are still being computed. */
   get unfinished() {
     return this.#computed.unfinished;
   }
@@ -364,7 +364,7 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
-   * @param {number} ms milliseconds since the last frame @param {boolean} cut jump, for readers who prefer
+   * @param {number} ms milliseconds since the previous frame @param {boolean} cut jump, for readers who prefer
    * reduced motion @returns {boolean} whether playing has just ended at the last stage */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
@@ -424,7 +424,7 @@ export class State {
     });
   }
 
-  /** For each view, the crowds in the last frame: places where many points coincide. @returns {Crowd[][]} */
+  /** For each view, the crowds in the drawn frame: places where many points coincide. @returns {Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
   }

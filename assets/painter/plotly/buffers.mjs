@@ -7,7 +7,7 @@
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {import("../../engine/recipe.d.ts").Color} Color
- * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its last frame, its
+ * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its previous frame, its
  *   arrays, and its colours `rgb` or `palette` (red, green, blue, 0 to 1)
  */
 

@@ -146,7 +146,7 @@ export class SpacePanel extends Panel {
     this.#complete();
   }
 
-  /** Draw the last frame as this class draws it, after Plotly has drawn it: its objects with our changes, and
+  /** Draw the current frame as this class draws it, after Plotly has drawn it: its objects with our changes, and
    * its dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump
    * when the figure settles. */
   #complete() {
@@ -247,7 +247,7 @@ export class SpacePanel extends Panel {
     return this.fast;
   }
 
-  /** Write what has changed in some layers of the last frame into Plotly's buffers, without drawing it.
+  /** Write what has changed in some layers of the current frame into Plotly's buffers, without drawing it.
    * @param {Iterable<number>} layers the indices of the layers */
   #write(layers) {
     const { traces, dataScale } = this.scene;
