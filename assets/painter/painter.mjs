@@ -37,7 +37,7 @@ export class Panel {
   /** @type {Frame | null} the frame that the public path drew last */ #settled = null;
   /** @type {Frame | null} the frame that is drawn, unless Plotly has drawn since then */ #painted = null;
   #sizes = new ResizeObserver(() => this.#fit());
-  /** @type {Frame} the current frame: the latest that was given to be drawn */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
+  /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   /** Whether the figure has been built. */ opened = false;
   closed = false;
   life = new AbortController(); // aborts when the panel is closed

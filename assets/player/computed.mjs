@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The computed part of a player's state: the points of all clouds at every stage, and their positions in the
- * drawn frame. Long computations are continued frame after frame; until they are complete, earlier results are
- * shown.
+ * drawn frame. Long computations are continued frame after frame; until they are complete, earlier results
+ * are shown.
  */
 
 import { now, stages } from "../engine/engine.mjs";
@@ -17,7 +17,7 @@ export class Computed {
   /** @type {Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
   /** @type {Record<string, Float64Array>} the points of each cloud in the drawn frame */ at = {};
-  /** @type {Progresses | null} the progress of each point in the drawn frame, if it differed between points */ each = null;
+  /** @type {Progresses | null} each point's progress in the drawn frame, if they differ */ each = null;
   /** Whether the drawn frame shows earlier results of a computation that is under way. */ unfinished = false;
 
   /** @param {() => {recipe: Recipe, params: Record<string, number>}} params the present ones */

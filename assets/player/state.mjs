@@ -364,8 +364,8 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
-   * @param {number} ms milliseconds since the previous frame @param {boolean} cut jump, for readers who prefer
-   * reduced motion @returns {boolean} whether playing has just ended at the last stage */
+   * @param {number} ms milliseconds since the previous frame @param {boolean} cut jump, for readers who
+   * prefer reduced motion @returns {boolean} whether playing has just ended at the last stage */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

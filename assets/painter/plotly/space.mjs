@@ -146,7 +146,7 @@ export class SpacePanel extends Panel {
     this.#complete();
   }
 
-  /** Draw the current frame as this class draws it, after Plotly has drawn it: its objects with our changes, and
+  /** Draw the current frame as this class does, after Plotly has drawn it: its objects with our changes, and
    * its dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump
    * when the figure settles. */
   #complete() {
