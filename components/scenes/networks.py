@@ -228,8 +228,8 @@ def facts(film: Film, seed: int) -> Facts | None:
         ("seeds that solve it (accuracy ≥ 0.99)", f"{solved} of {film.seeds}"),
         ("steps to solve it, median", median),
         ("parameters of each network", f"{film.network.parameter_count}"),
-        (f"plateaus of seed {seed}", spans(plateaus(film.steps, film.loss[seed]))),
-        (f"sudden drops of seed {seed}", folds(film, seed)),
+        (f"plateaus of seed {seed}, steps", spans(plateaus(film.steps, film.loss[seed]))),
+        (f"sudden drops of seed {seed}, steps", folds(film, seed)),
     ]
     ended = [f"seed {k} {word}" for k, word in enumerate(film.ended) if word]
     return Facts("The run", ("", ""), [*lines, *([("ended early", "; ".join(ended))] if ended else [])])

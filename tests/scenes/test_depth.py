@@ -323,7 +323,7 @@ CLAIMS = {
     "Here are up to 12 blocks in a row": the_setup,
     "The large picture shows six tokens of four numbers": the_setup,
     "The sphere, shown with the norms **LayerNorm** and **post-LN**, has radius 2": on_the_sphere,
-    "The curves are medians of 20 draws with 64 numbers a token; the choice **curves of tokens with** offers four numbers as well.": the_setup,
+    "The curves are medians of 20 draws with 64 numbers a token; the choice **dimension in the curves** offers four numbers as well.": the_setup,
     "There are four norms": the_setup,
     "the picture follows them, and their curve leaves its panel at the top": out_of_its_panel,
     "With $g = 1$ the size is 3.6 after 12 blocks (the draws range from 3.1 to 4.1).": sizes,

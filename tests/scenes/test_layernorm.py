@@ -441,7 +441,7 @@ CLAIMS = {
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
-    r"Two sliders show the first two: **spread** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ neither moves a point from **unit sphere** on. With RMSNorm both can.": neither_mean_nor_spread,
+    r"Two sliders show the first two: **scale c** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ neither moves a point from **unit sphere** on. With RMSNorm both can.": neither_mean_nor_spread,
     r"**One direction becomes flat, not two.**": one_flat_direction,
     "One source expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,

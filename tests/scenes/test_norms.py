@@ -80,7 +80,7 @@ def test_facts_are_those_of_the_mathematics(norm, d):
     centered = NORMS[norm].centered
     assert table["for x + 0.7·𝟏"] == ("stays" if centered else "moves")
     assert table["for 1.7·x"] == ("moves" if norm in ("batchnorm", "dyt") else "stays")
-    assert table["others doubled"] == ("moves" if norm == "batchnorm" else "stays")
+    assert table["other points doubled"] == ("moves" if norm == "batchnorm" else "stays")
     assert table["dimensions left"] == str(LANDS[norm][DIMENSIONS.index(d)])
 
 

@@ -80,7 +80,7 @@ def build(choices: Choices, model: tuple[Shape, Own] | None = None) -> Recipe:
         formula=FORMULA,
         readouts=(
             Residual("Change in earlier tokens when the last one is removed", "earlier", "alone"),
-            Residual("Change in the first update, from the size and mean of x", "update", "as it was", D),
+            Residual("Change in the first update, from the scale and mean of x", "update", "as it was", D),
             Number(
                 "Mean of the followed token before the block",
                 "stream",
@@ -154,7 +154,7 @@ def trained(choices: Choices, shape: Shape, weights: Own) -> tuple[Own, Array, S
 
 def parameters() -> tuple[Parameter, ...]:
     return (
-        Parameter("scale", "size of x", 1, 0.1, 2, scale="log", about="multiplies every token"),
+        Parameter("scale", "scale of x", 1, 0.1, 2, scale="log", about="multiplies every token"),
         Parameter("mean", "mean of x", 0, -3, 3, about="added to every coordinate of every token"),
         Parameter("last", "the last token", 0, -3, 3, about="how far it is moved"),
     )

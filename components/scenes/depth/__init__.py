@@ -11,7 +11,7 @@ SCENE = Scene(
         Choice("norm", "norm", "layer_norm", NORM_LABELS),
         Whole("blocks", "blocks", MAX_DEPTH, min=1, max=MAX_DEPTH),
         Choice("below", "lower curves", "turn", BELOW),
-        Choice("width", "curves of tokens with", "64", WIDTHS),
+        Choice("width", "dimension in the curves", "64", WIDTHS),
     ),
     files=lambda choices: DATA_FILES,
 )

@@ -27,7 +27,7 @@ Found = Mapping[str, Any]
 
 NORM_LABELS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "post_ln": "post-LN", "none": "none"}
 BELOW = {"turn": "angle turned", "gradient": "the gradient"}
-WIDTHS = {"64": "64 numbers", "4": "4 numbers"}
+WIDTHS = {"64": "d = 64", "4": "d = 4"}
 NORM_LOOKS = {  # the role and dash of the curves
     "layer_norm": ("series-1", "solid"),
     "rms_norm": ("series-2", "dash"),

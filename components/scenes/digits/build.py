@@ -130,7 +130,7 @@ def table(film: Film, accuracy_rows: Rows) -> Facts:
         for name, shares in accuracies(accuracy_rows, last).items()
     ]
     title = (
-        "Test accuracy by depth (600 steps, median of three starts); "
-        f"the network shown (best of four, {film.steps[-1]:,} steps): {film.accuracy[0, -1]:.1%}"
+        "Test accuracy by depth (600 steps, median of three seeds); "
+        f"the network shown (best of four seeds, {film.steps[-1]:,} steps): {film.accuracy[0, -1]:.1%}"
     )
     return Facts(title, ("", "1", "2", "3", "4"), rows_of)

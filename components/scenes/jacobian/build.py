@@ -36,7 +36,7 @@ def build(choices: Choices) -> Recipe:
         *guides(d, centred), crowd(d, centred, steps if forward else ()), *moving, *point(d, steps, forward)
     )
     values = Lengths("Singular values of J", "axes of the Jacobian")
-    far = Residual("Largest distance between the images of the ball", "linear", "neighbours")
+    far = Residual("Largest distance between Jacobian and norm, on the ball", "linear", "neighbours")
     return Recipe(
         stages=stages(centred, forward),
         parameters=parameters(d, forward),
@@ -140,7 +140,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
         "ellipsoid",
         pairs(d),
         (surface @ np.eye(3, d), triangles),
-        "the ball, by the Jacobian",
+        "the ball under the Jacobian",
         opacity=0.45,
         **look,
     )
@@ -151,7 +151,7 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
         "input",
         rows(np.eye(3, d)),
         edge,
-        "its surface, by the norm",
+        "its surface under the norm",
         place=(around, tip),
         steps=steps,
         size=3,

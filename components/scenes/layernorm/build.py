@@ -137,7 +137,7 @@ def parameters(d: int, centered: bool, spread: float, mean: float) -> tuple[Para
     about = "added to every coordinate of every point"
     shift = Parameter("mean", "mean", mean, -2, 2, about=about)
     about = "times every point, before the mean is added"
-    size = Parameter("spread", "spread", spread, 0.1, 2, about=about, folded=True)
+    size = Parameter("spread", "scale c", spread, 0.1, 2, about=about, folded=True)
     about = "keeps the division safe"
     eps = Parameter("eps", "ε", 1e-5, 1e-8, 10, scale="log", symbol="ε", about=about)
     gains = [

@@ -12,7 +12,7 @@ SCENE = Scene(
         Choice("right", "right", "batchnorm", TITLES),
         Choice("d", "dimension", "3", {"3": "d = 3", "4": "d = 4", "6": "d = 6"}),
         Choice("below", "third picture", "groups", THIRD_VIEWS, folded=True),
-        Whole("n", "how many", 400, min=3, max=5000, step=100, folded=True),
+        Whole("n", "number of points", 400, min=3, max=5000, step=100, folded=True),
         Whole("seed", "seed", 1, min=0, max=9999, folded=True),
     ),
 )

@@ -318,7 +318,7 @@ def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
         "averages over": lambda norm: NORMS[norm].averaged,
         "for x + 0.7·𝟏": lambda norm: stays(norm, x[0] + 0.7),
         "for 1.7·x": lambda norm: stays(norm, 1.7 * x[0]),
-        "others doubled": lambda norm: stays(norm, x[0], 2.0),
+        "other points doubled": lambda norm: stays(norm, x[0], 2.0),
         "dimensions left": lambda norm: str(image_dimension(partial(at_first, norm), x[0])),
         "lands on": lambda norm: surface(norm, d),
         "coordinates drawn": lambda norm: (

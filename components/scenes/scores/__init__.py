@@ -9,7 +9,7 @@ SCENE = Scene(
     order=410,
     choices=(
         Choice("show", "show", "scores", SHOW),
-        Choice("d", "coordinates dₖ", "64", {str(d): str(d) for d in DIMENSIONS}),
+        Choice("d", "dimension dₖ", "64", {str(d): str(d) for d in DIMENSIONS}),
         Choice("shared", "common number", "across", SHARED, when=("show", ("scores",))),
         Choice("heads", "heads", "1", HEADS, when=("show", ("angles",))),
     ),

@@ -149,8 +149,8 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     exact = moved("rho", RHO, variances(d, shared, RHO))
     readouts = (
         Mean("Variance of q·k over these pairs", "pairs", Row(SQUARE), digits=1),
-        Number("expected (exact law)", "exact", Row((1,)), digits=1),
-        Mean("divided", "pairs", squared, digits=2),
+        Number("Exact variance of q·k", "exact", Row((1,)), digits=1),
+        Mean("Variance after the division", "pairs", squared, digits=2),
         *numbers,
     )
     power = Parameter("a", "power a", 0.5, 0, 1, 0.02, about="scores are divided by dₖᵃ")
@@ -234,12 +234,12 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     clouds.append(Cloud("entropy", each, passing(2), Pipeline((entropy,))))
     numbers = (
         Mean(
-            f"Mean entropy of the weights (equal weights: {np.log(KEYS):.2f}) from q·k",
+            f"Mean entropy of the weights, from q·k (equal weights: {np.log(KEYS):.2f})",
             "entropy",
             Row((1, 0)),
             digits=2,
         ),
-        Mean("divided", "entropy", Row((0, 1)), digits=2),
+        Mean("Mean entropy after the division", "entropy", Row((0, 1)), digits=2),
     )
     axes = ("key", 0.5, KEYS + 0.5), ("weight", 0.0, 1.02)
     title = f"Attention weights of {QUERIES} queries and {KEYS} keys"
@@ -258,13 +258,13 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     title = f"Of a million random k in {d} coordinates, ρ = 0, within θ"
     shares, numbers = nearer("nearer", d, title)
     if heads > 1:
-        wide, more = nearer("nearer in all", heads * d, f"in {heads * d}")
+        wide, more = nearer("nearer in all", heads * d, f"The same in {heads * d} coordinates")
         shares, numbers = (*shares, *wide), (*numbers, *more)
     if d == 1:  # after centring nothing has a direction
         numbers = ()
     readouts = (
         Number("Geodesic θ", "distances", Row((0, 0, 1)), unit=" rad", digits=3),
-        Number("chord", "distances", Row((0, 2)), digits=3),
+        Number("Chord", "distances", Row((0, 2)), digits=3),
         Number("cos θ", "distances", Row((1,)), digits=3),
         *numbers,
     )

@@ -78,7 +78,7 @@ def build(choices: Choices) -> Recipe:
     square = "x^2" if straight else f"({moved})^2"
     fraction = rf"\frac{{\class{{stage-1 role-input}}{{{moved}}}}}{{\sqrt{{{square} + y^2 + \varepsilon}}}}"
     names = {"stretch": ("t", None), "fold": (None, "t")}
-    height = Number("height of the red point", "slice", Row((1, 0, 0, 0, 0)), Followed())
+    height = Number("Height of the red point", "slice", Row((1, 0, 0, 0, 0)), Followed())
     curves = Residual("Largest distance between curve and closed form", "slice", "closed form", 1)
     arctangent_error = Residual("Largest distance between angle and arctangent", "angle", "arctangent", 1)
     angle = Cloud(

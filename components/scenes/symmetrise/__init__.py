@@ -10,7 +10,7 @@ SCENE = Scene(
     choices=(
         Choice("iterations", "iterations", "4", {str(k): f"{k}" for k in ITERATIONS}),
         Choice("heads", "heads", "4", {str(h): f"{h}" for h in HEADS}),
-        Choice("vectors", "used on", "gaussian", VECTORS),
+        Choice("vectors", "tested on", "gaussian", VECTORS),
     ),
     files=files,
 )

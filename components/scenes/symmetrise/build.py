@@ -261,8 +261,8 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
     level = Row(tuple((np.arange(v) < D) / D))
     return (
         Mean("Mean error", "points", error(block), digits=3),
-        Number("error of the red vector", "points", error(block), Followed(), digits=3),
-        Number("mean of its coordinates", "points", level, Followed(), digits=3),
+        Number("Error of the red vector", "points", error(block), Followed(), digits=3),
+        Number("Mean of its coordinates", "points", level, Followed(), digits=3),
     )
 
 
@@ -280,5 +280,5 @@ def facts(found: Rows) -> Facts:
         [short[row["learned"]], *(f"{np.median(row['used'][kind]):.3f}" for kind in VECTORS)]
         for row in by_training
     ]
-    title = "Median error of 5 seeds, 4 heads, 4 iterations: trained on (rows), used on (columns)"
+    title = "Median error of 5 seeds, 4 heads, 4 iterations: trained on (rows), tested on (columns)"
     return Facts(title, ("", *(short[kind] for kind in VECTORS)), lines)

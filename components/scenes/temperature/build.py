@@ -21,7 +21,7 @@ SHOW, AFTER, DEGREES = rows(np.eye(2)), Row((1, 0), stage=2), Row((1,))
 STRETCH = Parameter("stretch", "t", 3, 0, 5, symbol="t", about="factor on x")
 SHRINK = Parameter("shrink", "a", 0.3, 0, 1, symbol="a", about="factor on x")
 SHIFT = Parameter("shift", "t", 1, 0, 2, symbol="t", about="shift of x")
-MARGIN = "Nine of ten hot days have an x of at least: before the layer"
+MARGIN = "x that nine of ten hot days exceed, {} the layer"
 
 
 def build(choices: Choices) -> Recipe:
@@ -33,7 +33,8 @@ def build(choices: Choices) -> Recipe:
     edge = int(above[np.argsort(points[above, 0])[len(above) // 10]])  # nine of ten hot days are hotter
     circle, ring = draw("circle", Line, "sphere", SHOW, clouds.circle(128, *np.eye(2)), size=2, opacity=0.6)
     moving = Cloud("days", points, Pipeline((step, Normalize(eps=EPS))))
-    margins = (Number(MARGIN, "days", BEFORE, edge), Number("after it", "days", AFTER, edge))
+    when = {"before": BEFORE, "after": AFTER}
+    margins = (Number(MARGIN.format(word), "days", row, edge) for word, row in when.items())
     return Recipe(
         stages=("days", "× t" if hot else "a x + t", "normalised"),
         parameters=(STRETCH, EPS_SLIDER) if hot else (SHRINK, SHIFT, EPS_SLIDER),
@@ -46,8 +47,8 @@ def build(choices: Choices) -> Recipe:
         formula=formula("tx" if hot else "ax + t"),
         readouts=(
             Accuracy("Correct with one threshold, after the layer", "days", AFTER, classes),
-            Accuracy("before the layer", "days", BEFORE, classes),
-            Number("temperature of the red day", "degrees", DEGREES, Followed(), " °C"),
+            Accuracy("Correct with one threshold, before the layer", "days", BEFORE, classes),
+            Number("Temperature of the red day", "degrees", DEGREES, Followed(), " °C"),
             *(margins if hot else ()),
         ),
         progress=2,

@@ -9,6 +9,6 @@ SCENE = Scene(
     __name__,
     build,
     order=120,
-    choices=(Choice("d", "dimensions d of the curve", "4", OPTIONS),),
+    choices=(Choice("d", "dimension d of the curve", "4", OPTIONS),),
     files=lambda choices: DATA_FILES,
 )

@@ -164,7 +164,7 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
         a, b = (each[k] for each in stages)
         across.append(np.flatnonzero((a * b).sum(-1) < 0))  # turned by more than 90°
     layer = int(np.argmax([len(each) for each in across]))
-    told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}"], len(across[layer])
+    told, count = dict(facts(film, seed).rows)[f"sudden drops of seed {seed}, steps"], len(across[layer])
     place = f"at u<sub>ε</sub> {layer + 1}"
     words = f"{event.start:,} … {event.end:,}, with {count} points turning by over 90° {place}"
     assert words in told and count
@@ -183,7 +183,7 @@ def test_a_drop_without_a_sphere_names_no_fold():
     plain = Film(
         net, film.data, film.steps, film.weights, film.loss, film.accuracy, film.ended, film.settings
     )
-    assert "turn" not in dict(facts(plain, 8).rows)["sudden drops of seed 8"]
+    assert "turn" not in dict(facts(plain, 8).rows)["sudden drops of seed 8, steps"]
     assert not snapping(plain, 8) and snapping(film, 8)
 
 
