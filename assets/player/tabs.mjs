@@ -52,7 +52,7 @@ export function tabs(player) {
     {
       className: `tabs of-${all.length}`,
       role: "tablist",
-      "aria-label": "Beside the figure",
+      "aria-label": "Panels beside the figure",
       hidden: all.length < 2,
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const now = buttons.findIndex(({ tabIndex }) => !tabIndex);

@@ -47,7 +47,8 @@ def build(choices: Choices) -> Recipe:
         square("above", "From above", above, REACH, strip=True),
     )
     if not whole:
-        stages, formula = ("x", "Πx", "ΠΠx"), r"\Pi = I - \tfrac{1}{3}𝟏𝟏^\top, \quad " + PROJECTION
+        stages = ("x", "centre", "centre again")
+        formula = r"\Pi = I - \tfrac{1}{3}𝟏𝟏^\top, \quad " + PROJECTION
         return Recipe(stages, (PHI,), (*drawn, *hand), views, formula, facts=facts(), progress=0.5)
     return Recipe(
         stages=("x", "centre", "sphere", "centre again", "sphere again"),
