@@ -6,7 +6,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 /** The head of an arrow, as geometry/arrows.py says; 0: none. */
 export type Arrow = { length: number; width: number; least: number; steep: number };
 
-/** A display coordinate of a point: ⟨weights, point⟩ + offset, now or at a fixed stage. */
+/** A display coordinate of a point, as a linear form: ⟨weights, point⟩ + offset. */
 export interface Row {
   weights: number[] | Entries;
   stage: number | null;
@@ -14,19 +14,19 @@ export interface Row {
   over: Row | null;
 }
 
-/** The largest attention weight that any query can give each point, as a key among the cloud's points. */
+/** For each point, as a key: the largest attention weight that a query can give it. */
 export interface LargestWeight {
   kind: "largestweight";
   stage: number | null;
 }
 
-/** The attention weight of each point: the softmax, over the cloud's points, of the values of a row. */
+/** The attention weight of each point, if `row` gives the scores: their softmax over all points. */
 export interface SoftmaxWeight {
   kind: "softmaxweight";
   row: Row;
 }
 
-/** The current angle of each point to the line along 𝟏, from 0 to 90 degrees; 90 at the origin. */
+/** The angle between each current point and the line along (1, …, 1): 0 to 90 degrees; 90 for the origin. */
 export interface Angle {
   kind: "angle";
 }
@@ -40,7 +40,7 @@ export interface Color {
   title: string;
 }
 
-/** A number that a slider moves. `scale="log"`: the slider is linear in log10 of the value. */
+/** A number that readers can change, usually with a slider. */
 export interface Parameter {
   name: string;
   label: string;
@@ -57,7 +57,7 @@ export interface Parameter {
   vector: boolean;
 }
 
-/** Zooms of a view's axes that follow one parameter, given at its increasing values `stops`. */
+/** Zooms of a view's axes that follow one parameter, so that points moved by its slider stay in view. */
 export interface Wider {
   parameter: string;
   log: boolean;
@@ -65,7 +65,7 @@ export interface Wider {
   zooms: number[][][];
 }
 
-/** A table beside the figure: numbers of the followed (selected) point of a cloud at every stage. */
+/** A table beside the figure: numbers of the followed (selected) point of a cloud, a row for each stage. */
 export interface Table {
   cloud: string;
   ideal: string;
@@ -73,7 +73,7 @@ export interface Table {
   columns: string[];
 }
 
-/** A table of fixed words and numbers. abouts: for each row an explanation, which opens on a click. */
+/** A table of fixed words and numbers. abouts: an explanation for each row, which opens on a click. */
 export interface Facts {
   title: string;
   columns: string[];
@@ -81,7 +81,7 @@ export interface Facts {
   abouts: string[];
 }
 
-/** A few lines of text beside a figure, and a table of everything that a choice can show. */
+/** A few lines of text beside a figure, and a table that compares all values of one choice. */
 export interface Overview {
   lines: string[];
   title: string;
@@ -92,7 +92,7 @@ export interface Overview {
   choice: string;
 }
 
-/** A panel of marks with axes. */
+/** A panel with axes, and the marks drawn in it. */
 export interface View {
   name: string;
   title: string;
@@ -111,7 +111,7 @@ export interface View {
   wider: Wider[];
 }
 
-/** The description of one scene for one set of choices: everything that a figure needs, as plain data. */
+/** Everything that the figure of a scene needs, as plain data, for one set of the scene's choices. */
 export interface Recipe {
   stages: string[];
   parameters: Parameter[];
@@ -538,7 +538,7 @@ export interface ReadoutFields {
   label: string;
 }
 
-/** The largest distance between a point of cloud `a` and the same point of `b`, at their last stages. */
+/** The largest distance between a point of one cloud and the point with the same index in another cloud. */
 export interface ResidualReadout extends ReadoutFields {
   a: string;
   b: string;
@@ -546,7 +546,7 @@ export interface ResidualReadout extends ReadoutFields {
   kind: "residual";
 }
 
-/** A number that a measure gives one point. digits: after the decimal point; None: as many as fit. */
+/** The value of a measure for one point of a cloud. */
 export interface NumberReadout extends ReadoutFields {
   cloud: string;
   row: Row | LargestWeight | SoftmaxWeight | Angle;
@@ -574,7 +574,7 @@ export interface LargestReadout extends ReadoutFields {
   kind: "largest";
 }
 
-/** The number of selected points, such as "12 of 200". */
+/** The number of selected points and the number of all points, such as "12 of 200". */
 export interface CountReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -582,13 +582,13 @@ export interface CountReadout extends ReadoutFields {
   kind: "count";
 }
 
-/** The lengths of the semi-axes of an ellipsoid, given by a cloud as in `SemiAxes`, at its last stage. */
+/** The lengths of the semi-axes of an ellipsoid. */
 export interface LengthsReadout extends ReadoutFields {
   cloud: string;
   kind: "lengths";
 }
 
-/** The share of points that are classified correctly by a threshold on the values of a row. */
+/** The share of points that a threshold on the values of `row` classifies correctly, in per cent. */
 export interface AccuracyReadout extends ReadoutFields {
   cloud: string;
   row: Row;
@@ -597,7 +597,7 @@ export interface AccuracyReadout extends ReadoutFields {
   kind: "accuracy";
 }
 
-/** The labels of a cloud's points, such as letters, as a text; a click on a label follows its point. */
+/** The labels of all points of a cloud, such as letters, as one text; those of selected points stand out. */
 export interface LettersReadout extends ReadoutFields {
   cloud: string;
   only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
@@ -605,27 +605,27 @@ export interface LettersReadout extends ReadoutFields {
   kind: "letters";
 }
 
-/** Whether a query can select the followed point as a key, and the margin of the best query of length 1. */
+/** Whether a query can select the followed (selected) point as a key, and the evidence. */
 export interface FateReadout extends ReadoutFields {
   keys: string;
   kind: "fate";
 }
 
-/** The number of coordinates that are exactly 0 at a stage, averaged over points, such as "3.2 of 8". */
+/** How many coordinates of a point are exactly 0 at a stage, averaged over a cloud, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
   kind: "zeros";
 }
 
-/** The number of sign patterns of a cloud's points at a stage (0 counts as −), and the entropy of their */
+/** The number of different sign patterns that a cloud's points have at a stage, and their entropy in bits. */
 export interface PatternsReadout extends ReadoutFields {
   cloud: string;
   stage: number;
   kind: "patterns";
 }
 
-/** For each rank r: the share of a cloud's points in linear pieces of rank r of a layer max(Wx + b, 0). */
+/** For each rank r: the share of a cloud's points near which a layer max(Wx + b, 0) is linear of rank r. */
 export interface RanksReadout extends ReadoutFields {
   cloud: string;
   before: number;
@@ -642,7 +642,7 @@ export interface PiecesReadout extends ReadoutFields {
   kind: "pieces";
 }
 
-/** The number of sheets into which norms fold the unit circle, and its bound, such as "6, at most 8". */
+/** How often normalisation layers fold the unit circle over itself, and a bound, such as "6, at most 8". */
 export interface SheetsReadout extends ReadoutFields {
   cloud: string;
   kind: "sheets";

@@ -1,8 +1,8 @@
-"""Search aliases: other names under which readers look for a scene, a guide or a glossary entry
-(`texts/asked.md`).
+"""Search aliases: other names under which readers look for a scene, a guide or a glossary entry.
 
-Each line names a target and its aliases. The target is a scene or guide (`- slug: names`), a glossary entry
-(`- #id: names`), or a part of a page (`- slug#heading: names`, `- slug?tour=2: names`).
+Each line of `texts/asked.md` names a target, then its aliases. The target is a scene or guide (`- slug:
+aliases`), a glossary entry (`- #id: aliases`), or a part of a page (`- slug#heading: aliases`, `-
+slug?tour=2: aliases`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """The aliases (one text) of each target. Raises ValueError if a target is no scene, guide or word."""
+    """For each target, its aliases as one text, separated by commas.
+
+    Raises ValueError if a target is neither a scene nor a guide nor a glossary entry.
+    """
     return read(ASKED_FILE.read_text("utf-8"))
 
 

@@ -1,6 +1,6 @@
-"""Validation of recipes: each error is one line that names the part, what is wrong, and what would be right.
+"""Validation of recipes. An error message is one line: which part, what is wrong, what would be right.
 
-The `check` of a mark, selection, hand or readout class validates its own fields.
+Marks, selections, hands (what a click does) and readouts have a method `check` that validates their fields.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEX_CLASS = re.compile(r"\\class\{([^}]*)\}")
 
 
 def check(recipe: Recipe) -> None:
-    """Check a recipe. Raises WrongRecipe for the first error."""
+    """Validate a recipe. Raises WrongRecipe for the first error found."""
     _stages(recipe)
     _parameters(recipe)
     names = check_unique("cloud", [c.name for c in recipe.clouds])
@@ -39,7 +39,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """The names that a mark or readout of a recipe may refer to. Error messages begin with `where`."""
+    """What a mark or readout of a recipe may refer to. Error messages of the result begin with `where`."""
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 
@@ -103,9 +103,10 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """Raise WrongRecipe if a step of `cloud` uses the points of a cloud that is too large or comes later.
+    """Validate the other clouds that `cloud` uses: its steps may use their points as matrices.
 
-    A step may use the points of another cloud as a matrix only if that cloud comes earlier in the recipe.
+    Raises WrongRecipe unless each of these clouds comes before `cloud` in the recipe, and has at most
+    MAX_SEEN_POINTS points.
     """
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:

@@ -26,10 +26,11 @@ MAX_CACHED_NUMBERS = 50_000
 class Cloud:
     """A set of points (N, d), and the maps that move them.
 
-    `place` moves the points before stage 0, by parameters only. Each step of `pipeline` then leads from one
-    stage to the next, as the progress (the position between stages) grows.
-
-    pictures: a small greyscale picture for each point (N, h, w), 0 to 255, shown at the pointer.
+    place     maps that move the points before stage 0; they depend on parameters only
+    pipeline  the steps, each of which leads from one stage to the next; between stages, points move in
+              proportion to the fractional part of the progress
+    labels    a text for each point
+    pictures  (N, h, w) a small greyscale picture for each point, from 0 to 255, shown beside the pointer
     """
 
     name: str
@@ -40,7 +41,7 @@ class Cloud:
     pictures: Array | None = None
 
     def stages(self, params: Params) -> list[Array]:
-        """The points before the pipeline and after each of its steps; the most recent results are cached."""
+        """The points before the pipeline, then after each of its steps. Recent results are cached."""
         values = tuple(map(params.get, self._names))
         known = self._lately.get(values)
         if known is None:
@@ -61,7 +62,10 @@ class Cloud:
 
     @cached_property
     def parameters(self) -> frozenset[str]:
-        """The names of the parameters on which the points depend, also through clouds that the steps use."""
+        """The names of the parameters on which the points depend.
+
+        They include parameters of other clouds, if steps of this cloud use the points of these clouds.
+        """
         return self.place.parameters | self.pipeline.parameters
 
     @property
@@ -71,9 +75,10 @@ class Cloud:
 
     @cached_property
     def widths(self) -> list[int]:
-        """The number of coordinates of a point at each stage.
+        """For each stage, the number of coordinates that a point has there.
 
-        Raises ValueError if a step does not accept the number of coordinates that it is given.
+        Raises ValueError if a step does not accept points with as many coordinates as the step before it
+        returns.
         """
         d = self.points.shape[-1]
         for step in self.place.steps:
@@ -84,7 +89,10 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """The positions (N, d) at `progress` (in stages); after its last stage the cloud stays in place."""
+        """The positions (N, d) of the points at `progress`, a number whose integer part is a stage.
+
+        From the last stage of the cloud on, its points stay where they are.
+        """
         stages = self.stages(params)
         k, f = divmod(min(progress, len(stages) - 1), 1)
         start, *after = stages[int(k) :]
@@ -93,11 +101,13 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """A display coordinate of a point: ⟨weights, point⟩ + offset, now or at a fixed stage.
+    """A display coordinate of a point, as a linear form: ⟨weights, point⟩ + offset.
 
-    stage: the fixed stage; None for the current point.
-    The weights are numbers, or entries that depend on parameters. over: another row that divides this one,
-    for a central projection, such as the stereographic projection from 4D to 3D.
+    weights  numbers, or entries that depend on parameters
+    stage    the form is applied to the point at this stage; if None, to the current point
+    offset   the number that is added
+    over     another row whose value divides this one, for a central projection, such as the stereographic
+             projection from 4D to 3D; None for no division
     """
 
     weights: Sequence[float] | Entries
@@ -106,7 +116,7 @@ class Row:
     over: Row | None = None
 
     def vector(self, params: Params | None) -> Array:
-        """The weights as numbers, at given parameters."""
+        """The weights as an array of numbers, computed from `params` if they depend on parameters."""
         return self.weights.value(params) if isinstance(self.weights, Entries) else self._fixed
 
     @cached_property
@@ -116,10 +126,11 @@ class Row:
 
 @dataclass(frozen=True)
 class LargestWeight:
-    """The largest attention weight that any query can give each point, as a key among the cloud's points.
+    """For each point, as a key: the largest attention weight that a query can give it.
 
-    It is a supremum: 1 for a key that some query can select, and at most 1/2 for a key that is a convex
-    combination of the others. stage: the stage at which the points are taken; None for the current points.
+    The other points of the cloud are the other keys. The weight is a supremum: 1 for a key that some query
+    can select, and at most 1/2 for a key that is a convex combination of the others. stage: the stage at
+    which the points are taken; None for the current points.
     """
 
     stage: int | None = None
@@ -127,29 +138,29 @@ class LargestWeight:
 
 @dataclass(frozen=True)
 class SoftmaxWeight:
-    """The attention weight of each point: the softmax, over the cloud's points, of the values of a row."""
+    """The attention weight of each point, if `row` gives the scores: their softmax over all points."""
 
     row: Row
 
 
 @dataclass(frozen=True)
 class Angle:
-    """The current angle of each point to the line along 𝟏, from 0 to 90 degrees; 90 at the origin."""
+    """The angle between each current point and the line along (1, …, 1): 0 to 90 degrees; 90 for the origin."""
 
 
 Measure = Row | LargestWeight | SoftmaxWeight | Angle  # each gives one number for each point of a cloud
 
 
 def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) -> tuple[Row, ...]:
-    """The rows of a projection matrix (k, d) as display coordinates, all with this `stage` and `over`."""
+    """The rows of a projection matrix (k, d), as k display coordinates with the same `stage` and `over`."""
     return tuple(Row(tuple(map(float, weights)), stage, over=over) for weights in np.atleast_2d(projection))
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The state of all clouds at given parameters and position between stages (`progress`).
+    """The state of all clouds: the values of the parameters, and the position between stages (`progress`).
 
-    followed: the index of the followed (selected) point.
+    followed: the index of the point that the reader follows (has selected).
     """
 
     clouds: Mapping[str, Cloud]
@@ -168,13 +179,16 @@ class Moment:
         return project(show, self.now(cloud), self.stages(cloud), self.params)
 
     def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
-        """The display coordinates (K, N, k) of a cloud's points at the K values of `progress` in `way`."""
+        """The display coordinates (K, N, k) that a cloud's N points have at K values of `progress`.
+
+        show: the k rows that give the display coordinates. way: the K values.
+        """
         at = [self.clouds[cloud].at(self.params, progress) for progress in way]
         widest = max(each.shape[-1] for each in at)
         return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
 
     def measured(self, cloud: str, measure: Measure) -> Array:
-        """The number that a measure gives each point of a cloud (N,)."""
+        """(N,) the value of a measure for each point of a cloud."""
         match measure:
             case LargestWeight(stage):
                 return self.largest(cloud, stage)
@@ -185,14 +199,17 @@ class Moment:
         return self.shown(cloud, (measure,))[:, 0]
 
     def largest(self, cloud: str, stage: int | None = None) -> Array:
-        """The largest attention weight (N,) that any query can give each point, now or at a stage."""
+        """(N,) the largest attention weight that some query can give each point of a cloud, as a key.
+
+        stage: the stage at which the points are taken; None for the current points.
+        """
         if (cloud, stage) not in self._known:
             keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]
             self._known[cloud, stage] = selection.largest_weights(keys)
         return self._known[cloud, stage]
 
     def certificate(self, cloud: str) -> selection.Certificate:
-        """The proof of whether a query can select the followed point, and how much attention it can get."""
+        """Whether a query can select the followed point as a key, with the numbers that prove the answer."""
         if cloud not in self._certificates:
             keys = self.now(cloud)
             self._certificates[cloud] = selection.certificate(keys, min(self.followed, len(keys) - 1))
@@ -210,10 +227,11 @@ class Moment:
 def project(
     show: Sequence[Row], points: Array, stages: Sequence[Array] = (), params: Params | None = None
 ) -> Array:
-    """The coordinates (*batch, N, k) at which points are drawn: a linear form (`Row`) for each display axis.
+    """The coordinates (*batch, N, k) at which points are drawn: the values of the k rows in `show`.
 
-    points: (*batch, N, m), the current points. Of a row with more than m weights, only the first m count.
-    stages: the points at each stage, for rows that show a fixed stage; without `stages` they show `points`.
+    points: (*batch, N, m), the current points. If a row has more than m weights, only the first m count.
+    stages: the points at each stage, for rows with a fixed stage; without them, such rows apply to `points`
+    too.
     """
     row, weights = show[0], [each.vector(params) for each in show]
     if len({(each.stage, id(each.over), len(own)) for each, own in zip(show, weights, strict=True)}) > 1:

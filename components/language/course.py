@@ -1,7 +1,8 @@
-"""The course: ordered chapters, each a question with the scenes that answer it.
+"""The course: all chapters in order. A chapter is a question, and the scenes that answer it.
 
-They are in `texts/course.md`: `## the question`, a sentence about it, and for each scene a line `- slug: the
-sentence that leads to it`. A chapter without scenes is planned, and not shown.
+In `texts/course.md` a chapter is `## its question`, a text about it, and a line `- slug: bridge` for each
+scene, where the bridge is the sentence that leads from the previous scene to this one. A chapter without
+scenes is only planned, and is not shown.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 @dataclass(frozen=True)
 class CourseScene:
-    """A scene in the course. bridge: the sentence that leads from the previous scene to this one, as HTML."""
+    """A scene of the course, which is number `number` of its chapter.
+
+    bridge: the sentence that leads from the previous scene to this one, as HTML.
+    """
 
     scene: Scene
     chapter: int
@@ -42,7 +46,10 @@ class Chapter:
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """The chapters that have scenes. Raises ValueError for an unknown or repeated scene."""
+    """The chapters of `texts/course.md` that have scenes.
+
+    Raises ValueError if the file names a scene that does not exist, or names one twice.
+    """
     return read(COURSE_FILE.read_text("utf-8"), scenes())
 
 
@@ -73,12 +80,16 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
 
 
 def in_course(slug: str) -> CourseScene | None:
-    """A scene with its place in the course; None if it has no chapter yet."""
+    """A scene with its place in the course; None if no chapter contains the scene."""
     return next((each for each in _in_order() if each.scene.slug == slug), None)
 
 
 def previous_and_next(slug: str) -> tuple[CourseScene | None, CourseScene | None]:
-    """The scenes before and after a scene in the course; None where there is none."""
+    """The scenes before and after a scene in the course.
+
+    None replaces the one before the first scene and the one after the last, and both for a scene outside the
+    course.
+    """
     slugs = [each.scene.slug for each in _in_order()]
     if slug not in slugs:
         return None, None

@@ -1,4 +1,4 @@
-"""Finish a recipe that a scene has built: validate it, then compute the ranges of its axes."""
+"""The last step in building a recipe: it is validated, then ranges are computed for axes that have none."""
 
 from dataclasses import replace
 
@@ -8,7 +8,10 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """The recipe with ranges for all axes, ready to be shown. Raises WrongRecipe if it is invalid."""
+    """A copy of the recipe that is ready to be shown: all of its axes have ranges.
+
+    Raises WrongRecipe if the recipe is invalid.
+    """
     check(recipe)
     clouds, views = framed(recipe)
     return replace(recipe, clouds=clouds, views=views)

@@ -1,4 +1,4 @@
-"""The pages that are not scenes: their titles, and the scene and state of their preview pictures."""
+"""The pages that are not scenes: their titles, and the scene and state that their preview pictures show."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FrontPage:
 
 @cache
 def front_pages() -> dict[str, FrontPage]:
-    """The pages that are not scenes, by their names in addresses; the home page is `home`."""
+    """The home page, the story and the glossary. The keys are their names in addresses: home, story, words."""
     told = story()
     opening = told.parts[0]
     return {

@@ -1,4 +1,4 @@
-"""The guides for authors, lecturers and administrators: files of `docs/` that are also pages of the site."""
+"""Guides for authors, lecturers and administrators: files of `docs/` that are also pages of the site."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
 
 @dataclass(frozen=True)
 class Guide:
-    """A guide as HTML. slug: its name in an address, and its file name. lead: the first paragraph, as plain
-    text.
+    """A guide as HTML.
+
+    slug: its name in an address, and its file name without ".md". lead: its first paragraph, as plain text.
     """
 
     slug: str
@@ -27,7 +28,10 @@ class Guide:
     html: str
 
     def linked(self, page: Callable[[str], str]) -> str:
-        """The guide's HTML, with links to other guides. page: returns the address of the guide of a slug."""
+        """The guide's HTML, where links to files of other guides lead to their pages.
+
+        page: a function that returns the address of a guide's page from the guide's slug.
+        """
         return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', self.html)
 
 

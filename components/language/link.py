@@ -1,10 +1,9 @@
-"""The link of a scene: its state as a query string, in which only values that differ from the defaults are
-written.
+"""The link of a scene: its state as a query string, which omits values that are the scene's defaults.
 
-It holds choices and parameters by name, `progress`, `camera`, `follow`, `theme`; in a teacher's link also
-`controls`, the names of the visible controls (0 for none), and `tour`, the stop to open at. Invalid values
-are refused, not clamped. assets/player/link.mjs implements the same grammar: both refuse the same links, and
-write the same text.
+It contains choices and parameters by name, and `progress`, `camera`, `follow` and `theme`. A link that a
+teacher makes may also contain `controls`, the names of the visible controls (0 for none), and `tour`, the
+number of the stop at which the tour opens. Invalid values are refused, not replaced by valid ones.
+assets/player/link.mjs implements the same grammar: both refuse the same links, and write the same text.
 """
 
 from __future__ import annotations
@@ -33,10 +32,11 @@ Build = Callable[[Scene, Choices], Recipe]
 
 @dataclass(frozen=True)
 class State:
-    """A state of a scene.
+    """The state of a scene, as a link describes it.
 
-    camera    the camera's position, or also the point that it looks at; None for the scene's default
-    theme     "" for the reader's theme
+    camera    three numbers for the camera's position, or six: also the point that it looks at; None for the
+              scene's default
+    theme     "" to use the theme that the reader has chosen
     controls  the names of the visible controls; None for all
     tour      the number of the tour's stop, from 1 on; 0 for none
     """
@@ -54,7 +54,7 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The (name, value) pairs of a query as a dict. Raises WrongValue for a name that occurs twice."""
+    """A query's pairs (name, value) as a dict. Raises WrongValue if a name occurs more than once."""
     query: dict[str, str] = {}
     for name, text in pairs:
         if name in query:
@@ -67,10 +67,11 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
-    """The state that a query describes, completed with the scene's defaults.
+    """The state that a query describes; what the query does not mention has the scene's default.
 
-    build: returns the recipe of a scene for its choices. tour: whether the page has the scene's tour, so that
-    the query may name a stop; an embedded figure has none. Raises WrongValue for an unknown name or value.
+    build: a function that returns the recipe of a scene for its choices. tour: whether the page contains the
+    scene's tour, so that the query may name one of its stops; a page with only the figure does not. Raises
+    WrongValue for an unknown name or an invalid value.
     """
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
@@ -87,7 +88,11 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
 
 
 def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
-    """For each name in a link, except choices, the function that parses its value or raises WrongValue."""
+    """For each name that a link may contain, except choices: the function that parses its value.
+
+    These functions raise WrongValue for an invalid value. stops: the number of the tour's stops; for 0, a
+    link may not contain `tour`.
+    """
     controls = [*(c.name for c in scene.choices), *(p.name for p in recipe.parameters), "progress"]
     own: dict[str, Callable[[str], Any]] = {
         "progress": partial(_bounded, "progress", 0, len(recipe.stages) - 1),
@@ -104,18 +109,21 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
 def last_point(recipe: Recipe) -> int:
     """The index of the last point that a reader can follow (select).
 
-    The points are those of the table's cloud, or of the first cloud if the recipe has no table.
+    These are the points of the cloud that the table shows, or of the recipe's first cloud if it has no table.
     """
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 
 
 def _number(text: str) -> float:
-    """Parse a plain decimal number; NaN for any other text."""
+    """The value of a text that is a plain decimal number; NaN for any other text."""
     return float(text) if DECIMAL_NUMBER.fullmatch(text) else float("nan")
 
 
 def within(parameter: Parameter, x: float) -> bool:
-    """Whether a value is valid for a parameter: in its range or, on a logarithmic slider (ε), exactly 0."""
+    """Whether a parameter may have the value `x`: it is in the parameter's range.
+
+    A parameter with a logarithmic slider, such as ε, may also be exactly 0.
+    """
     return parameter.min <= x <= parameter.max or (parameter.scale == "log" and x == 0)
 
 
@@ -175,7 +183,7 @@ def _controls(known: Sequence[str], text: str) -> tuple[str, ...] | None:
 
 
 def write(state: State) -> str:
-    """The query of a state, beginning with ?; "" if nothing differs from the defaults."""
+    """The query string of a state, with its "?"; "" if every value is the default."""
     recipe, query = state.recipe, _others(state.scene, state.choices)
     for p in recipe.parameters:
         query |= _put(p.name, state.params[p.name], p.value, partial(within, p))
@@ -191,9 +199,9 @@ def write(state: State) -> str:
 
 
 def key(scene: Scene, choices: Choices) -> str:
-    """The key of a scene's recipe: the choices that differ from the defaults, as a query without "?".
+    """The cache key of a scene's recipe for these choices: a query string of those that are not defaults.
 
-    "" for the defaults. assets/player/source.mjs computes the same key.
+    It has no "?", and is "" if all are defaults. assets/player/source.mjs computes the same key.
     """
     return _encoded(_others(scene, choices))
 
@@ -203,15 +211,15 @@ def _others(scene: Scene, choices: Choices) -> dict[str, str]:
 
 
 def _encoded(query: Mapping[str, str], safe: str = "") -> str:
-    """A query string with the encoding of URLSearchParams in browsers."""
+    """A query string, encoded as `URLSearchParams` does in browsers, except the characters `safe`."""
     return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
 
 
 def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
-    """The entry {name: value} of a link, to five significant digits; {} if `x` is the default `usual`.
+    """The entry {name: x} of a link, with `x` rounded to five significant digits; {} for the default value.
 
-    All digits are written if the rounded value would leave the allowed range (`fits`). A value that rounds to
-    the default counts as the default.
+    usual: the default; a number that rounds to it counts as the default. fits: whether a value is in the
+    allowed range; if the rounded number is not, all digits are written.
     """
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:
@@ -220,9 +228,9 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
 
 
 def _seen(camera: Sequence[float]) -> dict[str, str]:
-    """The entry {"camera": numbers} of a link, with four decimals; {} for a camera that no link accepts.
+    """The entry {"camera": numbers} of a link, with four decimals; {} if no link may contain this camera.
 
-    All decimals are written if rounding would bring the camera too near the point that it looks at.
+    If rounding would bring the camera too close to the point that it looks at, all decimals are written.
     """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))

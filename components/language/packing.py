@@ -1,6 +1,6 @@
-"""Serialise a recipe as plain data for `json.dumps`, with arrays in Plotly's format.
+"""Packing: converts a recipe to dicts, lists, numbers and texts, which `json.dumps` accepts.
 
-An array is `{dtype, shape, bdata}`: base64, little endian.
+Arrays have Plotly's format, `{dtype, shape, bdata}`, where `bdata` is base64 of little-endian numbers.
 """
 
 import base64
@@ -22,10 +22,11 @@ UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | Softm
 
 
 def packed(value: Any) -> Any:
-    """Convert dataclasses to dicts of their fields, with the class name `kind` where several can occur.
+    """Convert a value, such as a recipe, for `json.dumps`. A dataclass becomes a dict of its fields.
 
-    Points and colour values become single precision, which is enough for drawing; other arrays, such as
-    weights, keep their precision.
+    Where objects of several classes can occur, the dict also has the class name as `kind`. Points and colour
+    values become single precision, which is enough for drawing. All other arrays, such as weights, keep their
+    values exactly.
     """
     match value:
         # the most frequent case first
@@ -63,7 +64,7 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """A mark as a dict: its fields, the primitive that draws it, and constants for drawing it."""
+    """A mark as a dict: its fields, the name of the primitive that draws it, its dashes and arrow heads."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
     del every["guide"]  # it only matters for framing, which is done
     if isinstance(mark, Stroke):
@@ -74,9 +75,10 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def pack(array: np.ndarray) -> dict[str, Any]:
-    """An array as `{dtype, shape, bdata}`: base64, little endian; integers have 32 bits, greyscale values 8.
+    """An array as `{dtype, shape, bdata}`, where `bdata` is base64 of little-endian numbers.
 
-    Single precision becomes half precision if no number changes by it, as with the weights of shipped films.
+    Integers have 32 bits, except unsigned ones (greyscale values), which have 8. An array in single precision
+    is sent in half precision if this changes no number, as for the weights of shipped training runs.
     """
     real = "f8" if array.dtype != np.float32 else "f2" if _are_half(array) else "f4"
     kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
@@ -85,7 +87,7 @@ def pack(array: np.ndarray) -> dict[str, Any]:
 
 
 def _are_half(array: np.ndarray) -> bool:
-    """Whether half precision represents all of these numbers exactly, each finite."""
+    """Whether all numbers of the array are finite and have exactly the same value in half precision."""
     return bool((np.abs(array) <= HALF_MAX).all() and np.array_equal(array.astype(np.float16), array))
 
 

@@ -1,4 +1,4 @@
-"""Readouts: numbers and texts beside the picture. Each is a class, with a function in numbers.mjs."""
+"""Readouts: numbers and texts beside the figure. Each kind is a class, and is computed in numbers.mjs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class CloudReadout(Readout):
-    """Base class of readouts that are computed from the points of one cloud, named by `cloud`."""
+    """The base class of readouts that are computed from the points of one cloud. cloud: its name."""
 
     cloud: str
 
@@ -32,9 +32,10 @@ class CloudReadout(Readout):
 
 @dataclass(frozen=True)
 class Residual(Readout):
-    """The largest distance between a point of cloud `a` and the same point of `b`, at their last stages.
+    """The largest distance between a point of one cloud and the point with the same index in another cloud.
 
-    coordinates: how many of the first coordinates count; None for all.
+    Both are taken at the last stages of their clouds. a, b: the names of the clouds. coordinates: if given,
+    only this number of first coordinates counts.
     """
 
     a: str
@@ -53,7 +54,13 @@ class Residual(Readout):
 
 @dataclass(frozen=True)
 class Number(CloudReadout):
-    """A number that a measure gives one point. digits: after the decimal point; None: as many as fit."""
+    """The value of a measure for one point of a cloud.
+
+    row     the measure: a `Row` or another kind of `Measure`
+    index   the index of the point, or `Followed()` for the followed (selected) one
+    unit    a text to write after the number
+    digits  the number of digits after the decimal point; None for three, or five for small numbers
+    """
 
     row: Measure
     index: int | Followed = 0
@@ -70,7 +77,7 @@ class Number(CloudReadout):
 
 @dataclass(frozen=True)
 class MeasureReadout(CloudReadout):
-    """The base class of readouts that summarise a measure over a cloud's points. digits: as in `Number`."""
+    """The base class of readouts that summarise a measure over a cloud's points. Its fields: see `Number`."""
 
     row: Measure
     unit: str = ""
@@ -93,9 +100,9 @@ class Largest(MeasureReadout):
 
 @dataclass(frozen=True)
 class SelectionReadout(CloudReadout):
-    """The base class of readouts about the points in a selection `only`.
+    """The base class of readouts about the points of a cloud that a selection `only` contains.
 
-    stage: the stage at which the points are taken; None for the current points.
+    stage: the stage at which the selection is made; None for the current points.
     """
 
     only: Counted | Highest
@@ -110,19 +117,24 @@ class SelectionReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Count(SelectionReadout):
-    """The number of selected points, such as "12 of 200"."""
+    """The number of selected points and the number of all points, such as "12 of 200"."""
 
 
 @dataclass(frozen=True)
 class Lengths(CloudReadout):
-    """The lengths of the semi-axes of an ellipsoid, given by a cloud as in `SemiAxes`, at its last stage."""
+    """The lengths of the semi-axes of an ellipsoid.
+
+    The ellipsoid is described by the points of the cloud at its last stage, in the same way as for
+    `SemiAxes`.
+    """
 
 
 @dataclass(frozen=True)
 class Accuracy(CloudReadout):
-    """The share of points that are classified correctly by a threshold on the values of a row.
+    """The share of points that a threshold on the values of `row` classifies correctly, in per cent.
 
-    classes: the class of each point, one of two. threshold: None for the best possible one.
+    classes: the class of each point, one of two. threshold: None for the threshold that gives the largest
+    share.
     """
 
     row: Row
@@ -138,10 +150,10 @@ class Accuracy(CloudReadout):
 
 @dataclass(frozen=True)
 class Letters(SelectionReadout):
-    """The labels of a cloud's points, such as letters, as a text; a click on a label follows its point.
+    """The labels of all points of a cloud, such as letters, as one text; those of selected points stand out.
 
-    Labels of the selected points are highlighted. The readout's own `label` tells readers which points these
-    are.
+    A click on a label follows (selects) its point. `label`, the caption of the readout, has to say which
+    points stand out.
     """
 
     def check(self, scope: Scope) -> None:
@@ -152,10 +164,11 @@ class Letters(SelectionReadout):
 
 @dataclass(frozen=True)
 class Fate(Readout):
-    """Whether a query can select the followed point as a key, and the margin of the best query of length 1.
+    """Whether a query can select the followed (selected) point as a key, and the evidence.
 
-    For a point that no query can select: the number of keys whose weighted average it is, and the largest
-    attention weight that it can get.
+    If a query can select it, the evidence is how far its score can lead all others, for a query of length 1.
+    If none can, it is the number of other keys that average to this key, and the largest attention weight
+    that the key can get. keys: the name of the cloud.
     """
 
     keys: str
@@ -166,7 +179,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class StageReadout(CloudReadout):
-    """The base class of readouts about the points of a cloud at a stage."""
+    """The base class of readouts about the points of a cloud at one stage. stage: the number of this stage."""
 
     stage: int
 
@@ -177,19 +190,24 @@ class StageReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Zeros(StageReadout):
-    """The number of coordinates that are exactly 0 at a stage, averaged over points, such as "3.2 of 8"."""
+    """How many coordinates of a point are exactly 0 at a stage, averaged over a cloud, such as "3.2 of 8"."""
 
 
 @dataclass(frozen=True)
 class Patterns(StageReadout):
-    """The number of sign patterns of a cloud's points at a stage (0 counts as −), and the entropy of their
-    shares in bits.
+    """The number of different sign patterns that a cloud's points have at a stage, and their entropy in bits.
+
+    A point's sign pattern says which of its coordinates are positive. The entropy is that of the shares of
+    points with each pattern.
     """
 
 
 @dataclass(frozen=True)
 class GatesReadout(CloudReadout):
-    """The base class of readouts about the gates of a layer max(Wx + b, 0). before, basis: as in `Gated`."""
+    """The base class of readouts about which neurons of a layer max(Wx + b, 0) are active for which points.
+
+    before, basis: as in `Gated`.
+    """
 
     before: int
     basis: Array
@@ -201,9 +219,10 @@ class GatesReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Ranks(GatesReadout):
-    """For each rank r: the share of a cloud's points in linear pieces of rank r of a layer max(Wx + b, 0).
+    """For each rank r: the share of a cloud's points near which a layer max(Wx + b, 0) is linear of rank r.
 
-    The rank of a piece is that of the weights of the neurons that are active in it.
+    Near a point the layer acts like the rows of W whose neurons are active there; r is the rank of these
+    rows.
     """
 
 
@@ -211,7 +230,8 @@ class Ranks(GatesReadout):
 class Pieces(GatesReadout):
     """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of radius `radius` around 0.
 
-    The `basis` must have n = 2 vectors (see `Gated`). The number does not depend on the points shown.
+    The circle lies in the plane that `basis` spans, so this must have two vectors (see `Gated`). The number
+    does not depend on the cloud's points.
     """
 
     radius: float
@@ -225,11 +245,12 @@ class Pieces(GatesReadout):
 
 @dataclass(frozen=True)
 class Sheets(CloudReadout):
-    """The number of sheets into which norms fold the unit circle, and its bound, such as "6, at most 8".
+    """How often normalisation layers fold the unit circle over itself, and a bound, such as "6, at most 8".
 
-    The number of sheets is the largest number of points of the circle that are mapped to one direction, for
-    ε = 0. After k norms it is at most 2^k; k counts the norms up to the current stage. The cloud's pipeline
-    alternates an Affine of the plane with a Normalize; the cloud's points do not matter.
+    The number of sheets is the largest number of points of the circle that the layers map to the same
+    direction, for ε = 0. After k layers it is at most 2^k, where k counts the layers up to the current stage.
+    Each layer is an Affine of the plane followed by a Normalize. They are the steps of the cloud's pipeline;
+    the points of the cloud do not matter.
     """
 
     def check(self, scope: Scope) -> None:

@@ -1,8 +1,8 @@
-"""The recipe of a scene: its parameters, clouds, pipelines and views for one set of choices, as data.
+"""The recipe of a scene: its parameters, point clouds, pipelines and views for one set of choices, as data.
 
-Scenes write recipes; `components.language.finish` checks and frames them before they are shown. Any program
-with a finished recipe can run it: `components.drawing.figure` in Python, `engine.mjs` in the browser.
-docs/design.md explains the terms; `components.language.packing` is the form in which recipes are sent.
+Scenes return recipes. Before a recipe is shown, `components.language.finish` validates it and computes the
+ranges of its axes. Both `components.drawing.figure` in Python and engine.mjs in the browser can show the
+result. docs/design.md explains the terms. `components.language.packing` converts recipes to JSON.
 """
 
 from __future__ import annotations
@@ -67,13 +67,16 @@ COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # possible
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a slider moves. `scale="log"`: the slider is linear in log10 of the value.
+    """A number that readers can change, usually with a slider.
 
-    symbol   the letter of the formula that can be dragged to change it; parameters with the same letter
-             change together
-    quiet    it has no slider: readers change it by clicking or dragging in the figure
-    folded   its slider is folded away at first
-    vector   the parameters of its group are the components of one vector, and share a row of controls
+    scale    "linear", or "log" if the slider is linear in the logarithm of the value
+    group    the heading above the controls of all parameters with this group
+    symbol   a letter of the formula; dragging this letter changes the parameter, together with all others
+             that have the same symbol
+    quiet    whether it has no slider, because readers change it by clicking or dragging in the figure
+    folded   whether its slider is folded away at first
+    vector   whether the parameters of its group are the coordinates of one vector, and share a row of
+             controls
     """
 
     name: str
@@ -92,17 +95,20 @@ class Parameter:
 
 
 def identity_zoom(dims: int) -> tuple[float, ...]:
-    """The identity zoom: scale 1, no offset."""
+    """The zoom that changes nothing: the factor 1, then an offset of 0 along each axis."""
     return (1.0,) + (0.0,) * dims
 
 
 @dataclass(frozen=True)
 class Wider:
-    """Zooms of a view's axes that follow one parameter, given at its increasing values `stops`.
+    """Zooms of a view's axes that follow one parameter, so that points moved by its slider stay in view.
 
-    Between two stops they are interpolated; log: in the logarithm of the parameter. zooms: for each stop and
-    each stage, the scale of the axes relative to those of `View.zooms`, and the offset of their centre along
-    each axis.
+    parameter  the name of the parameter
+    stops      increasing values of the parameter for which zooms are given; between them, zooms are
+               interpolated
+    log        whether they are interpolated in the logarithm of the parameter
+    zooms      for each stop and each stage a row: a factor by which the axes are longer than with
+               `View.zooms`, then the offset of their centre along each axis
     """
 
     parameter: str
@@ -111,7 +117,7 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, value: float) -> Array:
-        """The zooms at a value of the parameter: for each stage the scale and offsets, (stages, 1 + dims)."""
+        """(stages, 1 + dims) the zooms for a value of the parameter: for each stage, factor and offsets."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
         if self.log:  # such a slider may also be at 0, which has no logarithm
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
@@ -122,25 +128,29 @@ class Wider:
 
 @dataclass(frozen=True)
 class View:
-    """A panel of marks with axes.
+    """A panel with axes, and the marks drawn in it.
 
-    ranges     one (low, high) for each display axis; None: computed from what the view shows, and only the
-               direction of `camera` is used (`components.language.framing`)
-    strip      make the last view small: the second of two views narrow, or the third of three low. Otherwise
-               one view fills the figure, two are side by side, and of three the first is large
-    rows       the number of strips that are stacked in this view. On a phone the view is higher, so that each
-               strip has room; of three views, the second is as high as the figure if it has several strips
-    camera     the camera's position, or also the point that it looks at, in units of the cube's side
-    axes       titles of the axes; without them there are no tick labels either
-    edge       the name of a cloud that describes a plane, as for a `Disc`; a button turns the camera until
-               that plane is seen edge-on
-    zooms      for each stage, the scale of the axes relative to `ranges`, and the offset of their centre
-               along each axis; empty if the axes never change
-    reaching   whether the axes also follow sliders that move points out of the view; otherwise such points
+    layers     the marks
+    ranges     one (low, high) for each display axis; if empty, they are computed from what the view shows,
+               and of `camera` only the direction is used (`components.language.framing`)
+    axes       titles of the axes; if there are none, the axes have no tick labels either
+    equal      whether all axes have the same scale
+    strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
+               the third is low. Otherwise two views are side by side, and of three the first is large
+    rows       how many panels are stacked in this view. On a phone the view is higher then, so that each has
+               room; if the second of three views has several, it is as high as the figure
+    camera     three numbers for the camera's position, or six: also the point that it looks at. The unit is
+               the side of the cube that the axes span
+    edge       the name of a cloud that describes a plane, as for a `Disc`: a button then turns the camera
+               until that plane is seen edge-on; "" for no button
+    zooms      for each stage a row: a factor by which the axes are longer than `ranges`, then the offset of
+               their centre along each axis; empty if the axes are the same at all stages
+    reaching   whether the axes also follow sliders that move points out of the view; if not, such points
                leave the picture
-    wider      for `reaching`: the zooms that follow each slider; of several, the largest scale counts
-               and the offsets add up
-    between    further values of sliders at which the axes are fitted, where they may also become narrower
+    wider      for `reaching`: the zooms that follow sliders, one entry for each slider. If several apply at
+               once, the largest factor counts, and the offsets add up
+    between    for each parameter, by name, values between the ends of its slider for which the axes are
+               fitted too; there the axes may also become narrower
     """
 
     name: str
@@ -160,10 +170,10 @@ class View:
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
-        """The view with the axes that it has at the position `progress` between stages.
+        """A copy of the view with fixed axes: those that it has at the position `progress` between stages.
 
-        params: values of sliders; None for the defaults. Between two stages, axes widen in the first half of
-        the way and narrow in the second half.
+        params: the values of the parameters; None for the defaults. Between two stages, axes that become
+        wider do so in the first half of the way, and axes that become narrower in the second half.
         """
         more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
@@ -180,7 +190,7 @@ class View:
         return self.moved(times, by)
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """A copy of the view without zooms: its axes are `times` as long, their centre is moved by `by`."""
+        """A copy without zooms, whose axes are `times` as long and have their centre moved by `by`."""
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]
@@ -188,7 +198,7 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether the axes are so wide that the view takes the figure's whole width if it is the first."""
+        """Whether the axes are so wide that the view takes the whole width of the figure, if it is the first."""
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)
@@ -197,11 +207,14 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """A table beside the figure: numbers of the followed (selected) point of a cloud at every stage.
+    """A table beside the figure: numbers of the followed (selected) point of a cloud, a row for each stage.
 
-    ideal: the name of a cloud that holds the points' images for ε = 0, which are exactly on the surfaces
-    shown. The column `distance` is the distance from the followed point to its image in that cloud. first:
-    words after the distance at stage 0 that say to what it is measured, such as "to the plane"; "" for none.
+    cloud    the name of the cloud
+    ideal    the name of a cloud in which the same points are moved with ε = 0, so that they are exactly on
+             the surfaces shown; "" for none
+    columns  the columns, from `COLUMNS`; in "distance" is the distance from the point to the same point of
+             `ideal`
+    first    words after the distance at stage 0 that say to what it is measured, such as "to the plane"
     """
 
     cloud: str
@@ -212,7 +225,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """A table of fixed words and numbers. abouts: for each row an explanation, which opens on a click."""
+    """A table of fixed words and numbers. abouts: an explanation for each row, which opens on a click."""
 
     title: str
     columns: Sequence[str]
@@ -222,12 +235,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Overview:
-    """A few lines of text beside a figure, and a table of everything that a choice can show.
+    """A few lines of text beside a figure, and a table that compares all values of one choice.
 
-    The table has a row for each value 1 … n of the whole number `choice`. A click on the head of a column
-    sorts the table by this column; a click on a row sets `choice` to its value, or does nothing if `choice`
-    is "". abouts: an explanation of each column. csv: the contents of a file that readers can save, such as
-    the same numbers in full precision.
+    choice   the name of the choice, a whole number from 1 on; "" if clicks on rows do nothing
+    rows     the rows of the table, one for each value 1 … n of the choice; a click on a row sets the choice
+    columns  the heads of the columns; a click on one sorts the table by this column
+    abouts   an explanation of each column
+    csv      the contents of a file that readers can save, such as the same numbers in full precision
     """
 
     lines: Sequence[str]
@@ -241,14 +255,15 @@ class Overview:
 
 @dataclass(frozen=True)
 class Recipe:
-    r"""The description of one scene for one set of choices: everything that a figure needs, as plain data.
+    r"""Everything that the figure of a scene needs, as plain data, for one set of the scene's choices.
 
-    stages            the names of the stages
-    formula           LaTeX; a piece in \class{stage-k}{…} is highlighted at stage k, and a long formula may
-                      break at \quad or \allowbreak
-    progress, follow  as the scene opens: the position between stages, and the number of the selected point
-    clock             the name of a parameter that can play by itself, such as the training step; it gets a
-                      second scrubber
+    stages    the names of the stages
+    formula   LaTeX, where a piece in \class{stage-k}{…} is highlighted at stage k; a long formula may break
+              at \quad or \allowbreak
+    progress  the position between stages at which the scene opens
+    follow    the index of the point that is followed (selected) as the scene opens
+    clock     the name of a parameter that can play by itself, such as the training step, and has a scrubber
+              of its own below the figure; "" for none
     """
 
     stages: Sequence[str]

@@ -1,4 +1,4 @@
-"""Error messages for invalid recipes, in one line: the part, the error, and a correct value."""
+"""Error messages for invalid recipes. Each is one line: which part, what is wrong, what would be right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_NAMES_SHOWN = 6  # names in a message, the most similar first
 
 
 class WrongRecipe(ValueError):
-    """Raised for an invalid recipe."""
+    """Raised for an invalid recipe, with a message for the author of the scene."""
 
 
 def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
@@ -22,7 +22,10 @@ def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
 
 
 def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
-    """Raise WrongRecipe for an unknown name; the message lists the known names that are most similar."""
+    """Raise WrongRecipe unless `name` is one of `names`; the message lists those most similar to it.
+
+    kind: what the names are names of, such as "cloud". where: the part of the recipe, for the message.
+    """
     if name in names:
         return
     many = len(names) > MAX_NAMES_SHOWN
@@ -33,7 +36,10 @@ def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> Non
 
 
 def check_unique(kind: str, names: Sequence[str]) -> list[str]:
-    """Return `names` as a list. Raises WrongRecipe if a name occurs twice. `kind`: what they name."""
+    """Return `names` as a list. Raises WrongRecipe if a name occurs twice.
+
+    kind: what the names are names of, such as "cloud", for the message.
+    """
     for name, count in Counter(names).items():
         if count > 1:
             refuse(f"{kind} {name!r}", f"there are {count} with this name", "give each its own name")
@@ -46,7 +52,10 @@ def check_finite(where: str, numbers: Iterable[float]) -> None:
 
 
 def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> None:
-    """Raise WrongRecipe unless all `numbers` are indices: integers from `low` to `count` − 1."""
+    """Raise WrongRecipe unless all `numbers` are integers from `low` to `count` − 1.
+
+    where, what: the part of the recipe, and the name of the numbers, for the message.
+    """
     array = np.asarray(numbers)
     if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() >= count):
         refuse(
@@ -57,7 +66,8 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
 def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
     """Raise WrongRecipe unless the sequence `found` has `count` entries.
 
-    what: the name of the sequence in the message; of: a noun for what each entry belongs to.
+    The message consists of three texts. where: the part of the recipe. what: the name of the sequence. of: a
+    noun for the things that each have one entry, such as "point".
     """
     if len(found) != count:
         refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

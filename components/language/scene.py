@@ -1,4 +1,4 @@
-"""A scene: choices, a function from choices to a recipe, and a text. Each folder of scenes/ contains one."""
+"""A scene: choices, a function that makes a recipe from them, and a text. Each package of scenes/ has one."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def did_you_mean(slug: str) -> str:
 
 
 class WrongValue(ValueError):
-    """Raised for a choice, parameter or state that a scene does not have; names what is allowed.
+    """Raised for a name or value that a scene does not accept in a query.
 
-    status: the status code of the HTTP response.
+    parameter: the name. allowed: the values that would be accepted. status: the code of the HTTP response.
     """
 
     def __init__(self, parameter: str, error: str, allowed: Any, status: int = 400) -> None:
@@ -46,7 +46,10 @@ class WrongValue(ValueError):
 
 
 def whole(name: str, text: str, low: int, high: int) -> int:
-    """Parse a whole number written in digits. Raises WrongValue."""
+    """Parse a whole number in decimal digits. Raises WrongValue unless it is from `low` to `high`.
+
+    name: the name of the choice, for the message.
+    """
     allowed = {"min": low, "max": high, "whole": True}
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
@@ -56,7 +59,7 @@ def whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def short(name: str, text: str, longest: int) -> str:
-    """Check that a text is valid Unicode and not too long, and return it. Raises WrongValue."""
+    """Return `text` unchanged. Raises WrongValue if it is longer than `longest` or not valid Unicode."""
     if len(text) > longest:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})
@@ -67,12 +70,14 @@ def short(name: str, text: str, longest: int) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of one of `options` (value → label).
+    """A choice of one of several options: the reader selects one.
 
-    when    (another choice, values): the control is shown only if that choice has one of these values
-    folded  whether the control is folded away at first
+    options  for each value the label that readers see
+    when     (the name of another choice, some of its values): the control is shown only if that choice has
+             one of these values
+    folded   whether the control is folded away at first
 
-    All kinds of choices have both fields.
+    The other kinds of choices have `when` too, and all that have a control have `folded`.
     """
 
     name: str
@@ -90,7 +95,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number between two bounds.
+    """A choice of a whole number from `min` to `max`.
 
     of: names of other choices. When the reader changes one of them, this choice returns to its default.
     """
@@ -111,7 +116,10 @@ class Whole:
 
 @dataclass(frozen=True)
 class Typed:
-    """A text that the reader types, at most `longest` characters; `build` may raise `WrongValue` for it."""
+    """A choice whose value is a text that the reader types, of at most `longest` characters.
+
+    The scene's `build` may raise `WrongValue` for it.
+    """
 
     name: str
     label: str
@@ -126,7 +134,10 @@ class Typed:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A line of free text, not blank, at most `longest` characters; `build` may raise `WrongValue` for it."""
+    """A choice whose value is one line of text, of at most `longest` characters, which must not be blank.
+
+    The scene's `build` may raise `WrongValue` for it.
+    """
 
     name: str
     label: str
@@ -143,7 +154,10 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Several:
-    """A choice of any subset of `options` (value → label), comma-separated; empty for none."""
+    """A choice of any number of options. Its value lists the selected ones with commas between; "" if none.
+
+    options: for each value the label that readers see.
+    """
 
     name: str
     label: str
@@ -165,8 +179,8 @@ class Several:
 class Result:
     """A choice whose value names a result that was computed from other choices, such as a trained network.
 
-    Its value is "" if there is no result. It has no control. of: the names of the choices from which the
-    result was computed; when the reader changes one of them, the browser drops the result.
+    Its value is "" if there is no result. It has no control. of: the names of those other choices; when the
+    reader changes one of them, the browser drops the result.
     """
 
     name: str
@@ -182,9 +196,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Picked:
-    """A choice of one part of a trained result by its number, such as one network by its seed.
+    """A choice of one part of a result of training, by number, such as one network by its seed.
 
-    A click on a curve can set this choice too. of: as in `Result`.
+    Readers can also pick it with a click on a curve. of: the names of other choices; when the reader changes
+    one of them, this choice returns to its default.
     """
 
     name: str
@@ -202,7 +217,7 @@ class Picked:
 
 @dataclass(frozen=True)
 class File:
-    """A shipped data file in films/, and the function that parses it."""
+    """A data file that is part of the software, in films/. read: the function that parses its contents."""
 
     name: str
     read: Callable[[bytes], Any]
@@ -210,10 +225,10 @@ class File:
 
 @dataclass(frozen=True)
 class Stored:
-    """Data that a reader has uploaded.
+    """Data that a reader has uploaded, stored under a key.
 
-    choice: the name of the choice that selects the data; key: the value of this choice, under which the data
-    are stored; read: the function that parses them.
+    choice: the name of the choice that selects the data. key: the value of this choice, which is also the
+    key. read: the function that parses the data.
     """
 
     choice: str
@@ -223,11 +238,12 @@ class Stored:
 
 @dataclass(frozen=True)
 class Training:
-    """The training that a scene offers.
+    """How a scene trains networks.
 
-    task: returns the model and the data set for the reader's choices. films: returns the names of shipped
-    trainings for them. A scene with a training has two choices for results: `run`, the key of a stored
-    training, and `net`, the weights of one network.
+    task: a function that returns the model and the data set for the reader's choices. films: a function that
+    returns the names of the recorded training runs that are shipped for these choices. The scene must have
+    two choices of the class `Result`: `run`, the key of a stored training run, and `net`, the weights of one
+    network.
     """
 
     task: Callable[[Choices], tuple[Model, DataSet]]
@@ -240,11 +256,18 @@ def no_files(choices: Choices) -> Sequence[File | Stored]:
 
 @dataclass(frozen=True)
 class Scene:
-    """The contents of a folder of scenes/. `package` is its Python name, whose last part is the slug.
+    """A scene, as its package in scenes/ defines it.
 
-    `build` is a pure function that returns the recipe. Its arguments are the choices; then a film (weights at
-    checkpoints of a stored training), if the scene has a training; then the contents of its `files`. The
-    title and the lead are the first lines of the folder's `text.md`.
+    package      the Python name of the package; its last part is the slug, the scene's name in addresses
+    build        a pure function that returns the recipe. Its arguments are the choices; then, if the scene
+                 has a training, the record of a training run (weights at checkpoints); then the contents of
+                 its `files`
+    order        a number that decides the scene's position in lists
+    files        a function that returns the data files that the scene needs for some choices
+    tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
+                 single tour
+
+    The title and the lead are the first lines of `text.md` in the same folder.
     """
 
     package: str
@@ -256,7 +279,10 @@ class Scene:
     tour_choice: str = ""
 
     def private(self, texts: Mapping[str, Any]) -> bool:
-        """Whether choices name data that a reader has trained or uploaded; such recipes are not cached."""
+        """Whether the choices name data that a reader has trained or uploaded.
+
+        The recipes for such choices are not cached.
+        """
         return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 
     @property
@@ -284,9 +310,10 @@ class Scene:
         return Path(__file__).parents[1] / "scenes" / self.slug / "text.md"
 
     def choose(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """All choices, parsed from the `texts` of a query; a choice that the query omits has its default.
+        """The values of all choices: parsed from `texts`, or the default of a choice that is not named there.
 
-        Raises WrongValue for an unknown name or value.
+        texts: the part of a query that names choices. Raises WrongValue for an unknown name or an invalid
+        value.
         """
         names = [c.name for c in self.choices]
         for name in texts:
@@ -295,7 +322,7 @@ class Scene:
         return {c.name: c.parse(texts[c.name]) if c.name in texts else c.default for c in self.choices}
 
     def json(self) -> dict[str, Any]:
-        """The choices as JSON for the page's controls."""
+        """The scene's slug, title, lead and choices as JSON, from which the browser makes the controls."""
         kinds = {Choice: "one", Whole: "whole", Typed: "typed", Sentence: "sentence"}
         kinds |= {Several: "several", Result: "result", Picked: "picked"}
         choices = [{"kind": kinds[type(c)], **vars(c)} for c in self.choices]
@@ -304,7 +331,7 @@ class Scene:
 
 @cache
 def scenes() -> dict[str, Scene]:
-    """All scenes by slug, in their order: every package in scenes/ that has a SCENE."""
+    """All scenes by slug, sorted by `Scene.order`. They are the packages in scenes/, each with a SCENE."""
     import components.scenes as package
 
     found = [

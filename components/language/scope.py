@@ -1,4 +1,4 @@
-"""Validation of references: the clouds, parameters and stages that one part of a recipe may refer to."""
+"""Validation of references: which clouds, parameters and stages one part of a recipe may refer to."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ MAX_KEYS = 256  # each is compared with all others in each frame
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a mark or readout may refer to. Its methods raise WrongRecipe with messages that begin
-    with `where`.
+    """What a mark or readout may refer to, with methods that check its references.
 
-    stages  the number of stages in the recipe
-    dims    the dimension of the mark's view
-    clock   the smallest and largest value of the recipe's clock, if it has one
+    The methods raise WrongRecipe with messages that begin with `where`.
+
+    clouds      the clouds of the recipe
+    parameters  the names of its parameters
+    stages      the number of its stages
+    dims        the dimension of the view, for a mark
+    clock       the smallest and largest value of the recipe's clock; None if it has none
     """
 
     where: str
@@ -61,9 +64,10 @@ class Scope:
             self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
 
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
-        """Refuse a row whose weights do not fit the number of coordinates of the points.
+        """Raise WrongRecipe if a row has more weights than the points that it applies to have coordinates.
 
-        That number is `space`, or if None the number of coordinates of the cloud.
+        space: the number of coordinates, if these are not points of the cloud itself. If None, they are, and
+        the row's stage must exist.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):
@@ -96,13 +100,16 @@ class Scope:
                 pass
 
     def keys(self, cloud: Cloud) -> None:
-        """Refuse a cloud with no points or too many: as keys, all are compared with each other per frame."""
+        """Raise WrongRecipe unless the cloud has 1 to MAX_KEYS points.
+
+        As keys, all points are compared with each other in every frame.
+        """
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
             self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")
 
     def hull(self, cloud: Cloud) -> None:
-        """Refuse a cloud with too many points or dimensions to compute its hull in each frame."""
+        """Raise WrongRecipe if the cloud has too many points or coordinates to compute its hull per frame."""
         n = len(cloud.points)
         if max(cloud.widths) > 3:
             self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "take at most 3 for a hull")
@@ -110,7 +117,7 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def layers_of_plane(self, cloud: Cloud) -> None:
-        """Refuse a cloud whose steps do not alternate an Affine of the plane with a Normalize."""
+        """Raise WrongRecipe unless the cloud's steps alternate: Affine of the plane, Normalize, Affine, …"""
         for k, step in enumerate(cloud.pipeline.steps):
             own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
             flat = own and cloud.widths[k : k + 2] == [2, 2]
@@ -119,8 +126,10 @@ class Scope:
                 self.refuse(wrong, "take an Affine with A (2, 2) and b, then a Normalize, and so on")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
-        """Refuse a layer max(Wx + b, 0) unless step `before` is its Affine, with a matrix of its own and at
-        most MAX_NEURONS rows, and `basis` is orthonormal.
+        """Raise WrongRecipe unless step `before` of the cloud can be the Affine of a layer max(Wx + b, 0).
+
+        Its W must not be made of the points of another cloud, and may have at most MAX_NEURONS rows. basis:
+        must have orthonormal rows, with as many coordinates as the points before this step.
         """
         steps = cloud.pipeline.steps
         affine = [

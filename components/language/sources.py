@@ -1,4 +1,4 @@
-"""The bibliography: `texts/sources.md` has each source in full by its key, such as `### brody2023`."""
+"""The bibliography. `texts/sources.md` has an entry for each source below its key, such as `### brody2023`."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ SOURCES_FILE = Path(__file__).parents[1] / "texts/sources.md"
 
 @cache
 def sources() -> dict[str, str]:
-    """For each key: authors, title, venue, year and address, as HTML."""
+    """All sources by key; each is HTML with the authors, title, venue, year and address."""
     return {key: line(body) for key, body in parts(SOURCES_FILE.read_text("utf-8"), "###")[1]}

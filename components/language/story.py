@@ -1,8 +1,8 @@
-"""The story: one long text, with figures that follow it.
+"""The story: one long text, beside which figures change as the reader scrolls.
 
-`texts/story.md` begins with a title, a lead and the text before the first figure. Each `## part` has a line
-`@ slug name=value …`: its figure and the figure's first state. A later line `@ name=value …` changes the
-figure's state for the paragraphs below it; all other values stay.
+`texts/story.md` begins with a title, a lead and the text before the first figure. Each `## part` begins with
+a line `@ slug name=value …`, which names the scene of its figure and the figure's first state. A later line
+`@ name=value …` changes this state for the paragraphs below it; values that the line does not name stay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATE_LINE = re.compile(r"^@ ?(.*)$", re.M)
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """Consecutive paragraphs of the story as HTML, and the state of the figure while they are read."""
+    """Consecutive paragraphs of the story as HTML, and the state of the figure while a reader is at them."""
 
     state: dict[str, str]
     html: str
@@ -47,7 +47,7 @@ def story() -> Story:
 
 
 def read(text: str) -> Story:
-    """Parse the story. Raises ValueError for a part without a figure."""
+    """Parse the story. Raises ValueError if a part does not begin with a line that names its figure."""
     first, told = parts(text, "##")
     title, lead, before = first.strip().split("\n\n", 2)
     return Story(title.removeprefix("# "), lead, markdown(before), tuple(_part(*each) for each in told))

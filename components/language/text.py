@@ -1,16 +1,17 @@
-"""The text of a scene (`text.md`): Markdown → HTML, with formulas as MathML, a tour and questions.
+"""The text of a scene: Markdown with formulas, a tour and questions, converted to HTML and MathML.
 
-The file begins with `# title` and the lead, as plain text. These sections have a form:
+The file `text.md` begins with `# title` and the lead, which is plain text. Three sections have a fixed form:
 
-## A tour      a `### stop` for each stop. Its first line `@ progress=2 gamma1=1.5` is the stop's state. Lines
-               `? question`, `- answer`, `- * right answer` after it ask the reader before the stop is shown
+## A tour      a `### stop` for each stop. Its first line `@ progress=2 gamma1=1.5` is the stop's state. It
+               may be followed by a question that readers are asked before they see the stop: lines `?
+               question`, `- answer`, and `- * answer` for the right answer
 ## Questions   a `### question` for each question, and its answer
 ## Sources     keys of texts/sources.md, separated by commas
 
-All other sections are prose. There, a line `@ stage=centre` above a paragraph names the stage that it
-explains, or several: `@ stage=centre | 3` (by number where names are not unique). Stages that the recipe does
-not have are ignored. Details for few readers are folded away between the lines `<details>`,
-`<summary>title</summary>` and `</details>`.
+All other sections are prose. There, a line `@ stage=centre` above a paragraph names the stage that the
+paragraph explains, or several stages: `@ stage=centre | 3`. A number can replace a name, where names are not
+unique. Stages that the recipe does not have are ignored. Details for few readers are folded away between the
+lines `<details>`, `<summary>title</summary>` and `</details>`.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ class Text:
     sources: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
-        """The tour, which the player shows stop by stop; the other parts of the text are in the page."""
+        """The tour as JSON for the player, which shows it stop by stop. All else is in the page's HTML."""
         return {"tour": [vars(stop) for stop in self.tour]}
 
 
 def mathml(latex: str, *, display: str = "inline") -> str:
-    r"""LaTeX → MathML; `\class{…}{…}` becomes a class that style sheets and the player know.
+    r"""LaTeX → MathML. `\class{name}{…}` becomes an element with this class, for style sheets and the player.
 
-    An operator at the edge of a piece in `\class` gets the spacing of an infix operator. ⟨ and ⟩ become
+    ⊙, + and = get the spacing of an infix operator also at the edge of such an element. ⟨ and ⟩ become
     brackets; | and ‖ become as high as a letter, without space around them.
     """
     found = convert(latex, display=display)
@@ -86,18 +87,19 @@ def mathml(latex: str, *, display: str = "inline") -> str:
 
 @lru_cache(MAX_CACHED_FORMULAS)
 def formula(latex: str) -> str:
-    r"""LaTeX → one `<math>` for each of its `pieces`, so that a long formula can break between them.
+    r"""LaTeX → one `<math>` element for each of its `pieces`. Between elements a long formula can break.
 
-    A piece after `\allowbreak` has the class `on`, because it continues the formula before it.
+    The element of a piece after `\allowbreak` has the class `on`, because it continues the formula before it.
     """
     found = ((mathml(piece, display="block"), goes_on) for piece, goes_on in pieces(latex) if piece)
     return "".join(each.replace("<math ", '<math class="on" ', 1) if on else each for each, on in found)
 
 
 def pieces(latex: str) -> list[tuple[str, bool]]:
-    r"""Split LaTeX at `\quad`, `\qquad` and `\allowbreak` outside of braces.
+    r"""Split LaTeX at `\quad`, `\qquad` and `\allowbreak`, except inside braces.
 
-    Returns (piece, whether it follows an `\allowbreak`, and so continues the piece before it).
+    Returns pairs (piece, on): `on` says whether the piece comes after an `\allowbreak`, and so continues the
+    formula before it.
     """
     found, start, on = [], 0, False
     for gap in TEX_SPACE.finditer(latex):
@@ -122,9 +124,9 @@ def markdown(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Markdown → HTML; a paragraph below a line `@ stage=…` is put into a `div` that names these stages.
+    """Markdown → HTML. A line `@ stage=…` puts the paragraph below it into a `div` that names its stages.
 
-    Raises ValueError for a line `@ …` that names no stage.
+    Raises ValueError for a line `@ …` that names no stage, or names one twice.
     """
     before, *rest = STAGE_PASSAGE.split(text)
     found = (
@@ -151,7 +153,7 @@ def line(text: str) -> str:
 
 
 def plain(html: str) -> str:
-    """HTML as text, with formulas written out, such as x²/√(σ² + ε); blocks are separated by spaces."""
+    """HTML → text, with formulas in one line such as x²/√(σ² + ε); blocks are separated by spaces."""
     blocks, before = re.sub(r"</(?:p|h2|li|td|th|summary)>", " ", html), ""
     while blocks != before:
         before = blocks
@@ -166,14 +168,14 @@ def _told(html: str) -> str:
 
 
 def _raised(told: str) -> str:
-    """An exponent as plain text: Unicode superscripts for numbers, otherwise ^(…)."""
+    """An exponent as plain text: superscript digits for a whole number, otherwise ^ and the exponent."""
     if re.fullmatch("[−+0-9]+|′", told):
         return told.translate(SUPERSCRIPTS)
     return f"^{_one(told)}"
 
 
 def _one(told: str) -> str:
-    """The plain text of a subformula, in parentheses if it contains an operator and is not a root."""
+    """The text of a subformula as one operand: in parentheses if it has an operator and is not enclosed yet."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
@@ -208,7 +210,10 @@ def _stop(title: str, body: str) -> Stop:
 
 
 def _guess(body: str) -> tuple[str, list[str], str]:
-    """Parse the question of a stop: the question ("" for none), its answers, and the remaining text."""
+    """Split off the question at the beginning of a tour stop, which a reader answers before it is shown.
+
+    Returns the question, its answers and the remaining text; without a question, "", [] and the whole text.
+    """
     first, *lines = body.strip().split("\n")
     if not first.startswith("? "):
         return "", [], body
@@ -218,7 +223,7 @@ def _guess(body: str) -> tuple[str, list[str], str]:
 
 @cache
 def heading(path: Path) -> tuple[str, str]:
-    """The title and the lead of a `text.md`. Raises ValueError if it does not begin with a title."""
+    """The title and the lead of a `text.md`. Raises ValueError if the file does not begin with a title."""
     mark, *found = re.split(r"^# +(.+)$", parts(path.read_text("utf-8"), "##")[0], flags=re.M)
     if mark or len(found) != 2:
         raise ValueError(f"{path} begins with a line '# its title'")
@@ -227,7 +232,7 @@ def heading(path: Path) -> tuple[str, str]:
 
 @cache
 def read(path: Path) -> Text:
-    """The parsed content of a `text.md` below its title and lead."""
+    """Parse a `text.md`, except its title and its lead."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())

@@ -1,10 +1,8 @@
-"""Glossary: words and symbols, linked at their first use in a text.
+"""The glossary: words and symbols, each linked to its entry where a text uses it for the first time.
 
-`texts/words.md` contains sections of entries. An entry has a heading `### name`, a line `@ id scene:
-fragments`, and its meaning.
-
-scene      (optional) a scene that shows it
-fragments  (optional) phrases of texts that are linked to it
+`texts/words.md` consists of sections with entries. An entry is a heading `### name`, a line `@ id scene:
+phrases`, and the meaning of the name. scene: (optional) the slug of a scene that shows it. phrases:
+(optional) the words or formulas, separated by commas, that texts use for it; they become links to the entry.
 """
 
 from __future__ import annotations
@@ -29,7 +27,8 @@ HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary
 class Word:
     """An entry of the glossary.
 
-    name, meaning: HTML. scene: a slug, or "". found: fragments of texts that link to it, as HTML.
+    name, meaning: HTML. scene: the slug of a scene that shows it, or "". found: the phrases, as HTML, that
+    become links to it in other texts.
     """
 
     id: str
@@ -41,7 +40,10 @@ class Word:
 
 @cache
 def sections() -> dict[str, tuple[Word, ...]]:
-    """The glossary's entries by the title of their section. Raises ValueError for one without a line `@`."""
+    """For each section of the glossary, by its title, the entries in it.
+
+    Raises ValueError for an entry without a line `@ id …`.
+    """
     told = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
     return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
 
@@ -59,7 +61,10 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str) -> str:
-    """Link the first use of each word in a text to its entry in the glossary, whose address is `page`."""
+    """A copy of `html` in which each word's first use is a link to the word's entry in the glossary.
+
+    page: the address of the glossary.
+    """
     pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]
     for word in (word for some in sections().values() for word in some):
