@@ -26,7 +26,7 @@ export interface SoftmaxWeight {
   row: Row;
 }
 
-/** The angle between each current point and the line along (1, …, 1): 0 to 90 degrees; 90 for the origin. */
+/** The angle between each current point and the line along (1, …, 1), in degrees from 0 to 90. */
 export interface Angle {
   kind: "angle";
 }

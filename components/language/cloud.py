@@ -145,7 +145,10 @@ class SoftmaxWeight:
 
 @dataclass(frozen=True)
 class Angle:
-    """The angle between each current point and the line along (1, …, 1): 0 to 90 degrees; 90 for the origin."""
+    """The angle between each current point and the line along (1, …, 1), in degrees from 0 to 90.
+
+    It is 90 for a point at the origin.
+    """
 
 
 Measure = Row | LargestWeight | SoftmaxWeight | Angle  # each gives one number for each point of a cloud

@@ -179,7 +179,7 @@ class Fate(Readout):
 
 @dataclass(frozen=True)
 class StageReadout(CloudReadout):
-    """The base class of readouts about the points of a cloud at one stage. stage: the number of this stage."""
+    """The base class of readouts about the points of a cloud at one stage. stage: the number of the stage."""
 
     stage: int
 

@@ -198,7 +198,7 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether the axes are so wide that the view takes the whole width of the figure, if it is the first."""
+        """Whether the view takes the whole width of the figure if it is the first: its axes are wide."""
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)

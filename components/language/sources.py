@@ -1,4 +1,4 @@
-"""The bibliography. `texts/sources.md` has an entry for each source below its key, such as `### brody2023`."""
+"""The bibliography. `texts/sources.md` has an entry for each source below its key, as `### brody2023`."""
 
 from __future__ import annotations
 

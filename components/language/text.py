@@ -175,7 +175,7 @@ def _raised(told: str) -> str:
 
 
 def _one(told: str) -> str:
-    """The text of a subformula as one operand: in parentheses if it has an operator and is not enclosed yet."""
+    """The text of a subformula as one operand: if it has an operator, in parentheses (or below a root)."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
