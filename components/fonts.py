@@ -1,10 +1,11 @@
-"""The fonts of pages and figures: fetched by npm, reduced to the characters in use by tools/fonts.mjs.
+"""The fonts of pages and figures. npm fetches them; tools/fonts.mjs removes the characters that are not used.
 
-Text is set in Source Sans 3: it is drawn for interfaces, legible at small sizes, and has all weights in one
-file, figures of equal width, and Greek. It is scaled to 107 %, so that its letters are as high and its lines
-as long as those of Arial, which is shown until it is loaded: nothing moves. Mathematics is set in STIX Two
-Math: its MATH table positions bars, roots and indices, and its letters are as high as those of the text. Both
-are under the SIL Open Font License 1.1. Without npm, the system's fonts are used.
+Text is set in Source Sans 3. It is drawn for interfaces and legible at small sizes, one file has all weights,
+all digits have the same width, and it has Greek letters. Until it is loaded, browsers show Arial. It is
+scaled to 107 %, so that its letters are as high and its lines as long as Arial's: nothing moves when it
+arrives. Mathematics is set in STIX Two Math. Its MATH table positions bars, roots and indices, and its
+letters are as high as those of the text. Both fonts are under the SIL Open Font License 1.1. If npm has not
+been run, the reader's system fonts are used.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ NOTICE = (
 
 @cache
 def files() -> dict[str, bytes]:
-    """The font files (WOFF2) that npm has fetched: by file name with a fingerprint, their bytes."""
+    """The font files (WOFF2) that npm has fetched: their contents, by a file name that contains a hash."""
     found = {}
     for face in dict.fromkeys(file for _, file, _ in FACES):
         path = FOLDER / f"{face}.woff2"
@@ -54,12 +55,18 @@ def files() -> dict[str, bytes]:
 
 
 def named(face: str) -> str | None:
-    """The file name, with fingerprint, of a font; None if npm has not fetched it."""
+    """The file name of a font as in `files`, such as "text-1a2b3c4d5e6f.woff2" for the face "text".
+
+    None if npm has not fetched the font.
+    """
     return next((name for name in files() if name.startswith(f"{face}-")), None)
 
 
 def css(address: Callable[[str], str]) -> str:
-    """The style sheet of the fonts that npm has fetched. address: returns the address of a font file."""
+    """The style sheet that declares the fetched fonts, and the font families of text and formulas.
+
+    address: a function that returns the address of a font file from its name in `files`.
+    """
     faces = [
         f'@font-face {{ font-family: "{family}"; src: url("{address(name)}") format("woff2");'
         f" font-display: swap; {rest} }}"
@@ -72,10 +79,10 @@ def css(address: Callable[[str], str]) -> str:
 
 
 def beside(name: str) -> str:
-    """The address of a font file in `lib`, relative to a style sheet in the folder that contains `lib`."""
+    """The address of a font file for a style sheet next to the folder `lib`, which contains the fonts."""
     return f"lib/{name}"
 
 
 def inside(name: str) -> str:
-    """The data URL of a font file, for a style sheet that contains its fonts."""
+    """The data URL of a font file, for a style sheet that contains the fonts itself."""
     return f"data:font/woff2;base64,{base64.b64encode(files()[name]).decode()}"

@@ -1,15 +1,18 @@
 """Settings from environment variables; docs/deployment.md explains them.
 
-All but LOG_LEVEL, which normscape/app.py reads, are read and checked here before the first request.
+All are read and checked here, before the first request; only LOG_LEVEL is read by normscape/app.py.
 
-NORMSCAPE_PREFIX   path below which a proxy serves the explorer, such as /normscape/
-TRUSTED_PROXIES    number of proxies in front, each of which sets X-Forwarded-For, -Proto and -Host
-HOSTS              accepted host names; others get 400, except for /healthz
-BIND               address and port to listen on
-LOG_LEVEL          debug: log errors with their tracebacks
-SECRET_KEY         key that signs cookies, the same for all replicas of the web server
-REDIS_URL          Redis that queues trainings and stores trained runs; needs a SECRET_KEY
-CACHE_DIR          folder for cards, the worker's heartbeat and, without Redis, the queue and trained runs
+NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/
+TRUSTED_PROXIES    the number of proxies in front of the server; each must set X-Forwarded-For,
+                   X-Forwarded-Proto and X-Forwarded-Host
+HOSTS              the host names that requests may name; others get status 400, except for /healthz
+BIND               the address and port to listen on
+LOG_LEVEL          "debug" to log errors with their tracebacks
+SECRET_KEY         the key that signs cookies, the same for all replicas of the web server
+REDIS_URL          the address of a Redis server that queues training jobs and stores their results; needs a
+                   SECRET_KEY
+CACHE_DIR          the folder for preview pictures, the worker's heartbeat and, without Redis, the queue and
+                   the results of training
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ REDIS_ANSWER_SECONDS = 2.0
 
 
 class WrongSetting(ValueError):
-    """Raised for an invalid setting; its one-line message names the setting and a valid value."""
+    """Raised for an invalid setting. Its message, one line, names the setting and says what is valid."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,10 @@ class Settings:
 
 
 def read(environment: Mapping[str, str]) -> Settings:
-    """Read the settings of the web application; empty ones count as missing. Raises WrongSetting.
+    """Read and check the settings of the web application. Raises WrongSetting if one is invalid.
 
-    LOG_LEVEL, BIND, REDIS_URL and CACHE_DIR are read by functions of their own.
+    A variable that is empty counts as missing. LOG_LEVEL, BIND, REDIS_URL and CACHE_DIR are not part of the
+    result; other functions read them.
     """
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
@@ -55,7 +59,11 @@ def read(environment: Mapping[str, str]) -> Settings:
 
 
 def check_storage(environment: Mapping[str, str]) -> None:
-    """Try to reach Redis or the cache folder once, before the first request. Raises WrongSetting."""
+    """Check, before the first request, that Redis (or without it the cache folder) can be used.
+
+    Raises WrongSetting if nothing can be written to the folder, or if Redis refuses the connection. If Redis
+    does not answer yet, only a warning is printed.
+    """
     if url := redis_url(environment):
         _reach_redis(url)
     else:
@@ -71,7 +79,10 @@ def _reach_folder(folder: Path) -> None:
 
 
 def _reach_redis(url: str) -> None:
-    """Try to reach Redis once. Raises WrongSetting if it refuses; warns if it cannot be reached yet."""
+    """Try once to connect to Redis. Raises WrongSetting if Redis refuses or its package is not installed.
+
+    If Redis does not answer, only a warning is printed, because it may start later.
+    """
     try:
         import redis
     except ImportError:
@@ -95,13 +106,16 @@ def redis_url(environment: Mapping[str, str]) -> str:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """The folder for data on disk; it need not exist yet."""
+    """The folder for data on disk, from CACHE_DIR. The default is `normscape` in the user's cache folder.
+
+    The folder may not exist yet.
+    """
     home = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(environment.get("CACHE_DIR") or f"{home}/normscape").expanduser().absolute()
 
 
 def bind(environment: Mapping[str, str]) -> tuple[str, int]:
-    """The host and port to listen on, from BIND. Raises WrongSetting."""
+    """The host and port to listen on, from BIND. The default is 127.0.0.1:8050. Raises WrongSetting."""
     text = environment.get("BIND") or "127.0.0.1:8050"
     try:
         address = urlsplit(f"//{text}")
@@ -139,10 +153,10 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _key(text: str, *, several: bool) -> str:
-    """The key that signs cookies: SECRET_KEY, or a random key if none is set.
+    """The key that signs cookies: the setting `text`, or if that is empty a random key.
 
-    several: whether several processes must share the key, so that it must be set. Raises WrongSetting if it
-    is missing then, or if it is too easy to guess.
+    several: whether several web servers need the same key, so that a random one is not allowed. Raises
+    WrongSetting if the key is then missing, or if it is easy to guess.
     """
     if several and not text:
         raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")

@@ -1,7 +1,7 @@
-"""All colours, light and dark, by the mathematical role of what they draw.
+"""All colours, in a light and a dark theme. Each belongs to a role: the kind of thing drawn with it.
 
-Figures name a role as `var(--role)`: the browser resolves it from the style sheet that `css` writes,
-Python with `resolve`.
+A role is for example "sphere". Figures contain colours as `var(--role)`. Browsers replace this by the colour
+from the style sheet that `css` returns, and Python replaces it with `resolve`.
 """
 
 from __future__ import annotations
@@ -91,9 +91,10 @@ THEMES = ("light", "dark")
 
 
 def colors(theme: str) -> dict[str, str]:
-    """The colours of one theme by name: `role`, `role-text` for text, and steps of scales (`diverging-0` …).
+    """All colours of one theme, by name: roles, variants of roles for text, and the steps of colour scales.
 
-    The names are those of the CSS custom properties without `--`, which callers add.
+    For example `axis`, `axis-text` and `diverging-0`. With `--` before them, these are the names of CSS
+    custom properties.
     """
     i = THEMES.index(theme)
     steps = {f"{name}-{k}": c for name, both in SCALES.items() for k, c in enumerate(both[i])}
@@ -102,12 +103,12 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The role for text about a `role`: `role-text` if its own colour is too faint for text, else `role`."""
+    """The name of the colour for text about a role: `role-text` if the role's own is too faint, or `role`."""
     return f"{role}-text" if role in WRITTEN else role
 
 
 def upon(share: float) -> str:
-    """The role (colour) in which text is legible on a cell of the sequential scale.
+    """The role whose colour is legible, as text, on a cell with a colour of the sequential scale.
 
     share: the position of the cell's colour on the scale, from 0 to 1.
     """
@@ -115,13 +116,13 @@ def upon(share: float) -> str:
 
 
 def scale(name: str) -> list[list[Any]]:
-    """The colour scale `name` in Plotly's form: pairs (position from 0 to 1, `var(--name-k)`)."""
+    """A colour scale for Plotly: pairs of a position from 0 to 1 and a colour, written `var(--name-k)`."""
     count = len(SCALES[name][0])
     return [[k / (count - 1), f"var(--{name}-{k})"] for k in range(count)]
 
 
 def resolve(data: Any, theme: str) -> Any:
-    """Copy nested dicts and lists, with each text `var(--role)` replaced by that colour of a theme."""
+    """A copy of nested dicts and lists, with each text `var(--name)` replaced by that colour of a theme."""
     known = colors(theme)
 
     def resolved(data: Any) -> Any:
@@ -135,9 +136,10 @@ def resolve(data: Any, theme: str) -> Any:
 
 
 def css() -> str:
-    """The style sheet with the colours of both themes as custom properties.
+    """The style sheet that defines the colours of both themes as custom properties.
 
-    The operating system's setting decides which theme applies, unless `data-scheme` on the root element does.
+    The light or dark setting of the reader's operating system selects the theme, unless the root element has
+    the attribute `data-scheme`.
     """
     light, dark = (
         f"color-scheme: {theme}; " + " ".join(f"--{name}: {color};" for name, color in colors(theme).items())

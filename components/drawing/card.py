@@ -1,7 +1,8 @@
-"""The first view of a recipe as cropped SVG, still or animated: for cards on the home page and link previews.
+"""Pictures of the first view of a recipe, as SVG cropped to what is drawn: for cards and link previews.
 
-The animation is a flip-book without scripts: a mark has one SVG group for each run of frames in which it does
-not move, and a style sheet shows the groups at their times. So marks that never move are drawn once.
+Cards are the thumbnails on the home page. They can be animated without scripts, as a flip-book: each mark is
+drawn anew in an SVG group only when it moves, and a style sheet shows each group during its frames. A mark
+that never moves is drawn once.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ def card(recipe: Recipe, state: State) -> str:
 
 
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
-    """The first view of a state: its bounding box, and its shapes as SVG."""
+    """The first view in a state, still: its bounding box, and its marks as SVG."""
     size, box, (drawn,) = _run(recipe, [state])
     return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 
 
 def moving(recipe: Recipe, state: State) -> str:
-    """The animated thumbnail: an SVG document, in which the stages play from first to last in a loop."""
+    """The thumbnail with an animation, as an SVG document. It plays all stages in a loop."""
     states = [replace(state, progress=float(p)) for p in eased(len(recipe.stages) - 1)]
     size, box, run = _run(recipe, states)
     shapes = [
@@ -74,16 +75,20 @@ def moving(recipe: Recipe, state: State) -> str:
 
 
 def eased(last: int) -> np.ndarray:
-    """The position between stages (0 … `last`) in each frame; it moves slowly near each stage."""
+    """For each frame of the animation, the position between stages, from 0 to `last`.
+
+    It changes slowly near each stage and faster between stages.
+    """
     t = np.linspace(0, 1, FRAMES_PER_ANIMATION // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
     return np.concatenate([[0.0], *(k + leg for k in range(last))])
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The first view in several states, all scaled alike to fill a card.
+    """The marks of the first view in several states, all projected to the same scale, which fills a card.
 
-    Returns the view's size in pixels, the bounding box of all states, and the projected marks of each state.
+    Returns the size of the view in pixels, the bounding box of the marks in all states, and for each state
+    its projected marks.
     """
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
@@ -101,7 +106,10 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 
 
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
-    """The bounding box of everything drawn in all states `run`, extended to the aspect ratio of a card."""
+    """The bounding box of all marks in all states, extended to the proportions of a card.
+
+    run: for each state, its projected marks.
+    """
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
     low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX
     wide, tall = high - low
@@ -111,10 +119,11 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2) whose bounding box is that of a drawn mark of N points, in pixels.
+    """Points (2N, 2), in pixels, that have the same bounding box as a projected mark with N points.
 
-    Each point of the mark gives two corners. If it is drawn as a label or a cell, they are the corners of
-    this rectangle; otherwise both are the point itself. Points outside the paper are moved to its edge.
+    Each point of the mark contributes two: opposite corners of the rectangle that its label or cell takes.
+    For all other marks, both are the point itself. Points outside the picture of size `size` are moved to its
+    edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
@@ -127,9 +136,10 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
 
 def _shown(first: int, end: int, count: int) -> str:
-    """The CSS rules that show a group of shapes in the frames `first` … `end` − 1, of `count` frames.
+    """The CSS rules that show a group of shapes during the frames `first` … `end` − 1 of an animation.
 
-    Groups of the last frame also stay visible during the pause after it.
+    count: the number of frames. If the last frame is among these, the group is also shown during the pause
+    that follows.
     """
     whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
     a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100

@@ -1,4 +1,4 @@
-"""Find places where several points of a view coincide, and count the points, as assets/engine/crowds.mjs."""
+"""Crowds: places of a view where several points coincide, with their number. See assets/engine/crowds.mjs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Array = np.ndarray
 
 
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
-    """Places where points of a cloud coincide, as (place, count, cloud's name), the largest count first.
+    """The places where several points of one cloud coincide, as (place, number of points, name of the cloud).
 
-    The points must coincide in the view and before projection too, at the stages that the view shows. A point
-    that several marks draw counts once, where the topmost of them draws it. Marks that show only
-    the followed point, or only the point with the highest value, are ignored.
+    The largest number comes first. Points coincide only if they also do before the projection, at the stages
+    that the view shows. A point that several marks draw counts once, for the topmost of these marks. Marks
+    that show only the followed point, or only the point with the highest value, are ignored.
     """
     taken: dict[str, Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

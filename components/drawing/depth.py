@@ -1,8 +1,9 @@
-"""Depth cues of 3D views (size, halo, fading), shared by assets/painter/plotly/depth.mjs and still pictures.
+"""Depth cues of 3D views: size, fading colour and halo of points, in figures and still pictures alike.
 
-A point has the size of a ball in perspective, relative to one at the centre of the axes. Beyond the centre
-its colour fades into the background. A halo in the background's colour separates it from objects behind it.
-In still pictures, translucent meshes also weaken the colours of objects behind them.
+A nearer point is larger, in perspective; a point at the distance of the centre of the axes has its own size.
+Beyond this distance, the colour of points fades into the background. A halo in the background's colour
+separates a point from objects behind it. In still pictures, translucent surfaces also weaken the colour of
+points behind them. assets/painter/plotly/depth.mjs uses the numbers of this file.
 """
 
 from __future__ import annotations
@@ -36,23 +37,26 @@ TOLD = {
 
 
 def size(away: Array) -> Array:
-    """The factor on a marker's size in perspective, for distances `away` from the camera.
+    """The factor on a point's size in perspective: 1 at the distance of the centre of the axes.
 
-    Distances are relative to that of the centre of the axes, where the factor is 1.
+    away: the distance of the point from the camera, divided by that of the centre.
     """
     return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
 
 def halo(radius: float) -> float:
-    """The width in pixels of the halo around a point of this radius in pixels."""
+    """The width in pixels of the halo around a point whose radius in pixels is `radius`."""
     return min(HALO_PX, MAX_HALO_FRACTION * radius)
 
 
 def strength(away: Array) -> Array:
-    """The share of its colour that a faded point keeps, 0 to 1; `away` as in `size`."""
+    """The share of its colour, from 0 to 1, that a point keeps as it fades with distance.
+
+    away: as in `size`.
+    """
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
 
 def veil(opacity: float) -> float:
-    """The share of its colour that an object loses behind a translucent surface of this opacity."""
+    """The share of its colour that an object loses behind one translucent surface with this opacity."""
     return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)

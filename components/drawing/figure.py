@@ -1,7 +1,7 @@
-"""Plotly figures of recipes, at any parameters and progress. All traces are made here.
+"""Plotly figures of recipes, for any values of the parameters and any progress. All traces are made here.
 
-`templates` returns the traces and the layout of a view without positions; the browser's painter fills these
-in, and `figure` does so in Python. Colours in templates are `var(--role)`.
+A template is a view's traces and layout without positions and with colours as `var(--role)`. The browser
+fills in the positions when it draws; `figure` does the same in Python.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MAX_CIRCLE_MARKERS = 1500  # more markers are drawn as squares, which have a thi
 
 
 def templates(recipe: Recipe, view: View) -> dict[str, Any]:
-    """Plotly's traces (one for each mark, in order) and layout of a view; points are filled in later."""
+    """Plotly's traces (one for each mark, in order) and layout of a view, without the positions of points."""
     return {
         "data": [_trace(recipe, view, mark) for mark in view.layers],
         "layout": _scene_layout(view) if view.dims == 3 else _plane_layout(view),
@@ -68,11 +68,12 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 
 
 def _hover(recipe: Recipe, mark: Mark) -> str:
-    """Plotly's `hoverinfo` for a mark.
+    """Plotly's `hoverinfo` for a mark, which depends on what a click on the mark does.
 
-    "text" shows a text at the pointer: for points that can be followed (selected), or that set a choice and
-    have labels. "none" only reports the pointer: for other points that react to a click. "skip" ignores the
-    pointer: for all other marks.
+    "text"  shows a text at the pointer: if a click follows (selects) a point or a drag moves it, or if a
+            click sets a choice and the points have labels
+    "none"  shows nothing, but events report the pointer: for other marks that react to clicks
+    "skip"  ignores the pointer: for all other marks
     """
     match hand_of(mark):
         case Follow() | Carry() | Relocate() | Open():
@@ -114,7 +115,10 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """The trace of a field of colour. The browser paints it under the axes; `figure` makes it a heat map."""
+    """The trace of a mark whose colours fill cells or the whole view, with its colour scale but no points.
+
+    The browser paints such marks under the axes itself. `figure` turns this trace into a heat map.
+    """
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
 
@@ -197,7 +201,11 @@ def figure(
     theme: str = "light",
     followed: int | None = None,
 ) -> go.Figure:
-    """A Plotly figure with the views of a recipe side by side; parameters not given keep their defaults."""
+    """A Plotly figure of all views of a recipe, side by side.
+
+    Parameters that `params` does not contain have their defaults; the same holds for `progress` and
+    `followed` if they are None. followed: the index of the followed (selected) point.
+    """
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress
     moment = recipe.moment(params, progress, followed=recipe.follow if followed is None else followed)
@@ -249,7 +257,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
 
 
 def document(recipe: Recipe) -> dict[str, Any]:
-    """The recipe and the `templates` of each view as JSON data: the input of the browser's player."""
+    """A recipe, with a template for each view, as JSON data: all that the browser's player needs to show it."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
         sent |= {"figure": templates(recipe, view), "wide": view.wide}

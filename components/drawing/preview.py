@@ -1,9 +1,9 @@
-"""Link previews (Open Graph images): a PNG with the title beside the first view of a state.
+"""Link previews (Open Graph images): a PNG with a title, and beside it the first view of a scene in a state.
 
-Social networks show pictures of 1200 × 630 pixels, and no SVG. The library resvg draws them: a wheel of 1.4
-MB that needs no browser and no other library. It does not support CSS custom properties, so colours are
-inserted here, nor WOFF2 fonts, so `tools/fonts.mjs` writes other files for it; without these it uses the
-system's fonts.
+Social networks show pictures of 1200 × 630 pixels, and no SVG. The library resvg converts SVG to PNG; its
+wheel of 1.4 MB needs neither a browser nor another library. It does not support CSS custom properties, so
+colours are inserted here. It does not support WOFF2 fonts, so `tools/fonts.mjs` writes fonts in another
+format for it; if these are missing, resvg uses the system's fonts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLOR = re.compile(r"var\(--([\w-]+)\)")
 
 
 def png(recipe: Recipe, state: State, title: str) -> bytes:
-    """The link preview as PNG: `svg` drawn by resvg."""
+    """The link preview as a PNG file: the result of `svg`, converted by the library resvg."""
     import resvg_py
 
     return bytes(
@@ -42,7 +42,10 @@ def png(recipe: Recipe, state: State, title: str) -> bytes:
 
 
 def svg(recipe: Recipe, state: State, title: str) -> str:
-    """The link preview as SVG: title and first view; dark if the state's theme is dark, else light."""
+    """The link preview as SVG: the title beside the first view in the given state.
+
+    The colours are dark if the theme of the state is dark; for any other theme they are light.
+    """
     (x, y, w, h), shapes = first_view(recipe, state)
     left, top, width, height = PICTURE
     place = f'x="{left}" y="{top}" width="{width}" height="{height}"'
@@ -57,7 +60,7 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
 
 
 def _words(title: str) -> str:
-    """SVG of the name Normscape and the wrapped title, vertically centred."""
+    """SVG with the name Normscape at the top, and the wrapped title below it, vertically centred."""
     size, lines = _set(title)
     step = 1.14 * size
     first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3
@@ -69,7 +72,10 @@ def _words(title: str) -> str:
 
 
 def _set(title: str) -> tuple[int, list[str]]:
-    """The font size in pixels and the lines of a title: the largest size that fits, else the smallest."""
+    """The font size in pixels of a title, and its lines: the largest size in which the title fits its column.
+
+    If it fits in none, the smallest size.
+    """
     for size in TITLE_SIZES_PX:
         wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)

@@ -1,4 +1,4 @@
-"""Projection of a view onto paper: pixels, distances from the camera, and hidden points."""
+"""Projection of a view to a picture: positions in pixels, distances from the camera, and hidden points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ POINTS_PER_BATCH = 32  # points compared with all triangles at once, small enoug
 
 
 def paper(view: View, box: Size) -> Size:
-    """The size in pixels of a view that is drawn in a `box`; for a 2D view, the size of its axes."""
+    """The size in pixels of a view that is drawn in a box of size `box`.
+
+    For a 3D view this is the whole box, for a 2D view the rectangle that its axes enclose.
+    """
     if view.dims == 3:
         return box
     low, high = np.array(view.ranges, float).T
@@ -31,9 +34,9 @@ def paper(view: View, box: Size) -> Size:
 
 
 def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
-    """Positions of points on the paper, and their distances from the camera (0 for a 2D view).
+    """Where points appear in the picture, and their distances from the camera, which are 0 in a 2D view.
 
-    Positions (N, 2) are in pixels from the centre, to the right and downwards.
+    The positions (N, 2) are in pixels from the centre of the picture, to the right and downwards.
     """
     flat, depth = on_paper(view, points, camera)
     half = np.array(size if view.dims == 2 else [min(size)] * 2) / 2
@@ -41,13 +44,17 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 
 
 def fitting(pixels: Sequence[Array], size: Size) -> float:
-    """The largest scale from MIN_SHRINK to 1 at which all points are on the paper; else MIN_SHRINK."""
+    """The largest scale, from MIN_SHRINK to 1, at which all points are inside a picture of size `size`.
+
+    If they are not all inside even at MIN_SHRINK, this is returned. pixels: arrays of positions, one for each
+    mark.
+    """
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
 
 
 def middle(view: View, camera: Sequence[float]) -> float:
-    """The distance of the centre of a 3D view's axes from the camera; 1 for a 2D view."""
+    """The distance from the camera to the centre of a 3D view's axes; 1 for a 2D view."""
     center = np.mean(view.ranges, axis=1, dtype=float)[None]
     return float(project(view, center, camera, (1.0, 1.0))[1][0]) if view.dims == 3 else 1.0
 
@@ -55,10 +62,14 @@ def middle(view: View, camera: Sequence[float]) -> float:
 def layers(
     pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
-    """The number of triangles between the camera and each point.
+    """For each point, the number of triangles that are between it and the camera.
 
-    corners (F, 3, 2) are in pixels; depth and depths (F, 3) are distances from the camera. A point that is at
-    most `touching` (relative to its distance) behind a triangle counts as on it, not as behind it.
+    pixels   (N, 2) the positions of the points in the picture
+    depth    (N,) their distances from the camera
+    corners  (F, 3, 2) the positions of the triangles' corners in the picture
+    depths   (F, 3) the distances of these corners from the camera
+    touching  a point is not behind a triangle if it is farther from the camera than the triangle by at most
+              this share of its own distance
     """
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
@@ -85,5 +96,5 @@ def layers(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """A mask of the points that at least one triangle hides; arguments as in `layers`."""
+    """A mask of the points that are hidden by at least one triangle; the arguments are those of `layers`."""
     return layers(pixels, depth, corners, depths) > 0

@@ -1,4 +1,4 @@
-"""SVG path data for lines, triangles, grid cells and dots, in pixels."""
+"""SVG path data ("M0 0L…") for lines, triangles, grid cells and dots, with positions in pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import numpy as np
 
 
 def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
-    """Path data of the parts of triangles whose value, interpolated between corners, is at least `level`."""
+    """Path data of the region in a surface of triangles where a value is at least `level`.
+
+    corners (F, 3, 2): positions. values (F, 3): the value at each corner; inside triangles it is
+    interpolated.
+    """
     over = values >= level
     some = over.any(1) & ~over.all(1)
     pieces = []
@@ -25,7 +29,10 @@ def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
 
 
 def cells(filled: np.ndarray) -> str:
-    """Path data of the filled cells of a grid, run-length encoded as rectangles."""
+    """Path data of the cells for which `filled` is true; neighbours in a row are drawn as one rectangle.
+
+    filled (rows, columns): each cell is a square with side 1.
+    """
     ends = np.diff(filled.astype(int), axis=1, prepend=0, append=0)
     rows, starts = np.nonzero(ends > 0)
     widths = np.nonzero(ends < 0)[1] - starts
@@ -33,10 +40,10 @@ def cells(filled: np.ndarray) -> str:
 
 
 def coarse(grid: tuple[int, int], most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The row and column numbers that remain when a grid is thinned to at most `most` points.
+    """The indices of the rows and of the columns that remain when a grid is thinned to at most `most` points.
 
-    The axis with more remaining points is thinned first. The first and the last row and column always remain,
-    so a grid of at least 2 × 2 keeps its four corners even if `most` is smaller.
+    The axis on which more points remain is thinned first. The first and the last row and column always
+    remain, so the corners of the grid do too, even if `most` is less than 4.
     """
     steps = [1, 1]
     while True:
@@ -47,7 +54,10 @@ def coarse(grid: tuple[int, int], most: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _spread(n: int, step: int) -> np.ndarray:
-    """Numbers from 0 to n − 1, both included, as evenly as possible and at most `step` apart."""
+    """Whole numbers from 0 to n − 1, at most `step` apart and as evenly spaced as possible.
+
+    The first is 0, and the last is n − 1.
+    """
     return np.rint(np.linspace(0, n - 1, -(-(n - 1) // step) + 1)).astype(int)
 
 
@@ -59,7 +69,10 @@ def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
 
 
 def path(flat: np.ndarray) -> str:
-    """Path data of a polyline with gaps (NaN); consecutive points in the same pixel are merged."""
+    """Path data of a line through points (N, 2), with gaps at NaN.
+
+    If consecutive points round to the same pixel, only the first is used.
+    """
     out, pen, last = [], "M", ""
     for x, y in flat.tolist():
         if isnan(x):
@@ -71,7 +84,7 @@ def path(flat: np.ndarray) -> str:
 
 
 def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
-    """Path data of quadrangles, each with four corners (x, y), in whole pixels."""
+    """Path data of quadrangles. Each is given by its four corners (x, y), in whole pixels."""
     return short(
         "".join(
             f"M{x} {y}l{p - x} {q - y} {r - p} {s - q} {t - r} {u - s}z"
@@ -81,7 +94,7 @@ def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
 
 
 def triangles(corners: np.ndarray) -> str:
-    """Path data of triangles (F, 3, 2), all written with the same orientation, without those of area 0."""
+    """Path data of triangles (F, 3, 2), all in the same orientation; those with area 0 are left out."""
     corners = np.rint(corners).astype(int)
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -91,11 +104,11 @@ def triangles(corners: np.ndarray) -> str:
 
 
 def short(way: str) -> str:
-    """Shorten path data: no space is needed before a minus sign."""
+    """Path data without the spaces that are not needed, because a minus sign follows."""
     return way.replace(" -", "-")
 
 
 def areas(corners: np.ndarray) -> np.ndarray:
-    """Twice the signed area of each triangle (F, 3, 2); the sign is its orientation."""
+    """Twice the area of each triangle (F, 3, 2). The sign says whether its corners are in clockwise order."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

@@ -1,10 +1,11 @@
-"""Still pictures: a recipe in any state as SVG, for the gallery and for browsers without WebGL.
+"""Still pictures: any state of a recipe as SVG, for the gallery and for browsers without WebGL.
 
-Marks are projected with the camera of the figure and drawn from back to front, points with the cues of
-`depth`. A mesh of one colour is drawn as its silhouette: all its triangles are in one path, with the same
-orientation, so that overlaps do not add up. A mesh coloured by value must be convex: its front faces are
-drawn and, if it is opaque, hide the points behind them. A sheet is drawn in quadrangles, the nearest last,
-with larger ones in animated thumbnails.
+Marks are projected with the camera of the figure, and drawn from back to front. Points have the depth cues of
+`components.drawing.depth`. A surface of triangles is drawn in one of three ways. If it has one colour, all
+triangles are in one SVG path and have the same orientation, so that where they overlap a translucent colour
+does not add up. If it is coloured by value, it must be convex: only its front faces are drawn and, if it is
+opaque, points behind them are left out. If it is a `Sheet`, it is drawn in quadrangles, the nearest last; in
+animated thumbnails these are larger.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with
 
 
 def svg(recipe: Recipe, state: State) -> str:
-    """The views of a state as an SVG document; with the theme "auto" the reader's system sets its colours."""
+    """An SVG document with all views of a recipe in a state.
+
+    If the theme is "auto", the light or dark setting of the reader's system decides its colours.
+    """
     return _svg(
         recipe,
         state,
@@ -51,7 +55,10 @@ def svg(recipe: Recipe, state: State) -> str:
 
 
 def inline(recipe: Recipe, state: State, *, title: str) -> str:
-    """The views of a state as SVG in a page, in the page's colours: shown until the figure runs."""
+    """SVG to put into a page, with all views of a recipe in a state; it has the colours of the page.
+
+    The page shows it until the interactive figure has started. title: a text for screen readers.
+    """
     return _svg(recipe, state, "", f'class="poster" role="img" aria-label="{escape(title)}"')
 
 
@@ -68,7 +75,10 @@ def _svg(recipe: Recipe, state: State, style: str, attributes: str) -> str:
 
 
 def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int, int, int, int]) -> str:
-    """SVG of a view, centred in its box and clipped to it; a 2D view is clipped to its axes + BLEED_PX."""
+    """SVG of one view, centred in its box and clipped to it.
+
+    A 2D view is clipped to the rectangle of its axes, with BLEED_PX more on each side.
+    """
     x, y, *room = box
     view = view.at(state.progress, state.params)
     size = paper(view, (room[0], room[1]))
@@ -92,7 +102,10 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """SVG of the number of points that coincide at each place, where there is room for it."""
+    """SVG that writes, beside places where several points coincide, how many they are, such as "×3".
+
+    A number is left out if it would overlap a label or another number.
+    """
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
         return ""
@@ -117,7 +130,10 @@ def _counts(
 
 
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
-    """The box of each view in pixels, (x, y, width, height), as the page's style sheet lays views out."""
+    """For each view, the box in pixels (x, y, width, height) that it takes in the picture.
+
+    The layout is the same as in the page's style sheet.
+    """
     main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
     if len(views) > 1 and views[0].wide:
         high, width = HEIGHT * 3 // 5, WIDTH // (len(views) - 1)
@@ -137,7 +153,7 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
 
 
 def style(theme: str) -> str:
-    """The style sheet with the colours of a theme, for a picture outside a page."""
+    """The style sheet that defines a theme's colours, for a picture that is not part of a page."""
 
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
@@ -148,16 +164,16 @@ def style(theme: str) -> str:
 
 
 def dressed(picture: str, theme: str) -> str:
-    """A copy of `picture`, an SVG with the theme "auto", in the colours of another theme."""
+    """A copy of `picture` in the colours of another theme. The picture is SVG with the theme "auto"."""
     return picture.replace(style("auto"), style(theme), 1)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A mark projected onto paper.
+    """A mark, projected to the picture.
 
-    flat: its points in pixels. depth: their distances from the camera. middle: the distance of the centre of
-    the axes from the camera.
+    flat: the positions of its points in pixels. depth: the distances of its points from the camera. middle:
+    the distance from the camera to the centre of the axes.
     """
 
     mark: Any
@@ -169,7 +185,7 @@ class Drawn:
 
     @property
     def front(self) -> np.ndarray:
-        """The triangles (indices of corners) of a closed mesh that face the camera."""
+        """The triangles that face the camera, as indices of corners, if the mesh is a closed surface."""
         every = self.mark.triangles
         sides = areas(self.flat[every])
         return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
@@ -192,12 +208,12 @@ DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "lab
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
-    """The clouds at a state's parameters and progress; all views use one, so that they share its cache."""
+    """The clouds in a state of the recipe. All views use the same object, so that they share its caches."""
     return recipe.moment(state.params, state.progress, followed=state.follow)
 
 
 def seen(view: View, state: State, at: Moment, size: Size) -> list[Drawn]:
-    """The visible marks of a view in a state, in drawing order."""
+    """The marks of a view that are visible in a state, projected and in the order in which to draw them."""
     drawn, camera, view = [], state.camera or view.camera, view.at(state.progress, state.params)
     far = middle(view, camera)
     for mark in view.layers:
@@ -219,16 +235,19 @@ def layers_of(
     most: int = MAX_DRAWN_POINTS,
     sheet: int = MAX_SHEET_POINTS,
 ) -> list[str]:
-    """The SVG of each visible mark.
+    """For each projected mark, its SVG.
 
-    most: the largest number of points drawn of one mark; sheet: that of a surface (`Sheet`).
+    most: the largest number of points to draw of one mark. sheet: the same for a surface (`Sheet`).
     """
     letters = _letters(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most, sheet), each.opacity) for each in drawn]
 
 
 def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
-    """The largest font size at which no two labels of a view overlap."""
+    """The font size of a view's labels: the largest at which no two of them overlap.
+
+    It is at most MAX_LABEL_PX, and at least MIN_LABEL_PX even if labels then overlap.
+    """
     labels = [each for each in drawn if each.mark.draws == "labels"]
     texts = [text for each in labels for text in recipe.cloud(each.mark.cloud).labels or ()]
     if len(texts) < 2:
@@ -275,7 +294,10 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _painted(drawn: Drawn) -> str:
-    """SVG of a mesh coloured by value: a filled band for each colour level, slightly overlapping the next."""
+    """SVG of a mesh coloured by value: for each colour of the scale, the band of values nearest to it.
+
+    Each band extends a little under the one that is drawn next, so that no gap shows between them.
+    """
     front, values, color = drawn.front, drawn.mark.values(drawn.at), drawn.mark.color
     corners, steps = drawn.flat[front], _steps(values, color)[front]
     shades, pieces = _shades(values[front], color), []
@@ -290,7 +312,10 @@ def _painted(drawn: Drawn) -> str:
 
 
 def _cloth(drawn: Drawn, most: int) -> str:
-    """SVG of a surface (`Sheet`): quadrangles of one colour each, drawn from back to front."""
+    """SVG of a surface (`Sheet`): quadrangles, each of one colour, drawn from back to front.
+
+    most: the largest number of grid points to use.
+    """
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[np.ix_(*coarse(mark.grid, most))]
     corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
@@ -310,19 +335,19 @@ def _last(color: Color) -> int:
 
 
 def _steps(values: np.ndarray, color: Color) -> np.ndarray:
-    """The positions of values on the colour scale, in colours: 0 is the first colour, 1 the second."""
+    """The positions of values on a colour scale: 0 at its first colour, 1 at its second, and so on."""
     return _last(color) * (values - color.low) / (color.high - color.low)
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
-    """The index of the scale's colour that is nearest to each value."""
+    """For each value, the index of the colour of the scale that is nearest to it."""
     return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """SVG of a field of colour: for each colour of the scale, the area with this colour or a higher one.
+    """SVG of colours that fill a view: for each colour of the scale, the area with this or a higher one.
 
-    Each area is drawn over those of lower colours, so that no seams show.
+    Each area is drawn over those of lower colours, so that no seams show between colours.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape
@@ -338,8 +363,8 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 def _cells(drawn: Drawn) -> str:
     """SVG of a grid of coloured rectangles.
 
-    Each rectangle is drawn twice, in the two colours of the scale that are nearest to its value; the opacity
-    of the second mixes them.
+    The colour of a rectangle is a mixture of two colours of the scale, those nearest to its value. So it is
+    drawn once in the lower one, then in the other with an opacity.
     """
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
@@ -385,10 +410,10 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
 
 
 def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
-    """The share of its colour that each `chosen` point keeps, from 0 to 1.
+    """For each point in `chosen` (indices), the share of its colour that remains, from 0 to 1.
 
     Points far from the camera fade, and translucent surfaces in front of a point weaken its colour. The share
-    is 1 in a 2D view, and for the followed (selected) point.
+    is 1 in a 2D view, and for a mark that shows only the followed (selected) point.
     """
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):

@@ -29,7 +29,7 @@ class FrontPage:
 
 @cache
 def front_pages() -> dict[str, FrontPage]:
-    """The home page, the story and the glossary. The keys (home, story, words) are their names in addresses."""
+    """The home page, the story and the glossary. The keys are their names in addresses, such as "home"."""
     told = story()
     opening = told.parts[0]
     return {
