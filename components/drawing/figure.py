@@ -257,7 +257,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
 
 
 def document(recipe: Recipe) -> dict[str, Any]:
-    """A recipe, with a template for each view, as JSON data: all that the browser's player needs to show it."""
+    """A recipe, with a template for each view, as JSON data: all that the browser's player needs."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
         sent |= {"figure": templates(recipe, view), "wide": view.wide}
