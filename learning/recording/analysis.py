@@ -137,11 +137,11 @@ COLUMNS = (
     ),
     Column(
         "lost_before",
-        "keys lost before",
+        "keys lost before the norm",
         "The number of these keys that no query can select, before the norm.",
         "d",
     ),
-    Column("lost_after", "keys lost after", "The same after the norm.", "d"),
+    Column("lost_after", "keys lost after the norm", "The same after the norm.", "d"),
 )
 
 EFFECT_COLUMNS = (

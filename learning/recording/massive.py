@@ -31,7 +31,7 @@ COLUMNS = (
     ),
     Column(
         "longest_at",
-        "longest vectors",
+        "longest vectors: tokens",
         "Token and position, from 0, of the massive vectors, or of the longest one where none is massive.",
         "",
     ),
@@ -42,7 +42,7 @@ COLUMNS = (
         "Its share in the sum of the squares of all coordinates. Without the massive vectors.",
         ".1%",
     ),
-    Column("top_energy", "energy in it, all vectors", "The same with the massive vectors.", ".1%"),
+    Column("top_energy", "energy in top dimension, all vectors", "The same with the massive vectors.", ".1%"),
     Column(
         "top_dimensions",
         "top three dimensions",
