@@ -94,7 +94,7 @@ def layers(found: Found) -> Recipe:
     sliders = tuple(
         Parameter(f"{name}{k}", f"{name}{'₁₂₃₄₅'[k - 1]}", values[k - 1], *ends, group=group, vector=True)
         for name, values, ends, group in (
-            ("s", HEIGHTS, (-2, 12, 0.1), "height s"),
+            ("s", HEIGHTS, (-2, 12, 0.1), "shift down s"),
             ("t", DISTANCES, (1, 8, 0.1), "distance t"),
         )
         for k in NUMBERS

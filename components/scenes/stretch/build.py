@@ -9,7 +9,7 @@ from components.scenes import circle
 
 def build(choices: Choices) -> Recipe:
     count = int(choices["n"])
-    t = Parameter("t", "t", 3, -5, 5, 0.01, symbol="t", about="factor on x; below 0 it mirrors too")
+    t = Parameter("t", "t", 3, -5, 5, 0.01, symbol="t", about="factor on x; below 0 it also mirrors")
     return Recipe(
         stages=("circle", "ellipse", "normalised"),
         parameters=(t, circle.EPS_SLIDER),
