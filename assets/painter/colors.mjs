@@ -1,5 +1,6 @@
 // @ts-check
-/** A figure's colours: the theme's roles, and colour scales in 64 steps. */
+/** A figure's colours: replace the names of roles by the theme's colours, and colour values by a scale of 64
+ * colours. */
 
 /** @typedef {import("../engine/recipe.d.ts").Color} Color */
 
@@ -34,9 +35,9 @@ export function palette(scale) {
 }
 
 /**
- * The step of a colour scale (`palette`) to which a value belongs; values beyond its ends get the step at the
- * end. @param {number} value @param {{low: number, high: number}} color the ends of the scale @returns
- * {number} the index of one of the 64 colours
+ * The index, from 0 to 63, of a value's colour in a `palette`. Values below `low` get 0, values above `high`
+ * get 63, and NaN gets 0. @param {number} value @param {{low: number, high: number}} color the values at the
+ * ends of the scale @returns {number}
  */
 export const shade = (value, color) =>
   Math.max(0, Math.min(63, Math.round((63 * (value - color.low)) / (color.high - color.low)))) || 0;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Name marks in the picture: move the titles of marks from the legend to places beside the marks, where there
- * is room; titles without room stay in the legend. This is done only at rest, for the marks that are visible
- * then. `placed` and `spots` are pure; `name` changes a panel and its legend.
+ * Name marks in the picture: move the titles of marks from the legend to free places beside the marks. Titles
+ * for which there is no room stay in the legend. This is done only when the figure is at rest, and only for
+ * visible marks. `placed` and `spots` are pure; `name` changes a panel and its legend.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
  * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
@@ -12,7 +12,7 @@
  */
 
 const LABEL_GAP_PX = 6; // between a mark and its label
-const SMALL_POINT_PX = 6; // points up to this size block only the pixel of their centre
+const SMALL_POINT_PX = 6; // of a point up to this size, labels must avoid only the centre
 // the largest drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in 3D Plotly
 // draws points 1.9 times as large as their size, and near points larger
 const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4];
@@ -23,8 +23,8 @@ const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
   Math.sin((k * Math.PI) / 8),
 ]);
 const LINE_DIRECTIONS = [[1, 0], [-1, 0], [0.7, -0.7], [-0.7, 0.7], [0, -1], [0, 1]]; // prettier-ignore
-// In directions more than 22° off the horizontal and the vertical, the label's nearest corner is put to the
-// mark; in others, the middle of its nearest side.
+// In directions more than 22° off the horizontal and the vertical, the label's nearest corner is put at the
+// mark; in other directions, the middle of the label's nearest side.
 const CORNER_STEEPNESS = 2.7;
 const SPOTS_ALONG_LINE = 9;
 const MAX_SAMPLED_POINTS = 600; // points of each mark that labels must not cover
@@ -33,13 +33,13 @@ const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
 const MIN_LINE_PX = 2; // a shorter line counts as invisible
 const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
-const MAX_LEGEND_SHARE = 0.3; // of its view's height
+const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
 const LETTER_WIDTH_EM = 0.62;
 
-/** The spots where the label of a mark can be, in the order in which they are tried: beside its outermost
- * point in each of 16 directions, and, for a line, at several points along it. @param {Float32Array} at x and
- * y of its points in pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]}
- */
+/** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
+ * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
+ * it. Empty if the mark has no visible points. @param {Float32Array} at x and y of the mark's points in
+ * pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]} */
 export function spots(at, line) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
@@ -55,8 +55,8 @@ export function spots(at, line) {
   return [...ends, ...along.flat()];
 }
 
-/** Whether a reader can see a line: its bounding box is not tiny, and overlaps the panel.
- * @param {Float32Array} at x and y of its points in pixels, NaN for gaps @param {Box} room the panel */
+/** Whether a reader can see a line: the line's bounding box is not tiny, and overlaps the panel. @param
+ * {Float32Array} at x and y of the line's points in pixels, NaN for gaps @param {Box} room the panel */
 export function lineVisible(at, room) {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let i = 0; i < at.length; i += 2) {
@@ -73,11 +73,12 @@ export function lineVisible(at, room) {
 const overlap = (a, b) =>
   a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 
-/** Find a box for each label, at the first of its spots where it lies inside `room` and covers neither points
- * nor other boxes; null for a label that fits at none of its spots. All lengths are in pixels. @param {{wide:
- * number, tall: number, spots: Spot[], gap?: number}[]} labels gap: the distance from the mark @param {Box}
- * room @param {Box[]} taken boxes that labels must not overlap @param {Float32Array} points x and y of points
- * that labels must not cover @returns {(Box | null)[]} */
+/** Find a box for each label. A label takes the first of its spots at which its box lies inside `room`,
+ * covers none of `points`, and overlaps neither a box in `taken` nor an earlier label. Null for a
+ * label that fits at none of its spots. All lengths are in pixels. @param {{wide: number, tall: number,
+ * spots: Spot[], gap?: number}[]} labels gap: the distance of the label from its mark @param {Box} room
+ * @param {Box[]} taken boxes that labels must not overlap @param {Float32Array} points x and y of points that
+ * labels must not cover @returns {(Box | null)[]} */
 export function placed(labels, room, taken, points) {
   const occupied = [...taken];
   const free = (/** @type {Box} */ [left, top, wide, tall]) => {
@@ -88,7 +89,7 @@ export function placed(labels, room, taken, points) {
   };
   return labels.map(({ wide, tall, spots, gap = LABEL_GAP_PX }) => {
     for (const [x, y, dx, dy] of spots) {
-      // the corner or side of the box that is nearest to the mark comes to the spot
+      // put the box's nearest corner or side at the spot
       const [right, down] = [dx, dy].map((d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d)));
       const left = x + right * (wide / 2 + gap) - wide / 2;
       const top = y + down * (tall / 2 + gap) - tall / 2;
@@ -125,9 +126,9 @@ function dense(at) {
   return Float32Array.from(out);
 }
 
-/** Reserve room below a view for its whole legend, up to a limit, so that the figure keeps its size however
- * many entries become visible later. Returns the entries of the legend, and the largest height in pixels that
- * it may have. @param {HTMLElement} legend */
+/** Reserve room below a view for all entries of its legend, up to a limit, so that the figure keeps its size
+ * when entries are shown or hidden later. Returns the legend's entries (`rows`), and the largest height in
+ * pixels that the legend may have (`most`). @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,
@@ -150,8 +151,8 @@ export function reserveLegend(legend) {
   return { rows, most };
 }
 
-/** Show the titles of a panel's visible marks: beside the marks where there is room, and else in the legend,
- * as far as its height allows. @param {Panel} panel */
+/** Show the titles of a panel's visible marks: beside the marks where there is room, otherwise in the legend.
+ * Titles for which the legend is not high enough are hidden. @param {Panel} panel */
 export function name(panel) {
   const { gd, view, frame } = panel;
   const legend = gd.parentElement.querySelector(".legend");
@@ -183,7 +184,7 @@ export function name(panel) {
   for (const { item, repeated } of unnamed) if (repeated) item.hidden = true;
   for (const { item } of unnamed.reverse()) {
     if (legend.offsetHeight <= most) break;
-    item.hidden = true; // the figure takes priority
+    item.hidden = true; // the figure must not shrink for the legend
   }
   boxes.forEach((box, k) => {
     if (box)
@@ -195,7 +196,7 @@ export function name(panel) {
 }
 
 /** The largest radius in pixels with which a mark's points are drawn; 0 for marks that draw no points. @param
- * {Mark} mark @param {number} dims of the view */
+ * {Mark} mark @param {number} dims the number of the view's dimensions */
 const radius = (mark, dims) => (mark.draws === "points" ? (DIAMETER_OVER_SIZE[dims] * mark.size) / 2 : 0);
 
 /** Whether the legend of an earlier view of the same figure has a visible entry with this text and colour.
@@ -215,8 +216,8 @@ function isRepeated(item, legend) {
     );
 }
 
-/** The boxes that labels must not overlap: large points, texts in the figure, and elements that lie over it.
- * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels
+/** The boxes in the figure that labels must not overlap: large points, texts, and page elements that lie over
+ * the figure. @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels
  * @param {(l: number) => boolean} seen whether a layer is visible @returns {Box[]} */
 function blocked({ gd, view }, at, seen) {
   const boxes = /** @type {Box[]} */ ([]);
@@ -246,8 +247,8 @@ function blocked({ gd, view }, at, seen) {
   return boxes;
 }
 
-/** Every k-th of many points, so that at most MAX_SAMPLED_POINTS are left, without gaps. @param
- * {Float32Array} at */
+/** A sample of at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out. @param
+ * {Float32Array} at x and y of each point, in pixels */
 function sample(at) {
   const step = 2 * Math.max(1, Math.ceil(at.length / 2 / MAX_SAMPLED_POINTS));
   const out = [];

@@ -2,18 +2,19 @@
 /**
  * A panel shows one view of a recipe as a Plotly figure. It draws frames: positions, opacities and colour
  * values of the view's layers. A view in 3D is a `SpacePanel` (plotly/space.mjs), one in 2D a `PlanePanel`
- * (plane.mjs); this module is what both have in common.
+ * (plane.mjs); both extend the class in this module.
  *
- * There are two ways to draw. While things move, the fast path writes into the vertex buffers that Plotly has
- * built (3D), or draws on a canvas over Plotly's axes (2D); it never touches the camera. The public path
- * calls `Plotly.react`. It is used when motion stops (the figure “settles”), so that hover texts and saved
- * images are right, and whenever the fast path fails. Everything private to plotly.js is in plotly/.
+ * A panel draws frames in two ways. While marks move, the fast path writes into the vertex buffers that
+ * Plotly has built (3D), or draws on a canvas over Plotly's axes (2D); it never touches the camera. The
+ * public path calls `Plotly.react`. It is used whenever the fast path fails, and when motion stops (the
+ * figure “settles”), so that hover texts and saved images are right. All code that uses private parts of
+ * plotly.js is in plotly/.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one
  *   layer of a frame: the display coordinates of its points, its opacity, its colour values, and its hover
  *   texts
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
- * (perspective.mjs)
+ *   (perspective.mjs)
  * @typedef {{eye: number[], center: number[]}} Camera
  * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
@@ -35,7 +36,7 @@ export class Panel {
   /** @type {Map<string, string>} the colours of roles when the figure settled */ #colors = new Map();
   /** @type {string} crowds, camera and theme when the figure settled, as JSON */ #settledWith = "";
   /** @type {Frame | null} the frame that the public path drew last */ #settled = null;
-  /** @type {Frame | null} the frame that is drawn, unless Plotly has drawn since then */ #painted = null;
+  /** @type {Frame | null} the frame drawn by `open` or `paint`; null once Plotly redraws */ #painted = null;
   #sizes = new ResizeObserver(() => this.#fit());
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   /** Whether the figure has been built. */ opened = false;
@@ -57,14 +58,15 @@ export class Panel {
     this.hand = hand;
   }
 
-  /** The colour of a role; until the figure settles again, of the theme in which it last settled. */
+  /** The colour of a role in the theme. It is cached until the figure settles again, so that a new theme does
+   * not recolour only the moving marks. */
   color = (/** @type {string} */ name) => {
     const known = this.#colors.get(name) ?? this.#themeColor(name);
     this.#colors.set(name, known);
     return known;
   };
 
-  /** Show another view with as many dimensions, from the next frame on. @param {View} view */
+  /** From the next frame on, show another view with the same number of dimensions. @param {View} view */
   show(view) {
     this.view = view;
     this.#settled = null;
@@ -79,12 +81,12 @@ export class Panel {
     return this.view.dims === 3;
   }
 
-  /** Whether moving things are drawn by the fast path. */
+  /** Whether the fast path works; if not, `Plotly.react` draws every frame. */
   get fast() {
     return true;
   }
 
-  /** Whether the fast path draws; false when the figure has settled. */
+  /** Whether the fast path is drawing the figure; false once the figure has settled. */
   get moving() {
     return this.gd.classList.contains("moving");
   }
@@ -116,9 +118,9 @@ export class Panel {
     this.draw();
   }
 
-  /** Settle: draw a frame by the public path, with the camera as it is. Does nothing if it is drawn already
-   * and the theme is the same. @param {Frame} frame @param {Crowd[]} [crowds] places where many points
-   * coincide, to be labelled with their number */
+  /** Settle: draw a frame by the public path, without moving the camera. If the figure has already settled
+   * with this frame and the same crowds, camera and theme, nothing is drawn. @param {Frame} frame @param
+   * {Crowd[]} [crowds] places where many points coincide, to be labelled with the number of points */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const settlingWith = this.#settingWith(crowds);
@@ -134,7 +136,7 @@ export class Panel {
     await this.refresh();
     if (this.closed) return;
     if (this.#painted) {
-      // things have moved meanwhile; it settles when they rest
+      // the fast path has drawn a newer frame meanwhile; the figure settles when motion stops
       this.forget();
       return this.paint(this.frame);
     }
@@ -142,13 +144,13 @@ export class Panel {
     this.rested();
   }
 
-  /** What a settled figure shows besides its frame, as JSON. @param {Crowd[]} crowds */
+  /** The crowds, camera and theme with which the figure would settle now, as JSON. @param {Crowd[]} crowds */
   #settingWith(crowds) {
     return JSON.stringify([crowds, this.camera(), this.#themeColor("paper")]);
   }
 
-  /** Fit the figure to the size of its element, with the camera as it is. Plotly itself would only follow the
-   * size of the window. */
+  /** Fit the figure to the size of its element, without moving the camera. Plotly itself notices only changes
+   * of the window's size. */
   async #fit() {
     const { width, height } = size(this.gd);
     const { clientWidth, clientHeight } = this.gd;
@@ -160,7 +162,7 @@ export class Panel {
     if (this.closed) return;
     if (camera) this.setCamera(camera);
     this.rested();
-    if (this.moving) this.paint(this.frame); // Plotly has drawn the last settled frame
+    if (this.moving) this.paint(this.frame); // Plotly has redrawn the frame that settled last
   }
 
   /** The position of a point in pixels from the figure's top left. @param {...number} coordinates */
@@ -175,9 +177,9 @@ export class Panel {
     this.hand.turned(camera);
   }
 
-  /** Copy the current frame onto another canvas. @param {CanvasRenderingContext2D} context @param {number} x
-   * where its top left corner comes to @param {number} y @param {CanvasImageSource[]} images those of
-   * `images` */
+  /** Copy the current frame onto another canvas, with its top left corner at (x, y). @param
+   * {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {CanvasImageSource[]}
+   * images the images that the method `images` returned */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);
@@ -196,7 +198,7 @@ export class Panel {
     this.#painted = null;
   }
 
-  // The rest differs between 2D and 3D.
+  // The following methods differ between 2D and 3D panels.
 
   /** Build the figure. @param {() => Promise<unknown>} newPlot calls `Plotly.newPlot` */
   async build(newPlot) {
@@ -209,7 +211,7 @@ export class Panel {
   /** Draw `frame` by the fast path. */
   draw() {}
 
-  /** Complete what `Plotly.react` has drawn. */
+  /** Correct or complete what `Plotly.react` has just drawn. */
   async refresh() {}
 
   /** Before printing (on), prepare the figure; afterwards, undo that. @type {(on: boolean) => void} */
@@ -235,23 +237,24 @@ export class Panel {
     throw new Error("abstract");
   }
 
-  /** The point at a pixel, counted from the figure's top left; in 3D, the point in the plane through `at`
-   * that faces the camera. @abstract @type {(left: number, top: number, at?: ArrayLike<number>) => number[]}
-   */
+  /** The display coordinates of the point at a pixel, which is counted from the figure's top left. In 3D: of
+   * the point under the pixel in the plane that passes through `at` and faces the camera. @abstract @type
+   * {(left: number, top: number, at?: ArrayLike<number>) => number[]} */
   point() {
     throw new Error("abstract");
   }
 
-  /** The images of which `copy` makes a picture of the panel, from the lowest to the topmost; `moving` if
-   * they are to show the following frames, too. @abstract @type {(moving: boolean) =>
-   * Promise<CanvasImageSource[]>} */
+  /** The images that `copy` draws over one another to make a picture of the panel, the lowest first.
+   * `moving`: whether the images must also show frames that are drawn later. @abstract @type {(moving:
+   * boolean) => Promise<CanvasImageSource[]>} */
   images() {
     throw new Error("abstract");
   }
 }
 
-/** Whether two frames show the same: they have the same zoom, and their layers the same array objects.
- * @param {Frame} a @param {Frame | null} b @param {(keyof Drawn)[]} more further fields to compare */
+/** Whether two frames show the same: their zooms are equal, and their layers share opacities and arrays (the
+ * same objects, not only equal numbers). False if `b` is null. @param {Frame} a @param {Frame | null} b
+ * @param {(keyof Drawn)[]} more further fields to compare */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&
   a.every((drawn, l) => [...FRAME_PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

@@ -9,9 +9,9 @@
 
 import { clickable } from "../engine/hands.mjs";
 
-const PICK_RADIUS_PX = 20; // as Plotly's for hover
+const PICK_RADIUS_PX = 20; // the distance at which Plotly shows hover texts, too
 const SAME_PLACE_PX = 4; // points this near count as in the same place
-const STILL_PX = 4; // a pointer that moves farther does not click
+const STILL_PX = 4; // a press during which the pointer moves farther is not a click
 
 /** Call the panel's `hand.picked` with the mark and the index of the point when a clickable point is clicked.
  * @param {Panel} panel
@@ -40,8 +40,9 @@ export function watchClicks(panel, signal) {
   );
 }
 
-/** The clickable point nearest to a pixel, within PICK_RADIUS_PX; the topmost if there are several in the
- * same place; null if there is none. @param {Panel} panel @param {number} x @param {number} y */
+/** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,
+ * and its distance `far` in pixels. Of several points in the same place it is the topmost. Null if no
+ * clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param {number} y */
 function clickableAt(panel, x, y) {
   /** @type {{layer: Mark, index: number, far: number} | null} */ let nearest = null;
   for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {

@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * Panels of 2D views. One canvas lies below Plotly's axes and always shows the view's fields and cells. The
- * other lies above them and shows all other layers, but only while something moves: at rest Plotly draws
- * these.
+ * Panels of 2D views. A panel has two canvases besides Plotly's picture. The canvas below Plotly's axes
+ * always shows the view's fields and cells. The canvas above the axes shows all other layers while something
+ * moves; at rest Plotly draws those layers.
  *
  * @typedef {Extract<Mark, {draws: "points"}>} PointMark
  * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is drawn under the axes
- * @typedef {(coordinate: number) => number} Scale from a coordinate to pixels from the figure's left or top
+ * @typedef {(coordinate: number) => number} Scale converts a coordinate to pixels from the figure's left or
+ *   top
  */
 
 import { h, pen } from "../dom.mjs";
@@ -23,19 +24,19 @@ import { axesBox, size } from "./traces.mjs";
 const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
 
 export class PlanePanel extends Panel {
-  /** @type {unknown[]} all that the drawing on the ground canvas depends on */ #grounded = [];
+  /** @type {unknown[]} the values from which the ground canvas was drawn last */ #grounded = [];
   /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
   /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ #paths = new WeakMap();
   #over = h("canvas", { className: "motion" });
   /** @type {HTMLCanvasElement | null} the canvas under the axes, if the view has fields or cells */ ground =
     null;
 
-  /** The axes. @override */
+  /** The rectangle of the axes. @override */
   get room() {
     return axesBox(this.gd);
   }
 
-  /** Whether the axes move with parameters or stages. */
+  /** Whether the ranges of the axes depend on parameters or stages. */
   get #axesMove() {
     return this.view.wider.length + this.view.zooms.length > 0;
   }
@@ -50,14 +51,15 @@ export class PlanePanel extends Panel {
     watchClicks(this, this.life.signal);
   }
 
-  /** Adjust the canvases to the axes that Plotly has just drawn. */
+  /** Draw the canvases again, to fit the axes that Plotly has just drawn: both canvases while something
+   * moves, otherwise only the one below the axes. */
   #align() {
     if (this.closed) return;
     if (this.moving) this.draw();
     else this.#drawGround();
   }
 
-  /** Redraw when the pixel ratio changes, by zooming the page or on another screen. */
+  /** Redraw whenever the pixel ratio changes: the reader zooms the page, or moves it to another screen. */
   #watchResolution() {
     const changed = () => {
       this.#align();
@@ -67,8 +69,8 @@ export class PlanePanel extends Panel {
     matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", changed, options);
   }
 
-  /** Set the ranges of the axes again if `Plotly.react` has not adopted them: for axes with equal scales it
-   * ignores a range that is narrower than the first one; `relayout` does not. @override */
+  /** Set the ranges of the axes again if `Plotly.react` has not adopted them. For axes with equal scales,
+   * `react` ignores a range that is narrower than the first one; `relayout` does not ignore it. @override */
   async refresh() {
     const [x, y] = this.ranges;
     const { xaxis, yaxis } = this.gd.layout;
@@ -99,8 +101,9 @@ export class PlanePanel extends Panel {
     return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
   }
 
-  /** Draw all layers on both canvases; and, if the axes move, the lines through 0, for which Plotly would
-   * have to redraw everything. What Plotly has drawn is hidden. @override */
+  /** Draw all layers of the current frame on the two canvases; if the axes move, also the lines through 0,
+   * because Plotly could move these only by redrawing everything. Plotly's own drawing is hidden. @override
+   */
   draw() {
     this.#drawGround();
     const [px, py] = this.#scales;
@@ -160,9 +163,10 @@ export class PlanePanel extends Panel {
     context.restore();
   }
 
-  /** Draw a field or cells: an image with one pixel per grid point, enlarged. A field is interpolated and
-   * fills the whole view; cells have sharp edges, and each lies around its point. @param
-   * {CanvasRenderingContext2D} context @param {number} l the index of the layer @param {Drawn} drawn */
+  /** Draw a layer that is a field or cells: make an image with one pixel per grid point, and enlarge it. A
+   * field is interpolated and fills the whole view. Cells have sharp edges, and each is centred on its point.
+   * @param {CanvasRenderingContext2D} context @param {number} l the index of the layer @param {Drawn} drawn
+   */
   #drawGrid(context, l, { points, values, opacity }) {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
@@ -224,7 +228,7 @@ export class PlanePanel extends Panel {
     }
   }
 
-  /** The line of a layer in pixels, interrupted at NaN; cached until its points or the axes move. @param
+  /** The path of a line layer in pixels, with gaps at NaN; cached until its points or the axes move. @param
    * {Mark} layer @param {Float32Array} points @param {Scale} px @param {Scale} py @returns {Path2D} */
   #path(layer, points, px, py) {
     const place = [px, py].map((at) => [at(0), at(1)]).join();
@@ -258,9 +262,10 @@ export class PlanePanel extends Panel {
   }
 }
 
-/** Draw the points of a layer as circles, rings or squares; all points of one colour at once. @param
- * {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param {Drawn} drawn
- * @param {Scale} px @param {Scale} py @param {(name: string) => string} color */
+/** Draw the points of a layer as circles, rings or squares. All points of one colour are drawn by one canvas
+ * call. @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param
+ * {Drawn} drawn @param {Scale} px @param {Scale} py @param {(name: string) => string} color the colour of a
+ * role */
 function drawMarkers(context, layer, trace, { points, values }, px, py, color) {
   const radius = layer.size / 2;
   const square = trace.marker.symbol === "square";

@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Convert a frame of a view to Plotly's traces and layout, from which the public path (`Plotly.react`) draws
- * it.
+ * Convert a frame of a view to the traces and layout from which Plotly's public functions draw it.
  *
  * @typedef {import("./painter.mjs").Drawn} Drawn
  * @typedef {import("./painter.mjs").Panel} Panel
@@ -16,11 +15,11 @@ import { legible } from "../engine/crowds.mjs";
 import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
-const COUNT_HEIGHT_PX = 13; // of the digits that count points in the same place
+const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place
 
-/** A position just outside of a 3D view, beyond the upper ends of its axes when they are widest. Points that
- * are not shown are put there: WebGL needs a position for every marker, and it must not be far away, because
- * Plotly scales its scene to the farthest one. @param {View} view */
+/** A position just outside a 3D view: beyond the upper ends of the axes when the axes are widest. Hidden
+ * points are put at this position, because WebGL needs a position for every marker. The position must not be
+ * far away, because Plotly scales its scene to the farthest marker. @param {View} view */
 export function outside({ ranges, zooms, wider }) {
   const largest = (/** @type {number[][]} */ rows, /** @type {number} */ k) =>
     Math.max(...rows.map((row) => row[k] ?? 0));
@@ -33,12 +32,12 @@ export function outside({ ranges, zooms, wider }) {
   return widened(ranges, [factor, ...shifts]).map(([low, high]) => 2 * high - low);
 }
 
-/** Width and height of a figure in pixels; 0 before it is built. @param {Plotly} gd @returns {{width: number,
- * height: number}} */
+/** Width and height of a figure in pixels; both 0 before the figure is built. @param {Plotly} gd @returns
+ * {{width: number, height: number}} */
 export const size = ({ layout }) => ({ width: layout?.width ?? 0, height: layout?.height ?? 0 });
 
-/** Left, top, width and height of the rectangle of a 2D figure's axes, in pixels: the figure without its
- * margins; or, if both axes have the same scale, the largest rectangle of the right shape in it, centred.
+/** The rectangle of a 2D figure's axes: left, top, width and height in pixels. It is the figure without its
+ * margins; if both axes must have the same scale, the largest centred rectangle in it that gives them one.
  * @param {Plotly} gd @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;
@@ -60,8 +59,8 @@ export const plotlyCamera = ({ eye, center }) => ({
 });
 
 /** Plotly's traces and layout for the current frame of a panel. @param {Panel} panel @param {Camera | null}
- * camera @param {Crowd[]} crowds places where many points coincide, labelled with their number @returns
- * {{data: Trace[], layout: Record<string, any>}} */
+ * camera @param {Crowd[]} crowds places where many points coincide; each is labelled with the number of
+ * points @returns {{data: Trace[], layout: Record<string, any>}} */
 export function figure(panel, camera, crowds) {
   const { view, frame, gd } = panel;
   const { data, layout } = /** @type {{data: Trace[], layout: Record<string, any>}} */ (
@@ -79,9 +78,9 @@ export function figure(panel, camera, crowds) {
   return { data: traces, layout };
 }
 
-/** The text trace that labels crowds (places where several points coincide) with their counts, such as “×12”;
- * without labels that would overlap. @param {Panel} panel @param {Crowd[]} all @param {Record<string, any>}
- * font @returns {Trace} */
+/** The text trace that labels crowds (places where several points coincide) with their counts, such as “×12”.
+ * Labels that would overlap others are left out. @param {Panel} panel @param {Crowd[]} all @param
+ * {Record<string, any>} font @returns {Trace} */
 function counted(panel, all, { family, color }) {
   const { dims } = panel.view;
   const [bottom, top] = panel.ranges[1];
@@ -109,8 +108,8 @@ function counted(panel, all, { family, color }) {
 }
 
 /**
- * Put the positions, opacity, colour values and hover texts of a layer into its trace.
- * @param {View} view @param {Trace} trace @param {Drawn} drawn
+ * Put the positions, opacity, colour values and hover texts of a drawn layer into its trace; returns the
+ * trace. @param {View} view @param {Trace} trace @param {Drawn} drawn
  */
 function filled(view, trace, drawn) {
   const k = view.dims;
@@ -120,7 +119,7 @@ function filled(view, trace, drawn) {
       const x = drawn.points[i * k + r];
       return hidden && x !== x ? hidden[r] : x;
     });
-  // a square out of which a shader cuts a disc: faster to build and to move than Plotly's circle
+  // our shader cuts a disc out of a square; that is faster to build and to move than Plotly's circle
   if (k === 3 && trace.marker?.symbol === "circle") trace.marker.symbol = "square";
   trace.opacity = drawn.opacity;
   if (drawn.text) trace.hovertext = drawn.text;
@@ -129,7 +128,8 @@ function filled(view, trace, drawn) {
   return trace;
 }
 
-/** On which side of a place in 2D its count is written, in Plotly's words: towards the vertical axis and away
- * from the horizontal one, so that an arrow from the origin to the place does not cover it. @param {number} x
- * @param {number} y @param {number} high the height of the view, of which a hundredth counts as 0 */
+/** The `textposition` of the count at the place (x, y) of a 2D view: towards the vertical axis and away from
+ * the horizontal one, so that an arrow from the origin to the place does not cover the count. @param {number}
+ * x @param {number} y @param {number} high the height of the view in axis units; a y down to −high/100 counts
+ * as above the horizontal axis */
 const labelPosition = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

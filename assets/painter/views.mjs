@@ -1,11 +1,12 @@
 // @ts-check
-/** Helpers around panels: load Plotly; a view's legend and initial camera; and one picture of all views. */
+/** Helpers for panels: load Plotly, make a view's legend, give its initial camera, and join all views into
+ * one picture. */
 
 import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 import { size } from "./traces.mjs";
 
-/** Plotly, loaded when a figure first needs it, and only once for the page. @param {string} source the
+/** The Plotly library: loaded at the first call, and only once for the page. @param {string} source the
  * script's address @returns {Promise<import("../globals.mjs").Plotly>} */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
@@ -25,8 +26,9 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** A view's legend: an entry for each layer that has a title, which names.mjs may move into the picture; and
- * one for each titled colour scale. @param {import("../engine/engine.mjs").View} view */
+/** A view's legend. Each layer with a title gets an entry, which names.mjs may move into the picture; a layer
+ * coloured by values gets a colour bar instead, if its colour scale has a title. @param
+ * {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const swatch = h(
@@ -66,13 +68,14 @@ export const home = ({ camera }) => ({
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
 
-/** The SVG of a short piece of a layer's line, with its dashes, for the legend.
+/** The legend's sample of a dashed line: an SVG of a short piece in the layer's colour and dash pattern.
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
 
-/** One picture of all views as they look now, side by side, with twice as many pixels along each side.
- * @param {import("./painter.mjs").Panel[]} all @param {string} paper its colour @returns
+/** Draw one picture of all views as they look now, side by side, at two canvas pixels per CSS pixel. Panels
+ * that are not built yet are left out. @param {import("./painter.mjs").Panel[]} all @param {string} paper the
+ * background colour @returns
  * {Promise<HTMLCanvasElement>} */
 export async function collage(all, paper) {
   const panels = all.filter(({ opened }) => opened);

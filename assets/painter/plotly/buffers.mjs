@@ -1,21 +1,22 @@
 // @ts-check
 /**
- * Write positions of markers, lines and meshes into the vertex buffers that Plotly has built. All positions
- * are multiplied by Plotly's `dataScale` (scale), which turns coordinates of the axes into buffer units. A
- * mesh is drawn indexed: each vertex is stored once, instead of once per corner of a triangle.
+ * Write positions, colours and opacities of markers, lines and meshes into the vertex buffers that Plotly has
+ * built. The argument `scale` is Plotly's `dataScale`: a position in axis coordinates times `scale` is a
+ * position in buffer units. A mesh is drawn indexed: each vertex is stored once, instead of once per triangle
+ * corner.
  *
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {import("../../engine/recipe.d.ts").Color} Color
- * @typedef {Record<string, any>} Kept what is kept of a layer from frame to frame: its previous frame, its
- *   arrays, and its colours `rgb` or `palette` (red, green, blue, 0 to 1)
+ * @typedef {Record<string, any>} Kept data kept of a layer from frame to frame: what the previous frame drew
+ *   of it, the arrays of its buffers, and its colours `rgb` or `palette` (red, green, blue, 0 to 1)
  */
 
 import { shade } from "../colors.mjs";
 
-/** Write the positions of markers. Plotly's buffer has a point's position once for every vertex of its glyph:
- * first those of the glyphs' faces, for all points, then those of their edges. Points that are not shown
- * (NaN) are put to `kept.away`. @param {Plotly} cloud Plotly's object for the markers @param {Float32Array}
+/** Write the positions of markers. Plotly's buffer repeats a point's position for every vertex of its glyph:
+ * first for the face vertices of all points, then for the edge vertices of all points. Hidden points (NaN)
+ * get the position `kept.away`. @param {Plotly} cloud Plotly's object for the markers @param {Float32Array}
  * points @param {number[]} scale @param {Kept} kept */
 export function writePoints(cloud, points, scale, kept) {
   const n = points.length / 3;
@@ -42,8 +43,8 @@ export function writePoints(cloud, points, scale, kept) {
   cloud.pointBuffer.update(out, 0);
 }
 
-/** Write the colours of points: one of `kept.palette` for each. @param {Plotly} cloud @param {Float32Array}
- * values @param {Kept} kept @param {Color} color */
+/** Write the colours of points. A point's value selects its colour from `kept.palette`. @param {Plotly} cloud
+ * @param {Float32Array} values @param {Kept} kept @param {Color} color */
 export function shadePoints(cloud, values, kept, color) {
   const vertices = cloud.vertexCount / values.length;
   const out = (kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1));
@@ -59,11 +60,11 @@ export function shadePoints(cloud, values, kept, color) {
 }
 
 /** Write a line as a triangle strip: four vertices per segment, each with 12 numbers (its end of the segment,
- * the other end, arc length, ± width, colour). At a gap (NaN) the vertices around it are repeated, so that
- * the strip goes on with triangles that draw nothing. Arc lengths, which place the dashes, are in sides of
- * the cube that the axes form: Plotly's own, in buffer units, would change when the axes do. @param {Plotly}
- * line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param {number} size the
- * line's width @param {View} view */
+ * the other end, arc length, ± width, colour). At a gap (NaN) the vertices on both sides are repeated, so
+ * that the strip continues with triangles without area. Arc lengths place the dashes. Their unit is the side
+ * of the cube that the axes form, because Plotly's arc lengths, in buffer units, change when the axes do.
+ * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param
+ * {number} size the line's width @param {View} view */
 export function writeLine(line, points, scale, kept, size, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
@@ -108,7 +109,7 @@ export function writeLine(line, points, scale, kept, size, { ranges }) {
   line.arcLength = [0, arc || 1];
 }
 
-/** The vertex array of a line with n points, with the colour in each vertex and without positions. @param
+/** A vertex array for a line with n points: each vertex has its colour set; all other numbers are 0. @param
  * {number} n @param {number[]} color red, green, blue, 0 to 1 */
 function lineTemplate(n, color) {
   const out = new Float32Array(48 * (n - 1));
@@ -116,12 +117,12 @@ function lineTemplate(n, color) {
   return out;
 }
 
-/** The index buffers of the meshes that are drawn indexed. Plotly would store one vertex for each corner of
- * each triangle, which is six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
+/** The index buffer of each mesh that is drawn indexed. Without indices Plotly stores one vertex for each
+ * corner of each triangle, about six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
 const indexBuffers = new WeakMap();
 
-/** Convert a mesh to indexed drawing, which lasts until Plotly fills its buffers again. @param {Plotly} mesh
- * @returns {Uint32Array} for each triangle the indices of its three vertices */
+/** Make a mesh draw with indices, until Plotly fills the mesh's buffers again (`makeUnindexed`). @param
+ * {Plotly} mesh @returns {Uint32Array} for each triangle the indices of its three vertices */
 function makeIndexed(mesh) {
   const { gl } = mesh;
   const cells = Uint32Array.from(mesh.cells.flat());
@@ -143,8 +144,8 @@ export function makeUnindexed(mesh) {
   indexBuffers.delete(mesh);
 }
 
-/** Run Plotly's own drawing of an object; of a mesh that is drawn indexed, with `drawElements` in place of
- * `drawArrays`. @param {Plotly} object @param {() => void} draw Plotly's drawing function */
+/** Run Plotly's drawing function of an object. For a mesh that is drawn indexed, `drawElements` replaces
+ * `drawArrays` meanwhile. @param {Plotly} object @param {() => void} draw Plotly's drawing function */
 export function drawIndexed(object, draw) {
   const { gl } = object;
   const buffer = indexBuffers.get(object);
@@ -157,9 +158,9 @@ export function drawIndexed(object, draw) {
   delete gl.drawArrays;
 }
 
-/** Write the positions of a mesh's vertices, each once, and their normals: the mean of those of the triangles
- * around the vertex, weighted by area. @param {Plotly} mesh @param {Float32Array} points @param {number[]}
- * scale @param {Kept} kept */
+/** Write the positions of a mesh's vertices, each once, and the vertices' normals. The normal of a vertex has
+ * the direction of the area-weighted mean of the normals of the triangles around it. @param {Plotly} mesh
+ * @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= makeIndexed(mesh));
   const out = (kept.array ??= new Float32Array(points.length));
@@ -204,16 +205,17 @@ export function writeMesh(mesh, points, scale, kept) {
   mesh.triangleNormals.update(sums, 0);
 }
 
-/** Write the colours of a mesh's vertices: for each its place on the colour scale, from 0 (value low) to 1
- * (high). @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept @param {Color} color */
+/** Write the colours of a mesh's vertices: for each vertex a number on the colour scale, from 0 for the value
+ * `low` to 1 for the value `high`. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
+ * @param {Color} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);
   mesh.triangleUVs.update(out, 0);
 }
 
-/** Write the opacity of a mesh: Plotly stores it with the colour (`kept.rgb`) of every vertex. @param
- * {Plotly} mesh @param {number} opacity @param {Kept} kept */
+/** Write the opacity of a mesh. Plotly stores the opacity with the colour of every vertex, so the colour
+ * `kept.rgb` is written again. @param {Plotly} mesh @param {number} opacity @param {Kept} kept */
 export function fadeMesh(mesh, opacity, kept) {
   const out = (kept.colors ??= new Float32Array((4 * kept.array.length) / 3));
   for (let v = 0; v < out.length; v += 4) {

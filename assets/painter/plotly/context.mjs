@@ -1,6 +1,6 @@
 // @ts-check
-/** Get hold of a figure's WebGL context when Plotly creates it, so that it can be patched; and draw a scene
- * at once.
+/** Get a figure's WebGL context as soon as Plotly creates it, so that it can be patched; and draw a scene
+ * without waiting for Plotly's render loop.
  * @typedef {import("../../globals.mjs").Plotly} Plotly */
 
 import { report, wanted } from "./patches.mjs";
@@ -31,12 +31,12 @@ export async function within(build, change) {
   }
 }
 
-/** Draw a scene at once, and skip what Plotly would do besides: its axes and ticks, which our figures hide;
- * hover labels, which are hidden while things move; and the adjustment of the canvas size, which we set
- * ourselves. All these would force a page layout in every frame. Its check that cached buffers are alive is
- * skipped too, because it would wait until all earlier drawing is done. @param {Plotly} glplot Plotly's
- * drawing object of the scene @param {boolean} [moving] whether another frame follows soon, so that nobody
- * can point at anything before it */
+/** Draw a scene at once, without four tasks of Plotly's own redraw: axes and ticks, which our figures hide;
+ * hover labels, which are hidden while marks move; adjusting the canvas size, which we set ourselves; and the
+ * check that cached buffers are alive. The first three would force a page layout in every frame; the check
+ * would wait until all earlier drawing is done. @param {Plotly} glplot Plotly's drawing object of the scene
+ * @param {boolean} [moving] whether another frame follows soon: then the pick buffer is not drawn
+ * (`unpicked`) */
 export function redraw(glplot, moving = false) {
   const { onrender, autoResize, gl, axes, objects } = glplot;
   const known = gl && axes && objects && "autoResize" in glplot;
@@ -52,18 +52,18 @@ export function redraw(glplot, moving = false) {
   Object.assign(glplot, { onrender, autoResize });
 }
 
-/** Run `draw` without Plotly's pick buffer, the hidden image by which it finds what is under the pointer.
- * When the axes have changed, Plotly would draw this image again and read it back a moment later, and the
- * page would wait for that. @param {Plotly[]} objects of the scene @param {() => void} draw */
+/** Run `draw` without drawing Plotly's pick buffer, the hidden image from which Plotly finds the point under
+ * the pointer. After a change of the axes Plotly would draw this image again and read it back a moment later,
+ * which would block the page. @param {Plotly[]} objects the scene's objects @param {() => void} draw */
 function unpicked(objects, draw) {
   const { setTimeout } = window;
-  const own = objects.map(({ drawPick }) => drawPick);
+  const drawPicks = objects.map(({ drawPick }) => drawPick);
   for (const object of objects) object.drawPick = null;
   window.setTimeout = /** @type {typeof setTimeout} */ (() => 0);
   try {
     draw();
   } finally {
     window.setTimeout = setTimeout;
-    objects.forEach((object, k) => Object.assign(object, { drawPick: own[k] }));
+    objects.forEach((object, k) => Object.assign(object, { drawPick: drawPicks[k] }));
   }
 }

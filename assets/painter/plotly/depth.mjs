@@ -12,9 +12,9 @@
  *   colour of the background (0 to 1), one of SHAPES, and whether the object never fades
  */
 
-/** The shapes of an object's points, as the shaders know them. Labels are drawn unchanged. All others are
- * drawn slightly in front of the surface on which they lie; circles and squares also get a halo around their
- * rim. */
+/** The numbers by which the shaders know the shapes of an object's points. Labels are drawn unchanged. All
+ * other shapes are drawn slightly in front of the surface on which they lie; circles and squares also get a
+ * halo around their rim. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
@@ -91,10 +91,10 @@ const fragment = ({ over, rim, pale }) =>
     ],
   ]);
 
-/** Add depth effects to the source text of one of Plotly's shaders. Returns the new text, and which of the
- * three marker shaders it is; a text that does not contain all that would be replaced is returned unchanged,
- * with kind null. @param {string} source @param {Depth} depth @returns {{kind: "vertex" | "other" |
- * "fragment" | null, text: string}} */
+/** Add depth effects to the source text of one of Plotly's shaders. Returns the new text, and as `kind` which
+ * of the three marker shaders it is. A text that is none of the three, because it lacks a string that must be
+ * replaced, is returned unchanged, with kind null. @param {string} source @param {Depth} depth @returns
+ * {{kind: "vertex" | "other" | "fragment" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],
@@ -110,8 +110,8 @@ export function deep(source, depth) {
 
 /** Patch a WebGL context so that points are drawn with depth effects. From then on the context's
  * `shaderSource` adds the effects to the sources of Plotly's marker shaders, and its `useProgram` copies the
- * present settings from `look` into uniforms; so change `look` before each object is drawn. If only one of
- * the vertex and fragment shaders could be changed, all points are drawn without effects. @param
+ * current values of `look` into uniforms; so set `look` before each object is drawn. If only one of the
+ * vertex and fragment shaders could be changed, all points are drawn without effects. @param
  * {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look @returns {() => boolean} a function that
  * tells, once the figure is built, whether both marker shaders were found and changed */
 export function deepen(gl, depth, look) {

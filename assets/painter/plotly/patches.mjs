@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * The names of the patches to Plotly's private parts (docs/plotly.md), and what happens if one fails: it is
- * reported once on the console, and Plotly works without it. To measure what a patch gains, the page's
- * address can turn it off: `#without=uniforms,pulse`.
+ * The names of the patches to Plotly's private parts (docs/plotly.md), and the handling of their failures. A
+ * failure is reported once on the console, and Plotly works without the patch. To measure how much time a
+ * patch saves, turn it off in the page's address: `#without=uniforms,pulse`.
  *
  * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "uniforms"} Name
  */
 
 const reported = /** @type {Set<Name>} */ (new Set());
 
-/** Whether a patch is to be used: the page's address does not turn it off. @param {Name} name */
+/** Whether to use a patch: false if the page's address turns it off. @param {Name} name */
 export const wanted = (name) =>
   !new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",").includes(name);
 
@@ -24,8 +24,8 @@ export function report(name, reason) {
   );
 }
 
-/** Run a part of a patch and return its result; if it throws, report that, and return undefined. @template T
- * @param {Name} name @param {() => T} act @returns {T | undefined} */
+/** Run the function `act`, a part of a patch, and return its result. If `act` throws, report the error and
+ * return undefined. @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
 export function guarded(name, act) {
   try {
     return act();

@@ -46,9 +46,9 @@ export function pulse(gd, loop, signal) {
   wake();
 }
 
-/** Run a function, and drop some of the callbacks that it gives to `requestAnimationFrame`. @template T
- * @param {(call: FrameRequestCallback) => boolean} keep whether a callback is kept from the browser @param
- * {() => T} act @returns {T} the function's result */
+/** Run the function `act`, and drop those callbacks that `act` gives to `requestAnimationFrame` for which
+ * `keep` is true. @template T @param {(call: FrameRequestCallback) => boolean} keep whether to drop a
+ * callback @param {() => T} act @returns {T} the function's result */
 function withholding(keep, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (keep(call) ? 0 : own.call(window, call));

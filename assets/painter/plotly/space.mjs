@@ -51,7 +51,7 @@ export class SpacePanel extends Panel {
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
   /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
   /** @type {FrameRequestCallback | null} Plotly's render loop, if captured */ #renderLoop = null;
-  #turning = 0; // cameras that we have set by the public path and Plotly has not yet confirmed
+  #turning = 0; // the number of camera changes by `Plotly.relayout` that are not yet finished
   #fast = wanted("buffers");
 
   /** @override */
@@ -159,10 +159,10 @@ export class SpacePanel extends Panel {
     this.#redraw();
   }
 
-  /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are
-   * skipped; only clickable layers are drawn into the pick buffer, so that a sphere never hides the points
-   * behind it from the pointer; and each object gets its depth effects. Throws if Plotly is not as
-   * expected. */
+  /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are not
+   * drawn. Only clickable layers are drawn into the pick buffer, so that a sphere never hides the points
+   * behind it from the pointer. Each object gets its depth effects. Throws if one of Plotly's objects has no
+   * `draw`. */
   #changeObjects() {
     const traces = this.scene?.traces ?? {};
     const layers = this.view.layers.map((layer, l) => ({
@@ -170,7 +170,7 @@ export class SpacePanel extends Panel {
       look: lookOf(layer),
       picks: clickable(layer),
     }));
-    // counts never fade: far labels must stay legible, too
+    // the labels that count points never fade: they must be legible at any distance
     const counts = { trace: traces.crowds, look: { shape: SHAPES.count, still: true }, picks: false };
     for (const { trace, look, picks } of [...layers, counts]) {
       for (const object of Object.values(OBJECTS).map((name) => trace?.[name])) {
@@ -202,9 +202,9 @@ export class SpacePanel extends Panel {
     }
   }
 
-  /** Keep the camera responsive. Plotly sets the camera's mode on every update, and after that the camera
-   * ignores input and drifts for half a second. So the change of mode at the start is dated back, and later
-   * the mode is set only if it is another one. */
+  /** Keep the camera responsive. Plotly sets the camera's mode on every update, and for half a second after
+   * that the camera ignores input and drifts. So the initial setting is dated back, and from then on the mode
+   * is set only when it changes. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -234,8 +234,9 @@ export class SpacePanel extends Panel {
     if (!succeeded) this.settle(this.frame);
   }
 
-  /** Run a part of the fast path; if it throws, report that and never use the fast path again. @param {() =>
-   * void} act @returns {boolean} whether it succeeded; false also if the fast path is not used */
+  /** Run the function `act`, a part of the fast path. If `act` throws, report the error, and never use the
+   * fast path again. @param {() => void} act @returns {boolean} whether `act` succeeded; false also if it did
+   * not run because the fast path is off */
   #attempt(act) {
     if (!this.fast || !this.#living) return false;
     this.#fast = Boolean(
@@ -280,14 +281,14 @@ export class SpacePanel extends Panel {
     }
   }
 
-  /** The camera as Plotly has it now. @override @returns {Camera} */
+  /** The current camera, as Plotly reports it. @override @returns {Camera} */
   camera() {
     const { eye, center } = this.scene?.getCamera?.() ?? this.gd.layout.scene.camera;
     return { eye: xyz(eye), center: xyz(center) };
   }
 
-  /** Turn the camera and draw at once; by the public path if the fast path fails. @override @param {Camera}
-   * camera */
+  /** Turn the camera and draw at once; if the fast path fails, let `Plotly.relayout` do it later. @override
+   * @param {Camera} camera */
   setCamera(camera) {
     if (!this.opened) return;
     this.gd.classList.add("turning");
@@ -323,7 +324,7 @@ export class SpacePanel extends Panel {
 
   /** @override @type {Panel["copy"]} */
   copy(...given) {
-    this.#redraw(); // a drawing buffer is valid only during its frame
+    this.#redraw(); // WebGL keeps its picture only until the end of the current frame
     super.copy(...given);
   }
 
@@ -351,8 +352,8 @@ export class SpacePanel extends Panel {
   }
 }
 
-/** The depth effects of a layer (`Look` in depth.mjs); a mark of the followed (selected) point never fades.
- * @param {Mark} layer */
+/** The depth effects of a layer: `shape` and `still` of a `Look` (depth.mjs). A mark of only the followed
+ * (selected) point never fades. @param {Mark} layer */
 const lookOf = (layer) => ({
   shape: layer.draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (layer.glyph)] : SHAPES.label,
   still: onlyOf(layer) === "followed",

@@ -16,13 +16,13 @@
 
 import { guarded } from "./patches.mjs";
 
-/** The WebGL name of a part of a uniform: part b of a is `a.b`, part 1 of a is `a[1]`. @param {string} name
- * of the uniform; "" for the root @param {string} key of its part */
+/** The WebGL name of a part of a uniform. Part `b` of the uniform `a` is `a.b`; part `1` is `a[1]`. @param
+ * {string} name the uniform's name; "" for the root @param {string} key the part's key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
-/** The function that sets a uniform of a GLSL type, such as "vec3", by the context's own `uniform…` method.
- * @param {WebGLRenderingContext} gl @param {string} type
- * @returns {(place: WebGLUniformLocation, value: any) => void} */
+/** The function that sets uniforms of a GLSL type, such as "vec3", by WebGL's `uniform…` method for this
+ * type. @param {WebGLRenderingContext} gl @param {string} type @returns {(place: WebGLUniformLocation, value:
+ * any) => void} */
 function way(gl, type) {
   const own = Object.getPrototypeOf(gl);
   const size = type.at(-1);
@@ -33,8 +33,8 @@ function way(gl, type) {
   return (place, value) => own[`uniform${size}${type[0] === "v" ? "f" : "i"}v`].call(gl, place, value);
 }
 
-/** Whether a value equals the cached one; afterwards it is the cached one. @param {number[]} kept the cached
- * value, overwritten @param {Value} value */
+/** Store a value in the cache `kept`, and return whether `kept` held an equal value before. @param {number[]}
+ * kept the cached value, overwritten @param {Value} value */
 function known(kept, value) {
   if (typeof value !== "object") {
     if (kept[0] === value) return true;
@@ -78,10 +78,10 @@ export function cacheUniforms(gl) {
     });
   }
 
-  /** An object like Plotly's `shader.uniforms`: assigning to one of its properties sets this uniform, or all
-   * its parts that the value has. Also returns the function that sets all uniforms below `name`. @param
-   * {WebGLProgram} program @param {Types} types @param {string} name of the parent; "" for the root @returns
-   * {{set: Setter, tree: object}} */
+  /** The uniforms below the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`: assigning to
+   * one of its properties sets the uniform of that name, or each part of the uniform that the assigned value
+   * has. `set` sets all uniforms below `name` at once. @param {WebGLProgram} program @param {Types} types
+   * @param {string} name the parent's name; "" for the root @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
