@@ -137,8 +137,9 @@ class View:
     equal      whether all axes have the same scale
     strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
                the third is low. Otherwise two views are side by side, and of three the first is large
-    rows       how many panels are stacked in this view. On a phone the view is higher then, so that each has
-               room; if the second of three views has several, it is as high as the figure
+    rows       for a view of plots that are stacked: the least height that it has on a phone, in rows of 4 rem,
+               so that each plot has room; 1 for other views. If it is the second of three views, and has
+               several rows, it is as high as the figure
     camera     three numbers for the camera's position, or six: also the point that it looks at. The unit is
                the side of the cube that the axes span
     edge       the name of a cloud that describes a plane, as for a `Disc`: a button then turns the camera

@@ -1,1 +1,1 @@
-"""The pages of the explorer: home, scenes, story, glossary, guides; panels for trainings and files."""
+"""The pages of the explorer: home, scenes, story, glossary, guides; panels for training and uploads."""

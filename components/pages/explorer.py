@@ -1,7 +1,8 @@
 """The explorer: a Dash application that serves complete HTML documents.
 
-A page is a tree of components that is sent as HTML, so that its text and picture are visible before any
-script runs. Dash renders only the panel with callbacks, on scenes that can be trained (panel.py).
+A page is a tree of components. The server sends it as HTML, so its text and picture are visible before any
+script runs. In the browser, Dash renders only one part: the panel with buttons on scenes where readers can
+train networks (panel.py).
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
 class Explorer(Dash):
-    """A Dash application that serves complete HTML documents, instead of a page that scripts fill."""
+    """A Dash application whose pages are sent as complete HTML; a plain Dash page is filled by scripts."""
 
     def _config(self) -> dict[str, Any]:
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
 
     def add_pages(self) -> None:
-        """Register the routes and callbacks of the pages."""
+        """Register the search index and the routes of training, and declare who may cache Dash's own routes."""
         views = self.server.view_functions
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
@@ -69,7 +70,11 @@ class Explorer(Dash):
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
-        """The response with the page at a path: status 404 for an unknown path, 400 for a wrong value."""
+        """The response with the page at `path`, relative to the site's root.
+
+        The status is 404 for a path without a page, and 400 if the query of a scene's page has an invalid
+        value.
+        """
         place, slug = Place(self.config.requests_pathname_prefix), path.strip("/")
         if not slug:
             head = [front_preview("home", "", LEAD), module(place.asset("page/home.mjs"))]
@@ -99,7 +104,7 @@ class Explorer(Dash):
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
-        """The home page's content; if the server is too busy, without the still picture of its figure."""
+        """The content of the home page. The figure's still picture is omitted if the server is too busy."""
         scene = home.hero()
         data = facts(scene, place) | page.apart(HOME_STATE, "progress")
         return drawn(
@@ -109,7 +114,7 @@ class Explorer(Dash):
         )
 
     def _story(self, place: Place) -> Markup:
-        """The story's content; if the server is too busy, without the still pictures of its figures."""
+        """The content of the story. Its figures have no still pictures if the server is too busy."""
         data = partial(facts, place=place)
         return drawn(
             ("story", place.root),
@@ -118,7 +123,11 @@ class Explorer(Dash):
         )
 
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
-        """The HTTP status and content of a scene's page; without its picture if the server is too busy."""
+        """The HTTP status of a scene's page, and its content.
+
+        With an invalid query the status is 400 and the content is that for the default state. If the server
+        is too busy, the still picture is omitted.
+        """
         panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
@@ -134,7 +143,10 @@ class Explorer(Dash):
             return 400, text({})
 
     def _callbacks(self) -> list[Any]:
-        """Dash's configuration, and the list of its scripts, which assets/page/callbacks.mjs loads later."""
+        """What Dash needs in the browser: its configuration, and the addresses of its scripts as JSON.
+
+        assets/page/callbacks.mjs loads these scripts later, when a reader needs them.
+        """
         scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
         kind = {"type": "application/json", "id": "dash-scripts"}
         return [Markup(self._generate_config_html()), element("script", kind, Markup(scripts))]
@@ -143,10 +155,11 @@ class Explorer(Dash):
 def answer(
     status: int, title: str, head: Any, main: Any, place: Place, *, lead: str = "", slug: str = ""
 ) -> Response:
-    """The response with a page, in the theme that the link names, or else the reader's cookie.
+    """The HTTP response that contains a page.
 
-    head, main: elements of this page for its head and its body. lead: the page's description. slug: the slug
-    of the page's scene, whose neighbours the header links; "" for other pages.
+    head, main: the elements of this page for its head and its body. lead: the page's description. slug: the
+    slug of the page's scene, whose neighbours in the course the header links; "" for other pages. The theme
+    is that in the query; without one, that in the reader's cookie.
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
@@ -157,10 +170,10 @@ def answer(
 
 
 def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) -> Markup:
-    """The HTML of the tree that `page` returns, cached by `key`.
+    """The HTML of the tree that `page` returns, cached by `key`; with the key None it is not cached.
 
-    If the server is too busy, the HTML of the tree that `without` returns, a page without pictures. Then the
-    response tells all caches not to store it.
+    If the server is too busy to draw pictures, the result is the HTML of the tree that `without` returns,
+    which has none. In this case the response gets a header that forbids all caches to store it.
     """
 
     def unkept(answer: Response) -> Response:
@@ -175,7 +188,7 @@ def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) ->
 
 
 def facts(scene: Scene, place: Place) -> dict[str, str]:
-    """The data attributes with the addresses from which a scene's player (its JavaScript) loads."""
+    """Data attributes that tell the player (the JavaScript of a figure) where to load a scene's data."""
     root = place.root
     return page.facts(
         scene,
@@ -189,7 +202,7 @@ def facts(scene: Scene, place: Place) -> dict[str, str]:
 
 
 def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
-    """Elements for the head of a scene page: scripts, and preloads of the files that these request first.
+    """Elements for the head of a scene's page: scripts, and preloads of the files that they will request.
 
     trained: whether the page has a training panel.
     """
@@ -202,10 +215,10 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
 
 
 def first_recipe(scene: Scene, place: Place) -> str:
-    """The address of the recipe that the player of a scene's page requests first.
+    """The address of the first recipe that the player on a scene's page requests.
 
-    The recipe is for the choices in the page's query, or for the defaults if any of these is wrong.
-    assets/player/source.mjs must request the same address.
+    This is the recipe for the choices in the page's query, or for the defaults if any of these choices is
+    invalid. assets/player/source.mjs computes the same address; otherwise the preload would be in vain.
     """
     names = {c.name for c in scene.choices}
     try:
@@ -216,16 +229,19 @@ def first_recipe(scene: Scene, place: Place) -> str:
 
 
 def front_preview(name: str, path: str, lead: str) -> list[Any]:
-    """The link preview of a page that is not a scene. name: its key in `front_pages`; path: its address."""
+    """The link preview of a page that is not a scene, as elements for its head.
+
+    name: the key of the page in `front_pages`. path: its address, relative to the site's root.
+    """
     image = f"{request.url_root}preview/{name}.png"
     return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)
 
 
 def discovery(scene: Scene, *, shown: bool) -> list[Any]:
-    """The link to a scene's oEmbed description, and its link preview, for the head of its page.
+    """Elements for the head of a scene's page: its link preview, and a link to its oEmbed description.
 
-    shown: whether the page shows the state of its link; otherwise the preview shows the scene's default
-    state.
+    shown: whether the page shows the state in its query. If not, because the query is invalid, the preview
+    shows the scene's default state.
     """
     query = request.query_string.decode("latin-1")
     here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")

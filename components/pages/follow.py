@@ -1,8 +1,8 @@
-"""The route `/training/<ticket>`, which a page polls for news of its training.
+"""The route `/training/<ticket>`, with which a page polls the server for news of its training job.
 
-Each poll says what the page already has, and what it wants; so a poll can be repeated if it or its answer is
-lost. Dash's background callbacks are not used: they give up at the first lost answer, and do not poll less
-often when nothing is new.
+Each poll says what news the page has already, and what it wants. So a poll can be repeated safely if it or
+its response was lost. Dash has background callbacks for such tasks, but they give up at the first lost
+response, and do not poll less often when nothing happens.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
-    """The answer to a poll as JSON: "" if nothing is new, `{"away": true}` if the store does not answer.
+    """The text of the response to a poll, as JSON. It is "" if there is no news.
 
-    ready: starts a worker if none runs; it is not called for an unknown ticket. question: the fields of the
-    poll, as `question` returns them.
+    It is `{"away": true}` if the store of jobs does not answer. ready: a function that starts a worker if
+    none runs; it is not called for an unknown ticket. question: the fields of the poll, as returned by the
+    function `question`.
     """
     try:
         text = queue.ask(ticket, **question)
@@ -49,7 +50,7 @@ def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
 
 
 def answer(ready: Ready, ticket: str) -> Response:
-    """The response to a poll; 204 if nothing is new."""
+    """The response to a poll; its status is 204 (no content) if there is no news."""
     text = reply_text(ready, ticket, **question())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
@@ -58,15 +59,18 @@ def answer(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """End a training whose page the reader leaves. Returns an empty response with status 204."""
+    """End the training job of a page that its reader leaves. Returns an empty response with status 204."""
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204
 
 
 def question() -> dict[str, Any]:
-    """Parse a poll: the last step that the page has `seen`, whether the training shall `stop`, and the
-    choices for which the page wants pictures (`look`).
+    """Parse the body of a poll, and return its three fields. Raises WrongValue if it is invalid.
+
+    seen  the last training step of which the page has news
+    stop  whether to end the training and keep its result
+    look  the choices for which the page wants pictures; None for those of the poll before
     """
     request.max_content_length = MAX_REQUEST_BYTES
     try:

@@ -1,4 +1,4 @@
-"""A guide as a page: its text, and links to the other guides."""
+"""The page of a guide: its text, and links to the other guides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.pages.shell import Place
 
 
 def page(guide: Guide, place: Place) -> html.Main:
-    """The document of a guide, with a list of all guides at its end."""
+    """The content of a guide's page, which ends with links to all other guides."""
     others = [
         html.Li(html.A(other.title, href=place.page(slug)))
         for slug, other in guides().items()

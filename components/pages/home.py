@@ -1,4 +1,4 @@
-"""The home page: a live figure of LayerNorm, links to start with, and the course as cards of scenes."""
+"""The home page: a figure of LayerNorm that readers can move, and the course as cards, one for each scene."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ SYMBOLS = {
 
 
 def hero() -> Scene:
-    """The scene of the live figure on the home page; `front.HOME_STATE` is its state."""
+    """The scene of the figure on the home page. The figure shows it in the state `front.HOME_STATE`."""
     return scenes()["layernorm"]
 
 
 def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
     """The content of the home page.
 
-    state  the state of the live figure that its still picture shows before it runs; None for no picture
-    data   data attributes from which the figure's player starts
-    end    further content of the figure's element
+    state  the state that the figure's still picture shows, until the figure can be moved; None for no picture
+    data   the data attributes from which the figure's player starts
+    end    further content for the element of the figure
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))
@@ -84,9 +84,10 @@ def _card(entry: CourseScene, place: Place) -> html.A:
 
 
 def _picture(scene: Scene, place: Place, theme: str) -> Any:
-    """The picture of a scene's card in one theme.
+    """The picture on the card of a scene, in one of the two themes.
 
-    It loads lazily, so that a browser does not fetch the picture of the theme that it does not show.
+    The card contains a picture for each theme, and shows one of them. They load lazily, so the other is not
+    fetched.
     """
     sources = {
         "src": place.card(scene.slug, theme),

@@ -19,9 +19,9 @@ DASHS_OWN = {"children", "key", "n_clicks", "n_clicks_timestamp", "disable_n_cli
 
 @dataclass(frozen=True)
 class Element:
-    """An HTML element that `dash.html` lacks, such as an input or a lazily loaded picture.
+    """An HTML element that `dash.html` cannot express, such as an input or a picture that loads lazily.
 
-    It can be converted to HTML text, but Dash itself cannot render it.
+    `written` converts it to HTML text, but it is not a Dash component, so Dash cannot render it.
     """
 
     tag: str
@@ -30,20 +30,23 @@ class Element:
 
 
 def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> Any:
-    """Create an `Element`, typed so that it fits into trees of Dash components."""
+    """An `Element`. Its declared type is Any, so that type checkers accept it among Dash components."""
     return Element(tag, attributes, children)
 
 
 def attributes(**named: Any) -> dict[str, Any]:
-    """HTML attributes from Python names: aria_label="…" → {"aria-label": "…"}; without values of None."""
+    """HTML attributes from keyword arguments, such as {"aria-label": "…"} from aria_label="…".
+
+    Arguments with the value None are left out.
+    """
     return {name.replace("_", "-"): value for name, value in named.items() if value is not None}
 
 
 def written(tree: Any) -> str:
-    """Convert a tree to HTML text: components, elements, texts, numbers, None, and lists of these.
+    """The HTML text of a tree, which may consist of components, elements, texts, numbers, None and lists.
 
     Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for a component
-    that does not come from `dash.html`, and for an attribute that is not a text, a number or a bool.
+    that does not come from `dash.html`, and for an attribute whose value is not a text, a number or a bool.
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))

@@ -1,4 +1,4 @@
-"""The JavaScript modules of assets/: their source, their dependencies, and their addresses on the server."""
+"""The JavaScript modules and other files of assets/: their texts, their imports, and the route to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 @cache
 def version() -> str:
-    """A fingerprint of the folder assets/, of twelve characters; computed once."""
+    """The first twelve hexadecimal digits of a hash of all files in assets/; computed once."""
     digest = hashlib.sha256()
     for path in sorted(each for each in ASSETS.rglob("*") if each.is_file()):
         data = path.read_bytes()
@@ -36,9 +36,10 @@ def add_routes(server: Flask) -> None:
 
 
 def answer(known: str, name: str) -> Response:
-    """The response with a file of assets/. known: the version of assets/ in the requested address.
+    """The response with the file `name` of assets/.
 
-    Browsers may keep the file forever if `known` is the current version; otherwise they revalidate it.
+    known: the version of assets/ in the requested address. If it is the current one, browsers may keep the
+    file forever. If not, they must revalidate it each time.
     """
     response = served(name)
     if known == version():
@@ -47,7 +48,10 @@ def answer(known: str, name: str) -> Response:
 
 
 def served(name: str) -> Response:
-    """The response with a file of assets/, which browsers must revalidate; 404 if there is no such file."""
+    """The response with a file of assets/, which browsers must revalidate.
+
+    The status is 404 if there is no such file.
+    """
     if not is_script(name):
         return send_from_directory(ASSETS, name)
     if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
@@ -56,9 +60,9 @@ def served(name: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/; scripts are minified with rjsmin.
+    """The text of a file of assets/. If it is a script, rjsmin removes comments and white space.
 
-    rjsmin cannot handle nested template literals; tests/assets/test_minified.py finds them.
+    rjsmin cannot handle nested template literals; tests/assets/test_minified.py finds scripts that have them.
     """
     text = (ASSETS / name).read_text("utf-8")
     return jsmin(text) if is_script(name) else text
@@ -69,7 +73,11 @@ def is_script(name: str) -> bool:
 
 
 def modules(entry: str) -> dict[str, str]:
-    """The sources, by name, of a module of assets/ and of all modules that it imports, directly or not."""
+    """The texts, by name, of the module `entry` of assets/ and of all modules that it needs.
+
+    A name is a path in assets/ without ".mjs". Modules that are imported only later, dynamically, are
+    included.
+    """
     sources: dict[str, str] = {}
     wanted = [entry]
     while wanted:
@@ -81,9 +89,9 @@ def modules(entry: str) -> dict[str, str]:
 
 
 def ordered(entry: str) -> dict[str, str]:
-    """The sources, by name, of `entry` and of all modules that it needs at run time, in order of dependency.
+    """The texts, by name, of the module `entry` and of all that it imports statically.
 
-    Each module comes after those that it imports.
+    Each module comes after the modules that it imports. Dynamic imports do not count.
     """
     sources: dict[str, str] = {}
 
@@ -100,15 +108,18 @@ def ordered(entry: str) -> dict[str, str]:
 
 @cache
 def names(entry: str) -> tuple[str, ...]:
-    """The names of a module and of all modules that it imports, directly or not; computed once."""
+    """The names of the module `entry` and of all modules that it needs, as in `modules`; computed once."""
     return tuple(modules(entry))
 
 
 def renamed(name: str, code: str) -> str:
-    """A module's source with its relative imports replaced by names such as "normscape/player/state"."""
+    """The text `code` of the module `name`, importing from names such as "normscape/player/state".
+
+    These names replace the relative paths in its imports.
+    """
     return MODULE.sub(lambda found: f'"normscape/{import_path(name, found[1])}"', code)
 
 
 def import_path(name: str, other: str) -> str:
-    """Resolve a relative import of a module to a path in assets/."""
+    """The name of the module that the module `name` imports as `other`, a relative path."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

@@ -1,4 +1,4 @@
-"""The page of a scene: figure, controls, text, tour, questions, sources."""
+"""The page of a scene: its figure with controls, its text with a tour and questions, and its sources."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ def scene_page(
     below: Any = None,
     end: Any = None,
 ) -> html.Main:
-    """The page of a scene: its text, and the containers that the player fills: views, controls, readouts.
+    """The content of a scene's page: its text, and elements that the player (JavaScript) fills.
 
-    state: the state that the figure's still picture shows; None for no picture. told: the choices that
-    readers can change, as JSON data; None for all choices of the scene. below: more content below the
-    controls. end: more content at the end of the scene's element.
+    state  the state that the figure's still picture shows; None for no picture
+    data   the data attributes from which the player starts
+    told   the choices that readers can change, as JSON data; None for all choices of the scene
+    below  further content below the controls
+    end    further content at the end of the scene's element
     """
     told = scene.json()["choices"] if told is None else told
     first, others = sections(prose(scene.text.html, place))
@@ -72,9 +74,10 @@ def scene_page(
 
 
 def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
-    """The data attributes that tell a scene's player what to load.
+    """Data attributes that tell the player of a scene what to load.
 
-    others: further attributes by name without `data-`; values of None are left out.
+    others: values of further attributes, by name without `data-`; an attribute with the value None is left
+    out.
     """
     usual = json.dumps({c.name: c.default for c in scene.choices})
     named = {f"data_{name}": value for name, value in others.items()}
@@ -82,14 +85,18 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """Data attributes with a figure's state and visible controls, if the page address does not name them."""
+    """Data attributes with the state of a figure that does not read it from the address of its page.
+
+    query: the state. controls: the names of the visible controls, separated by commas.
+    """
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
 
 def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The data attributes `data` of a figure, with `data-slug` renamed to `data-{kind}`.
+    """A copy of the data attributes of a figure, with `data-slug` renamed to `data-{kind}`.
 
-    So the figure stays a picture until a script of the page sets its `data-slug`.
+    The player only starts in elements with `data-slug`. So the figure remains a still picture until a script
+    of the page sets this attribute.
     """
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
@@ -105,7 +112,10 @@ def _head(scene: Scene) -> html.Div:
 
 
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
-    """The formula, the views with a still picture, and a container for the scrubber."""
+    """The element of a figure: its formula, its views, and a container for its scrubber.
+
+    state: the state that the still picture in place of the views shows. None for no picture and no formula.
+    """
     views, formula, poster = "views", None, None
     if state:
         views = f"views views-{len(state.recipe.views)}{' wide' * state.recipe.views[0].wide}"
@@ -121,7 +131,7 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """The texts of a recipe's readouts `Letters`, laid out as by the player, but without highlights."""
+    """The elements of a recipe's readouts `Letters`, as the player will show them but without highlights."""
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()
@@ -142,10 +152,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Placeholders with labels, which the player fills with the controls of choices and sliders.
+    """Elements with the labels of all controls. The player fills them: with buttons, fields and sliders.
 
-    Some are folded away at first, but none if the link names the visible controls. told: the choices that
-    readers can change, as JSON data.
+    told: the choices that readers can change, as JSON data. The last element contains the controls that are
+    folded away at first. It is absent if the link names the visible controls.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]
@@ -179,18 +189,21 @@ def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]
 
 
 def _more(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> html.Details:
-    """The collapsed part with the placeholders of the given controls; hidden if there are none."""
+    """The part "More settings" of the controls, folded at first; the whole part is hidden if it is empty."""
     parts = [html.Summary("More settings"), *_controls(choices, sliders)]
     return html.Details(parts, className="more", hidden=not choices and not sliders)
 
 
 def offers(state: State, name: str) -> bool:
-    """Whether the figure shows the control of this name."""
+    """Whether the figure shows the control with this name, which is a choice or parameter of the scene."""
     return state.controls is None or name in state.controls
 
 
 def _clicked(recipe: Recipe, name: str) -> bool:
-    """Whether a click in a view sets this choice; then it also has a control."""
+    """Whether readers can set the choice `name` by clicking in a view of this recipe.
+
+    Only then does a choice of the kind `Picked` have a control too.
+    """
     hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
     return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
 
@@ -200,7 +213,10 @@ def _slider(parameter: Parameter) -> html.Div:
 
 
 def overview(state: State | None) -> html.Div | None:
-    """The lines of a recipe's overviews, for the place beside its figure; None if there is no overview."""
+    """The texts of a recipe's overviews, to be shown beside its figure.
+
+    None if the recipe has no overview, or if there is no state.
+    """
     if state is None or not state.recipe.overviews:
         return None
     return html.Div(
@@ -209,8 +225,7 @@ def overview(state: State | None) -> html.Div | None:
 
 
 def text(scene: Scene, told: str, place: Place) -> html.Article:
-    """The text of a scene: the tour with a link for each stop, the prose, questions, sources, and next
-    scenes.
+    """The text of a scene below its figure: tour, prose, questions, sources, and links to other scenes.
 
     told: the prose as HTML.
     """
@@ -233,20 +248,24 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
 
 
 def prose(html: str, place: Place) -> str:
-    """Add link targets (`anchored`) and links to the glossary to the HTML of a text."""
+    """The HTML of a text, with the `id`s that `anchored` adds, and with links to the glossary."""
     return linked(anchored(html), place.page("words"))
 
 
 def anchored(html: str) -> str:
-    """HTML with an `id` for each heading and, after the first section, for each paragraph that begins in
-    bold.
+    """The HTML of a text in which each heading has an `id`, so that links can lead to it.
+
+    After the first section, each paragraph that begins in bold has one too.
     """
     first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))
     return first + LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:
-    """A stop of the tour: its link, and its text for print and for readers without scripts."""
+    """A stop of the tour, as a list item: a link to the stop, then its text.
+
+    The text is shown in print and if no scripts run; otherwise the player shows stops beside the figure.
+    """
     asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
     told = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
     words = html.Div(told, className="words-of-stop")
@@ -254,19 +273,25 @@ def _stop(number: int, stop: Stop) -> list[Any]:
 
 
 def sections(text: str) -> tuple[str, str]:
-    """Split the HTML of a text into its first section, which is shown beside the figure, and the rest."""
+    """Split the HTML of a text into two: the part up to the end of the first section, and the rest.
+
+    The first part is shown beside the figure.
+    """
     before, *parts = re.split(r"(?=<h2)", text)
     return before + "".join(parts[:1]), "".join(parts[1:])
 
 
 def cited(scene: Scene) -> html.Section | None:
-    """The full citations of a scene's sources."""
+    """The list of a scene's sources, in full; None if it has none."""
     found = [html.Li(Markup(sources()[key])) for key in scene.text.sources]
     return html.Section([html.H2("Sources"), html.Ol(found)], className="sources") if found else None
 
 
 def onwards(scene: Scene, place: Place) -> html.Nav:
-    """Links to the previous and the next scene, with the sentence that leads to the next."""
+    """Links to the next scene of the course, with the sentence that leads to it, and to the previous one.
+
+    After the last scene, and for a scene outside the course, a link to all scenes replaces the next one.
+    """
     before, after = course.previous_and_next(scene.slug)
     parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]
     if after:

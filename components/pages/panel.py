@@ -1,6 +1,6 @@
-"""The training panel of a scene page: its fields and buttons, and the callback that queues a training.
+"""The training panel on a scene's page: fields, buttons, and the callback that queues a training job.
 
-Once a training is queued, the page polls for news of it: follow.py and assets/player/training.mjs.
+After that, the page polls for news of its job; see follow.py and assets/player/training.mjs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 
 @dataclass(frozen=True)
 class Panel:
-    """The training panel; `trains` says whether this server can train."""
+    """Makes the training panels of scenes. trains: whether this server can train networks."""
 
     trains: bool
 
@@ -43,9 +43,11 @@ class Panel:
         return scene.training is not None and self.trains
 
     def tree(self, scene: Scene) -> html.Section | html.Details | None:
-        """The collapsed panel: number fields, buttons (rendered by Dash), a container for files of runs.
+        """The training panel of a scene, folded at first: number fields, buttons, and a container for files.
 
-        None for a scene that cannot be trained; only a notice if this server cannot train.
+        In the browser Dash renders the buttons, and a script fills the container with buttons that save and
+        open files of trained networks. For a scene without training the result is None. If this server cannot
+        train networks, it is only a notice that says so.
         """
         if scene.training is None:
             return None
@@ -63,11 +65,14 @@ class Panel:
 
 
 def add_training(app: Dash) -> Panel:
-    """Register the callbacks of the panel, and the routes with which a page follows its training."""
+    """Add to a Dash application the callbacks of the training panel, and the routes that its jobs need.
+
+    Returns the `Panel`, which makes the panels of scenes.
+    """
     child = None if redis_url(os.environ) else ChildWorker()
 
     def ready() -> None:
-        """Start a worker if none runs; with Redis, do nothing, because workers are started separately."""
+        """Start a worker if none runs. With Redis, nothing happens: there, administrators start workers."""
         if child:
             child.ready()
 
@@ -78,7 +83,7 @@ def add_training(app: Dash) -> Panel:
 
     @app.server.before_request
     def start_worker_early() -> None:
-        """Start the worker when a reader opens the panel."""
+        """Start the worker when a reader opens the panel: Dash in the browser then requests its layout."""
         if request.endpoint == layout_path:
             ready()
 
@@ -86,7 +91,7 @@ def add_training(app: Dash) -> Panel:
 
 
 def controls() -> html.Div:
-    """The panel's buttons, progress bar and status line, which Dash updates."""
+    """The buttons "Train" and "Stop and keep", the progress bar and the status line. Dash updates them."""
     train = html.Button("Train", id=TRAIN, className="on", type="button")
     stop = html.Button("Stop and keep", id=STOP, type="button")
     parts = [
@@ -98,7 +103,7 @@ def controls() -> html.Div:
 
 
 def _field(number: jobs.Number) -> html.Div:
-    """A labelled number field, with a container for an error message."""
+    """The input field for a number, with its label and an empty element for an error message."""
     name = f"train-{number.name}"
     bounds = {"min": number.min, "max": number.max, "step": 1 if number.whole else "any"}
     field = {"type": "number", "id": name, "name": number.name, "value": number.default, **bounds}
@@ -111,14 +116,18 @@ def _field(number: jobs.Number) -> html.Div:
 
 
 def _trains() -> bool:
-    """Whether this server can train: with Redis, workers do it; otherwise torch must be installed here."""
+    """Whether this server can train networks.
+
+    With Redis other machines do it, the workers. Without Redis, PyTorch must be installed here.
+    """
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
 
 
 def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
-    """Register the callbacks of the buttons.
+    """Register the callbacks of the panel's buttons. ready: a function that starts a worker if none runs.
 
-    On "Train", the page sends its choices and numbers; the server checks them and queues the training.
+    After a click on "Train", the page sends its choices and the numbers in the fields. The server checks
+    them, queues a job and answers with its ticket.
     """
     ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
     app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
@@ -138,9 +147,10 @@ def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
 
 
 def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
-    """Queue a training: (None, its ticket), or (the reason for a refusal, None).
+    """Queue a training job. Returns (None, its ticket), or if it is refused (the reason, None).
 
-    wrong: error messages for the numbers; if there are any, the training is refused.
+    asked: the request of the page. wrong: error messages about its numbers; if there are any, the job is
+    refused.
     """
     if wrong:
         return WRONG, None

@@ -1,8 +1,9 @@
-"""Uploaded recordings of a model's norms: their panel on the scene `model`, and their routes.
+"""Uploaded recordings, on the scene `model`: the inputs of the normalisation layers in a reader's own model.
 
-An upload is analysed and reduced at once. Only the result is stored, for as long as trained runs, under a
-random key. Only the uploader and people who have the link can see or delete it. Two uploads of one file get
-two keys. The command line and `normscape.own` also use `kept` and `page_of`.
+When a file is uploaded, it is analysed, and reduced to what the scene shows. Only this digest is stored,
+under a random key, and for as long as the results of training. Whoever has the key (in the page's link) can
+see and delete it. If the same file is uploaded twice, there are two keys. The command `normscape model` and
+`normscape.own` also use `kept` and `page_of`.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def add_routes(server: Flask) -> None:
 
 
 def tree(scene: Scene) -> html.Section | None:
-    """The container that a script fills with buttons to open a file and to save tables.
+    """The panel "Your own model": a script fills it with buttons to open a file and to save tables.
 
-    None for every scene but `model`.
+    None for every scene except `model`.
     """
     if scene.slug != SCENE.slug:
         return None
@@ -56,7 +57,10 @@ def tree(scene: Scene) -> html.Section | None:
 
 
 def opened() -> Response:
-    """Analyse and store the uploaded recording. The response has the choices that show it."""
+    """Analyse the uploaded recording, and store the result.
+
+    The response contains the choices with which the scene `model` shows it.
+    """
     data = uploaded("recording")
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
         raise Busy(503, "Another recording is being analysed at the moment", RETRY_SECONDS)
@@ -69,9 +73,10 @@ def opened() -> Response:
 
 
 def measured(data: bytes) -> Digest:
-    """Read an untrusted file, a recording or its digest (what the scene shows of it), and return the digest.
+    """The digest of an uploaded file, which is a recording, or already the digest of one.
 
-    Raises WrongValue.
+    A digest contains what the scene shows of a recording. The file is not trusted: raises WrongValue if it is
+    invalid or has more than MAX_NORMS normalisation layers.
     """
     try:
         found = checked_digest(data) if is_digest(data) else from_file(data)
@@ -84,12 +89,15 @@ def measured(data: bytes) -> Digest:
 
 
 def kept(found: Digest, *, client: str) -> str:
-    """Store a digest, and return its key. Raises StoreUnavailable."""
+    """Store a digest under a new random key, and return this key. Raises StoreUnavailable.
+
+    client: the client whose share of the storage it takes.
+    """
     return runs.keep(secrets.token_hex(16), to_file(found), client=client)
 
 
 def deleted(name: str) -> Response:
-    """Delete a recording; everyone who has its link may do so."""
+    """Delete an uploaded recording. name: its key; everyone who knows the key may delete the recording."""
     from_own_page("recording")
     with work():
         _found(name)  # refuses keys of trained runs
@@ -98,7 +106,10 @@ def deleted(name: str) -> Response:
 
 
 def table(name: str, kind: str) -> Response:
-    """All numbers of a recording, shipped or uploaded, as CSV or JSON."""
+    """The response with all numbers about a recording, as a file. kind: its format, "csv" or "json".
+
+    name: the name of a recording that is part of the software, or the key of an uploaded one.
+    """
     with work():
         found = _found(name)
         text = to_csv(found.rows) if kind == "csv" else to_json(found.name, found.rows, found.skipped)
@@ -115,5 +126,5 @@ def _found(name: str) -> Digest:
 
 
 def page_of(key: str) -> str:
-    """The path and query of the page that shows a stored recording."""
+    """The path and query of the page that shows the recording stored under `key`."""
     return f"{SCENE.slug}?own={key}"

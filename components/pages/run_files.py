@@ -1,4 +1,7 @@
-"""Routes for files of trained runs: download, upload, and one network as text for a link."""
+"""Routes for training runs: download and upload of one as a file, and one of its networks as a text.
+
+A run is the stored record of a training: the weights of several networks (one for each seed) at checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def add_routes(server: Flask) -> None:
 
 
 def _file(run: str) -> Response:
-    """The response with a stored training as a file to download. run: its key."""
+    """The response that downloads a stored training run as a file. run: the key of that run."""
     with work():
         film = runs.load(run)
         answer = Response(to_npz(film), mimetype=BYTES)
@@ -43,12 +46,16 @@ def _file(run: str) -> Response:
 
 
 def _former_file(run: str) -> ResponseReturnValue:
-    """Redirect an address that former versions of Normscape used to the address of the run's file."""
+    """Redirect to the file of a run. Links of former versions of Normscape to it end in .json."""
     return redirect(url_for("run_npz", run=run), 301)
 
 
 def network(run: str) -> Response:
-    """The trained network of one seed as text for a link."""
+    """The response with the weights of one network of a run as a text, which can be part of a link.
+
+    The query may contain `seed`, the number of the network; the default is 0. The weights are those at the
+    last checkpoint.
+    """
     text = once(request.args).get("seed", "0")
     with work():
         film = runs.load(run)
@@ -63,9 +70,9 @@ def network(run: str) -> Response:
 
 
 def opened(slug: str) -> Response:
-    """Store an uploaded film (the weights of a training). The response has the choices that show it.
+    """Store an uploaded training run. The response contains the choices with which the scene shows it.
 
-    These choices are read from the file, or from the query if the file has none.
+    The choices are read from the file. If it has none, they are those in the query.
     """
     scene = find(slug)
     if scene.training is None:
@@ -76,7 +83,10 @@ def opened(slug: str) -> Response:
 
 
 def _kept(scene: Scene, data: bytes) -> dict[str, str]:
-    """Store an uploaded film, and return the choices with which the scene shows it."""
+    """Store an uploaded training run, and return the choices with which the scene shows it.
+
+    Raises WrongValue if the file is invalid or belongs to another scene.
+    """
     film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
     best = film.best()
@@ -95,9 +105,9 @@ def _read(data: bytes) -> Film:
 
 
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
-    """The film as the scene shows it: with the scene's own data set instead of the uploaded copy.
+    """A copy of an uploaded training run that contains the scene's own data set, not the uploaded one.
 
-    Raises an error if the scene cannot build a recipe with it.
+    texts: the choices for which the run is shown. Raises an error if the scene cannot build a recipe with it.
     """
     assert scene.training is not None
     chosen = scene.choose(texts)
@@ -108,9 +118,9 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 
 
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
-    """The choices that are saved in a film as those for which it was trained; {} if none are saved.
+    """The choices for which the networks of a training run were trained, as the run's file states them.
 
-    Raises WrongValue for the film of another scene.
+    Returns {} if the file does not say so. Raises WrongValue if the run belongs to another scene.
     """
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:

@@ -1,7 +1,8 @@
-"""The search index: chapters, words, scenes with the parts of their texts and their tables, and guides.
+"""The search index: chapters, words, guides, and scenes with the parts of their texts and their tables.
 
-It is one JSON file, which the browser searches by itself (assets/page/search.mjs). Entries link to `id`s in
-pages; page.py writes these with HEADING, LEAD and `anchor` of this module.
+It is one JSON file, in which the browser searches without the server (assets/page/search.mjs). Its entries
+link to places in pages by their `id`. page.py writes these `id`s with HEADING, LEAD and `anchor` of this
+module.
 """
 
 from __future__ import annotations
@@ -29,17 +30,21 @@ TABLE = re.compile(r"<table>.*?</table>", re.S)
 
 
 def index(place: Place) -> str:
-    """The search index as JSON: a list of entries.
+    """The search index as JSON: a list of entries. Each has these fields:
 
-    An entry has a `kind`, a `title`, `of` (the title of its page), a `text` (a line for each row of a table),
-    a `url`, and perhaps `also`: aliases under which readers look for it.
+    kind   what the entry is, such as "scene", "stop" or "word"
+    title  its title
+    of     the title of its page
+    text   its text; the rows of tables are lines of their own
+    url    its address
+    also   (optional) other names under which readers look for it
     """
     entries = [*_chapters(place), *_words(place), *_scenes(place), *_guides(place)]
     return json.dumps(entries, ensure_ascii=False)
 
 
 def anchor(heading: str) -> str:
-    """The `id` of a heading or question with this text, for the fragment of a link."""
+    """The `id` of a heading or question, made of its words, such as "the-second-moment"."""
     return re.sub(r"\W+", "-", plain(heading).lower()).strip("-")
 
 
@@ -50,13 +55,13 @@ def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None
 
 
 def _rows(table: re.Match[str]) -> str:
-    """The rows of an HTML table as lines of text. table: a match of the whole table."""
+    """The rows of a table as lines of text. table: a regular-expression match of the table's HTML."""
     columns, *rows = [CELL.findall(row) for row in ROW.findall(table[0])]
     return LINE_END + LINE_END.join(row_text(columns, row) for row in rows) + LINE_END
 
 
 def row_text(columns: Sequence[str], row: Sequence[str]) -> str:
-    """A table's row in one line, such as "points 8 · 1: 23 of 32; 2: 31 of 32", without its empty cells."""
+    """A row of a table as a line, such as "points 8 · 1: 23 of 32; 2: 31 of 32". Empty cells are left out."""
     named = zip(columns[1:], row[1:], strict=True)
     cells = [f"{column}: {cell}" if column else cell for column, cell in named if cell]
     return f"{columns[0]} {row[0]} · {'; '.join(cells)}"
@@ -93,7 +98,10 @@ def _guides(place: Place) -> Iterator[dict[str, str]]:
 
 
 def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
-    """The parts of a scene that search can find: (kind, title, text, what to append to the scene's URL)."""
+    """The parts of a scene that readers can find: each as (kind, title, text, end of the link).
+
+    The end of the link is what has to be appended to the address of the scene's page.
+    """
     text = scene.text
     for title, words, where in _sections(text.html):
         yield "text", title, words, where
@@ -107,10 +115,10 @@ def _parts(scene: Scene) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _sections(html: str) -> Iterator[tuple[str, str, str]]:
-    """The parts of a text that readers can find and jump to, each as (title, HTML, fragment of the link).
+    """The parts of a text that readers can find: each as (title, HTML, fragment of the link).
 
-    Each section is a part. After the first section, a paragraph that begins in bold starts another part, with
-    the bold words as its title.
+    Each section is a part. After the first section, each paragraph that begins in bold starts another part,
+    whose title is the bold words.
     """
     _, *named = HEADING.split(html)
     for k, (title, body) in enumerate(zip(named[::2], named[1::2], strict=True)):

@@ -1,4 +1,4 @@
-"""The parts that all pages share: the HTML document, its head, and the header with the menu."""
+"""What all pages share: the HTML document, its head, and the header with the menu."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as i
 
 @dataclass(frozen=True)
 class Place:
-    """The location of a page, which makes links to other pages relative: `root` leads to the site's root.
+    """Where a page is in the site, so that links to other pages can be relative.
 
-    static: the pages are files in a folder, without a Normscape server.
+    root    the relative address of the site's root, such as "../"
+    static  whether the site is a folder of files, without a Normscape server
     """
 
     root: str
@@ -52,7 +53,7 @@ class Place:
         return f"{self.root}{slug}/" if self.static else f"{self.root}{slug}"
 
     def page(self, name: str) -> str:
-        """The relative address of a page that is not a scene."""
+        """The relative address of a page that is not a scene. name: such as "story"."""
         return f"{self.root}{name}/" if self.static else f"{self.root}{name}"
 
     def card(self, slug: str, theme: str, *, moving: bool = False) -> str:
@@ -62,13 +63,14 @@ class Place:
         return f"{name}.svg?theme={theme}{'&moving=1' if moving else ''}"
 
     def asset(self, name: str) -> str:
-        """The address of a file of assets/; on a server it contains the version, because browsers keep it
-        forever.
+        """The address of a file of assets/.
+
+        On a server it contains the version of assets/, because browsers keep these files forever.
         """
         return f"{self.root}assets/{name if self.static else f'{version()}/{name}'}"
 
     def styles(self, *names: str) -> list[Any]:
-        """Links to the style sheet of the theme and to style sheets of assets/."""
+        """Link elements for style sheets: the one with the theme's colours, and `names` in assets/."""
         sheets = [f"{self.root}theme.css", *map(self.asset, names)]
         return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
@@ -85,8 +87,10 @@ def document(
 ) -> str:
     """The text of an HTML document.
 
-    kind: CSS classes of `<html>`. asked: the theme of an embedded figure; None for the reader's theme.
-    scheme: the theme, if the server knows it; otherwise the system's theme applies until a script changes it.
+    lead    the description of the page
+    kind    CSS classes of `<html>`
+    asked   for an embedded figure, its theme; None to use the reader's theme
+    scheme  the theme if the server knows it; otherwise the system's theme applies until a script changes it
     """
     known = scheme if scheme in THEMES else None
     about = [element("meta", {"name": "description", "content": lead})] if lead else []
@@ -103,9 +107,10 @@ def document(
 
 
 def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[Any]:
-    """The link preview that social networks show. url, image: absolute addresses, if known.
+    """The meta elements from which social networks make the preview of a link to a page.
 
-    image: a PNG of components/drawing/preview.py.
+    url: the absolute address of the page. image: that of its picture, a PNG made in
+    components/drawing/preview.py. Both are "" if they are not known.
     """
     properties = {
         "og:title": title,
@@ -130,7 +135,10 @@ def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[An
 
 
 def script(source: str, **others: Any) -> Any:
-    """A deferred script, which does not delay the first paint."""
+    """A script element that runs after the page is parsed, so it does not delay the first paint.
+
+    others: further attributes.
+    """
     return element("script", {"src": source, "defer": True} | others)
 
 
@@ -139,21 +147,30 @@ def module(source: str) -> Any:
 
 
 def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
-    """Preloads of all imports of the entries and of the drawing library, so that they load in parallel."""
+    """Preload elements for the drawing library and all modules that the modules `entries` import.
+
+    So they load in parallel, not one after the other. library: the address of the drawing library.
+    """
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
     return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
 
 
 def typeface(place: Place) -> Any:
-    """A preload of the text's font, so that it starts before the style sheet; None if there is no font."""
+    """A preload element for the font of texts, so that browsers request it before they read the style sheet.
+
+    None if npm has not fetched the font.
+    """
     name = fonts.named("text")
     how = {"as": "font", "type": "font/woff2", "crossorigin": "anonymous"}
     return name and element("link", {"rel": "preload", "href": f"{place.root}lib/{name}"} | how)
 
 
 def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
-    """The header of a page: link to the home page, the scene's place in the course, menu, theme switch."""
+    """The header of a page: a link to the home page, the course, the search, the menu and the theme switch.
+
+    slug: the scene on the page, whose place in the course is shown; "" for none.
+    """
     menu = {"type": "button", "class": "theme", "popovertarget": "scenes"}
     about = "Theme: light, dark, or that of the system"
     index = attributes(data_index=f"{place.root}search.json")
@@ -175,7 +192,7 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
 
 
 def _menu(place: Place) -> list[Any]:
-    """The menu: all scenes by chapter, then the other pages."""
+    """The sections of the menu: a section for each chapter with its scenes, then the other pages."""
     chapters = [
         html.Section(
             [
@@ -194,7 +211,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
-    """A section of the menu with links to pages. pages: the title of each page by its name."""
+    """A section of the menu with links. pages: for the name of each page its title."""
     links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
     return html.Section([html.P(heading), html.Ul(links)])
 
@@ -208,15 +225,20 @@ def to(
     tour: bool = False,
     **others: Any,
 ) -> html.A:
-    """A link to a scene, which shows whether it was visited. name: its accessible name, if not its text."""
+    """A link to a scene; a script marks it if the reader has visited the scene.
+
+    content: what the link shows; the default is the scene's title. name: the link's name for screen readers,
+    if this is not what it shows. tour: whether the link starts the scene's tour. others: further attributes.
+    """
     told = attributes(data_to=scene.slug, aria_label=name)
     href = place.scene(scene.slug) + ("?tour=1" if tour else "")
     return html.A(content or scene.title, href=href, title=name, **told, **others)
 
 
 def _here(place: Place, slug: str) -> Any:
-    """For the header: the chapter of a scene, and links to the scenes before and after it; None if it
-    has no chapter.
+    """For the header: the chapter of a scene, between links to the scenes before and after it in the course.
+
+    None if the scene has no chapter.
     """
     entry = course.in_course(slug)
     if entry is None:

@@ -1,4 +1,4 @@
-"""The page of the story: its text, with figures that become live as readers reach them (page/story.mjs)."""
+"""The page of the story: its text, with figures that start when readers come to them (page/story.mjs)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def page(
 ) -> html.Main:
     """The content of the story's page.
 
-    shown  returns the state that the picture of a figure shows; None for no picture
-    data   returns the data attributes from which a figure's player starts
-    end    returns further content of a figure's element
-    alone  whether there are no pages of scenes to link to
+    shown  a function that returns the state that the still picture of a figure shows, or None for no picture
+    data   a function that returns the data attributes from which a figure's player starts
+    end    a function that returns further content for the element of a figure
+    alone  whether the story is the only page, so that it has no links to scenes
     """
     told = story()
     parts = [_part(part, None if alone else place, shown, data, end) for part in told.parts]

@@ -1,4 +1,4 @@
-"""The page of words and symbols, and the sources of all scenes."""
+"""The glossary page: all words and symbols with their meanings, then the sources of all scenes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def _row(word: Word, place: Place) -> html.Div:
 
 
 def _users(key: str, place: Place) -> list[html.Span]:
-    """Links to the scenes that cite the source with this key."""
+    """Links to the scenes that cite a source. key: the key of this source in the bibliography."""
     users = [scene for scene in scenes().values() if key in scene.text.sources]
     return [html.Span(to(place, scene), className="user") for scene in users]

@@ -1,1 +1,1 @@
-"""Scenes outside of the explorer: embeds, exported files, the static site; and their commands."""
+"""Scenes outside of the explorer, as embeds, exported files or a static site, and the commands for them."""

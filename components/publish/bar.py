@@ -11,7 +11,10 @@ WIDTH = 30  # characters
 
 
 def over(items: Sequence[T], what: str) -> Iterator[T]:
-    """Iterate over `items` and show a progress bar on stderr; outside of a terminal only its last state."""
+    """Yield `items` one after the other, and show on stderr how many are done. what: a word for them.
+
+    If stderr is not a terminal, only the final line is printed.
+    """
     for done, item in enumerate(items):
         if sys.stderr.isatty():
             _show(done, len(items), what)

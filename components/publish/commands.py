@@ -28,9 +28,9 @@ MAX_PIXEL_RATIO = 4.0  # pixels for each CSS pixel
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments.
+    """Add the subcommands to a command-line parser. Each sets `run`, the function to call with its arguments.
 
-    serve: a function that runs the explorer.
+    commands: what `add_subparsers` of the parser returns. serve: a function that starts the explorer.
     """
     _add_export(
         command(
@@ -132,7 +132,7 @@ def _look(asked: argparse.Namespace) -> Look:
 
 
 def _url(text: str) -> str:
-    """Check the http(s) address of a folder, given to argparse. Raises ArgumentTypeError if it is invalid."""
+    """Return `text` unchanged, if it is the http(s) address of a folder. Raises ArgumentTypeError if not."""
     there = urlsplit(text)
     if there.scheme not in ("http", "https") or not there.netloc or there.query or there.fragment:
         raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")

@@ -1,6 +1,6 @@
-"""Routes that `normscape.Scene` needs in another Dash application: recipes, HTML of figures, style sheets.
+"""The routes that `normscape.Scene` needs in another Dash application: recipes, figures and style sheets.
 
-All of them are below one path, and independent of the rest of that application.
+They are all below the path PATH, and independent of the rest of that application.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ PIXELS = 16  # of the CSS unit rem, the page's font size, by browsers' default
 
 
 def register(app: Dash) -> None:
-    """Register the routes in a Dash application, once. Raises RuntimeError if that is impossible."""
+    """Register the routes in a Dash application; if that was done before, nothing happens.
+
+    Raises RuntimeError if the application's server is not Flask, or has already answered a request.
+    """
     flask = app.server
     if not isinstance(flask, Flask):
         if flask:  # False: the application gets its server later, in init_app
@@ -49,7 +52,7 @@ def register(app: Dash) -> None:
 
 
 def routes(name: str) -> Blueprint:
-    """The routes that a figure needs, as a Flask blueprint with the name `name`."""
+    """The routes that figures need, as a Flask blueprint. name: the name of the blueprint."""
     own = Blueprint(name, __name__)
     route(own, "/assets/<path:name>", "asset", served, Access.SHARED)
     server.add_figures(own)
@@ -60,14 +63,17 @@ def routes(name: str) -> Blueprint:
 
 
 def figure(slug: str) -> Response:
-    """The response with the HTML of a figure and its still picture, in the state of the request's query."""
+    """The response with the HTML of a figure, including a still picture, in the state of the query."""
     scene, asked = find(slug), once(request.args)
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return fresh(made(key, lambda: html(scene, asked)), "text/html")
 
 
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
-    """The HTML of a figure in the state of an embed's query `asked`; its addresses are relative to `PATH`."""
+    """The HTML of a figure. Its addresses are relative to the path PATH.
+
+    asked: the state of the figure, as the query of an embed.
+    """
     state = state_of(scene, asked, tour=False)
     data = facts(
         scene,
@@ -82,15 +88,19 @@ def html(scene: Scene, asked: Mapping[str, str]) -> str:
 
 
 def styles(address: Callable[[str], str] = fonts.beside) -> str:
-    """The component's style sheet, for a shadow tree. address: maps the name of a font file to its URL."""
+    """The style sheet of a figure inside a shadow tree, which separates it from the styles of its page.
+
+    address: a function that returns the address of a font file from its name.
+    """
     return shadowed("\n".join((server.sheet(address), *map(asset, STYLES))))
 
 
 def shadowed(css: str) -> str:
-    """Rewrite a document's style sheet for a shadow tree, in which `.page` stands for the body.
+    """Convert the style sheet of a document for use in a shadow tree.
 
-    The font size of the surrounding page and the width of the element are unknown: `rem` becomes a custom
-    property, and widths of the window become widths of the element (container queries).
+    The class `.page` takes the place of the body. The font size of the surrounding page is unknown, so `rem`
+    becomes a custom property. The width of the element is not that of the window, so queries of the window's
+    width become queries of the element's (container queries).
     """
     css = re.sub(r":root((?:\[[^\]]*\])+)", r":host(\1)", css).replace(":root", ":host")
     css = re.sub(r"(?<![\w.#-])body(?![\w-])", ".page", css)

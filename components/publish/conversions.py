@@ -1,4 +1,8 @@
-"""The commands `convert` and `certify`: fold a model's norms into neighbouring layers; compare two models."""
+"""The commands `convert` and `certify`, which need PyTorch.
+
+`convert` folds the normalisation layers of a model into neighbouring layers. `certify` checks whether two
+models compute the same.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,10 @@ MAX_TEXT_CHARACTERS = 200_000  # only so much of a text file is read: far more t
 
 
 def add(commands: Any) -> None:
-    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments."""
+    """Add the subcommands to a command-line parser. Each sets `run`, the function to call with its arguments.
+
+    commands: what `add_subparsers` of the parser returns.
+    """
     one = command(
         commands,
         "convert",

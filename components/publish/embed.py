@@ -1,6 +1,7 @@
-"""Embeds: pages with only a figure, for an iframe in another page; and oEmbed.
+"""Embeds: pages that contain only a figure, to be shown in an iframe of another page; and oEmbed.
 
-`/embed/<slug>` takes the query of a scene's link, without a tour, and `autoplay=0|1`.
+The route `/embed/<slug>` accepts the query of a scene's link, except `tour`. It also accepts `autoplay`,
+which is 0 or 1.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ ABOVE = Place("../")  # the location of an embed: the site's root is one level a
 
 @dataclass(frozen=True)
 class Shown:
-    """What an embed shows: the state of its figure, and whether the figure starts to play by itself."""
+    """What an embed shows: a figure in a state. autoplay: whether its stages play without a click."""
 
     state: State
     autoplay: bool = False
 
     @property
     def query(self) -> str:
-        """The query string for `/embed/<slug>`: "?" and the parameters, or "" if there are none."""
+        """The query string for `/embed/<slug>`, with its "?"; "" if all values are the defaults."""
         query = write(self.state)
         return f"{query}{'&' if query else '?'}autoplay=1" if self.autoplay else query
 
@@ -56,7 +57,7 @@ def add_routes(server: Flask) -> None:
 
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
-    """Parse the query of an embed. Raises WrongValue."""
+    """Parse the query of an embed. Raises WrongValue for an unknown name or an invalid value."""
     state = state_of(scene, _without(query, "autoplay"), tour=False)
     autoplay = query.get("autoplay", "0")
     if autoplay not in SWITCH:
@@ -69,7 +70,10 @@ def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
 
 
 def embed(slug: str) -> Response:
-    """The response with an embed; for a wrong query an error page, or JSON if the client prefers it."""
+    """The response with an embed. If its query is invalid, it is an error page.
+
+    Clients that prefer JSON to HTML get the error as JSON.
+    """
     try:
         scene, asked = find(slug), once(request.args)
         key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
@@ -81,7 +85,7 @@ def embed(slug: str) -> Response:
 
 
 def html(shown: Shown) -> str:
-    """The document of an embed. All its links are relative, so it works under any path."""
+    """The HTML document of an embed. All its links are relative, so the site can be below any path."""
     state, scene, own = shown.state, shown.state.scene, figure(shown.state)
     recipe = f"../recipe/{scene.slug}?{link.key(scene, state.choices)}"
     data = facts(
@@ -107,9 +111,10 @@ def wrong_page(wrong: WrongValue) -> str:
 
 
 def oembed() -> Response:
-    """The oEmbed response (type "rich"), with which WordPress and others turn a link into a figure.
+    """The oEmbed response for the URL in the query: the HTML of an iframe, with its size.
 
-    Raises WrongValue.
+    With it, WordPress and other hosts replace a link by the figure. Raises WrongValue for an invalid query,
+    or a URL that is not a scene of this server.
     """
     asked = once(request.args)
     if asked.get("format", "json") != "json":
@@ -138,9 +143,9 @@ def oembed() -> Response:
 
 
 def _shown(url: str) -> Shown | None:
-    """The figure that a URL shows; None if it leads to no scene page or embed of this server.
+    """The figure that the page with this URL shows, for the page of a scene or an embed of this server.
 
-    Raises WrongValue for a wrong query.
+    None for all other URLs. Raises WrongValue if the URL has an invalid query.
     """
     here = urlsplit(request.url_root)
     try:
@@ -160,9 +165,9 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The largest width or height in pixels that the host allows in the parameter `name` of its query.
+    """The largest width or height in pixels that an oEmbed host allows. name: that of the query parameter.
 
-    99,999,999 if the query lacks it. Raises WrongValue if it is not a positive whole number.
+    It is 99,999,999 if the host does not say so. Raises WrongValue if it is not a positive whole number.
     """
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):
@@ -171,9 +176,10 @@ def _most(asked: Mapping[str, str], name: str) -> int:
 
 
 def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
-    """The thumbnail fields of an oEmbed response; {} if the preview is larger than the host allows.
+    """The fields of an oEmbed response that describe a preview picture.
 
-    most: the largest width and height in pixels. url: the address of the preview.
+    Returns {} if the picture is larger than the host allows. most: the largest width and height in pixels.
+    url: the address of the picture.
     """
     if most[0] < preview.WIDTH or most[1] < preview.HEIGHT:
         return {}
@@ -181,7 +187,10 @@ def _thumbnail(most: tuple[int, int], url: str) -> dict[str, Any]:
 
 
 def snippet(scene: Scene, source: str, width: int, height: int) -> str:
-    """The HTML of an iframe to paste into a page. source: the URL of the embed; sizes in pixels."""
+    """The HTML of an iframe to paste into a page. width, height: its size in pixels.
+
+    source: the URL of the embed.
+    """
     return (
         f'<iframe src="{escape(source)}" title="{escape(scene.title)}" width="{width}" height="{height}"'
         ' loading="lazy" allow="fullscreen" style="border: 0; max-width: 100%"></iframe>'

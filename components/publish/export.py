@@ -42,11 +42,12 @@ def export(
     assets: Path | None = None,
     alive: Sequence[str] = (),
 ) -> None:
-    """Write a scene in the state of a `query` to a file; its suffix decides the format.
+    """Write a scene to a file: as a page, picture or video, depending on the suffix of `out`.
 
-    assets: a folder for files that several exported pages share; None puts them into the page. alive: names
-    of the choices that readers can still change in an exported page. Raises WrongValue,
-    Missing, NoBrowser, OSError.
+    query: the state of the scene. look: the size of a picture or video, and how a video moves. assets: for
+    pages, a folder for files that several exported pages share; None to put these files into the page. alive:
+    for pages, the names of the choices that readers can still change. Raises WrongValue, Missing, NoBrowser,
+    OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
@@ -68,9 +69,10 @@ def export(
 
 
 def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
-    """The HTML of an exported page. If `assets` is None it is self-contained.
+    """The HTML of an exported page, which will be written to `out`.
 
-    Otherwise the page shares files with other pages; these are written into the folder `assets`.
+    If `assets` is None, it is self-contained. Otherwise it loads files from the folder `assets`, which are
+    written here. alive: as in `export`.
     """
     recipes = inlined(scene, state, alive) if alive else None
     if assets is None:
@@ -82,10 +84,10 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
 
 
 def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
-    """The recipes that an exported page needs, by `key`: for all combinations of the choices in `alive`.
+    """The recipes that an exported page needs, by `link.key`: one for each combination of its choices.
 
-    The recipe of the state is the first; invalid combinations are left out. Raises WrongValue if there are
-    more than TOGETHER combinations.
+    alive: the names of the choices that readers can change. The first recipe is that of `state`. Invalid
+    combinations are left out. Raises WrongValue if there are more than TOGETHER combinations.
     """
     wanted = [_values(scene, state, name) for name in alive]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
@@ -100,9 +102,10 @@ def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
 
 
 def _values(scene: Scene, state: State, name: str) -> list[Any]:
-    """The values that a reader of an exported page can choose, the state's value first.
+    """The values of the choice `name` that a reader of an exported page can select.
 
-    Raises WrongValue for a choice without a list of values, or one that a trained result fixes.
+    The first is the value in `state`. Raises WrongValue for a choice that has no list of values, and for one
+    that cannot change because the state contains a network that was trained for it.
     """
     known = {c.name: c for c in scene.choices}
     fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
@@ -113,7 +116,7 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
-    """For each frame of a video: parameters that differ from the state, and the position between stages."""
+    """For each frame of a video: the changed parameters by name, and the position between stages."""
     count = max(2, round(look.seconds * look.fps))
     times = [k / (count - 1) for k in range(count)]
     if look.turn is None:
@@ -126,7 +129,10 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 
 
 def run(t: float, last: int) -> float:
-    """The position between stages (0 … `last`) at a time t from 0 to 1; it pauses at each stage."""
+    """The position between stages, from 0 to `last`, at time `t` of a video, from 0 to 1.
+
+    It pauses at each stage, and moves slowly before and after each pause.
+    """
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0
     eased = 4 * part**3 if part < 0.5 else 1 - (2 - 2 * part) ** 3 / 2
@@ -158,7 +164,7 @@ async def _drawn(
 
 @asynccontextmanager
 async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
-    """Open the figure in a browser for screenshots: with its text, without controls."""
+    """Open a figure in a browser, to take pictures of it: the figure has its text, but no controls."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
@@ -173,7 +179,10 @@ async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], floa
 
 
 async def _mp4(out: Path, pictures: AsyncIterator[bytes], look: Look) -> None:
-    """Write H.264 that every player can decode (even sides, 4:2:0), frame by frame."""
+    """Write an MP4 file from PNG pictures, in a form of H.264 that every player can decode.
+
+    Such a video needs even side lengths; an odd picture loses its last row or column of pixels.
+    """
     import imageio_ffmpeg
 
     first = _opened(await anext(pictures))

@@ -1,4 +1,4 @@
-"""Write a GIF from PNG frames with ffmpeg: one palette, reduced in steps until the file is small enough."""
+"""Write a GIF with ffmpeg, from PNG frames. Its size and frame rate are reduced if the file is too large."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ EVERY = (1, 2, 3)  # reductions of the frame rate to try: keep each frame, one o
 
 
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
-    """Write a GIF with the largest width and frame rate for which it has at most MAX_BYTES.
+    """Write a GIF of at most MAX_BYTES, with as large a width and frame rate as possible.
 
-    Sizes and rates in `look.fixed` are kept, even if the file is then larger. The frames are first written as
-    PNG files beside `out`.
+    If the caller has set the size or the frame rate (`look.fixed`), it is not reduced, and the file may be
+    larger. The frames are also written, as PNG files in the folder of `out`.
     """
     count = 0
     async for png in frames:
@@ -38,9 +38,10 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 
 
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
-    """Encode every `step`-th of the PNG frames beside `out` as a GIF, at `width` times their size.
+    """Write a GIF to `out` from the PNG files in its folder: every `step`-th frame, `width` times as wide.
 
-    A GIF has delays in hundredths of a second; ffmpeg rounds them so that the mean frame rate is right.
+    fps: the frame rate before frames are left out. A GIF stores the delay of a frame in hundredths of a
+    second; ffmpeg rounds delays so that the mean frame rate is right.
     """
     from imageio_ffmpeg import get_ffmpeg_exe
 

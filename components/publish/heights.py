@@ -1,9 +1,8 @@
-"""The height of an embedded figure at a given width, for hosts that need it before a browser loads it
-(oEmbed).
+"""The height of an embedded figure, computed from its width without a browser.
 
-It is the sum of the parts in assets/page/embed.css: the views, whose height follows from the width, the
-scrubber, the line below, and `FORMULA_AND_TEXT`, which is measured in Chromium because only a browser knows
-its line breaks.
+oEmbed hosts need it before a browser loads the figure. It is the sum of the parts in assets/page/embed.css:
+the views, whose height follows from the width; the scrubber; the line below; and the formula and text. Only a
+browser knows the line breaks of these last two, so `FORMULA_AND_TEXT` was measured in Chromium.
 """
 
 from __future__ import annotations
@@ -57,15 +56,18 @@ ONE_FORMULA = 66  # pixels: a formula with a fraction and a root, for a scene th
 
 
 def height(state: State, width: int) -> int:
-    """The height in pixels of an embedded figure in a state, at a width in pixels.
+    """The height in pixels of an embedded figure that is `width` pixels wide.
 
-    The number of rows of controls is estimated.
+    state: what the figure shows. The number of rows of controls is only estimated.
     """
     return round(views(len(state.recipe.views), width) + above(state.scene.slug, width) + below(state, width))
 
 
 def views(count: int, width: int) -> float:
-    """The height in pixels of the area with `count` views at a width: `--tall` in the style sheet."""
+    """The height in pixels of the area that contains `count` views, if the figure is `width` pixels wide.
+
+    The style sheet computes the same as `--tall`.
+    """
     if width <= NARROW:
         return (0.85 if count == 1 else 1.7) * width + (40 if count > 2 else 0)
     if count > 2 and width > WIDE:
@@ -79,7 +81,10 @@ def above(slug: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The height in pixels below the figure's text: scrubber, last line, and rows of visible controls."""
+    """The height in pixels of all that is below the text of a figure.
+
+    That is the scrubber, the last line, and the rows of controls that are not folded away.
+    """
     names = state.controls
     if names is None:
         return scrubber(state.recipe, width) + FOLDED

@@ -1,4 +1,7 @@
-"""Pages with only a figure. Their files are on the server, in the page itself, or in a shared folder."""
+"""Pages that contain only a figure.
+
+The files that such a page needs are on the server, in the page itself, or in a folder that pages share.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,12 @@ SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # files in the fo
 
 
 def page(title: str, head: Any, body: Any, *, asked: str = "auto", kind: str = "embed") -> str:
-    """The HTML document of a single figure. asked: its theme. kind: CSS classes of `<html>`."""
+    """The HTML document of a page with only a figure. asked: its theme. kind: CSS classes of `<html>`."""
     return document(title, head, body, asked=asked, kind=kind, scheme=asked)
 
 
 def linked(place: Place) -> list[Any]:
-    """Links to style sheets and the theme's script, for the head of a page."""
+    """Elements for the head of a page: links to the style sheets, and the script that sets the theme."""
     return [*place.styles(*STYLES), script(place.asset("page/theme.js"))]
 
 
@@ -46,10 +49,14 @@ def body(
     tag: Callable[..., Component] = html.Main,
     folded: bool = True,
 ) -> Component:
-    """The element of a scene's figure: the parts that the player fills, and the still picture.
+    """The element of a figure: its still picture, and the parts that the player (JavaScript) fills.
 
-    told: the choices that readers can change, as JSON data. end: further content. tag: the kind of element.
-    folded: whether controls are folded away until the reader opens them, unless the link names controls.
+    data    the data attributes from which the player starts
+    told    the choices that readers can change, as JSON data
+    end     further content at the end of the element
+    tag     the class of the element
+    folded  whether controls are folded away until the reader opens them; if the link names controls, they are
+            open
     """
     shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
     chosen, moved, *more = controls(state, told)
@@ -74,22 +81,26 @@ def _controls(parts: list[Any], folded: bool, named: bool) -> Component:
 
 
 def data_block(recipes: Mapping[str, Any]) -> Any:
-    """A script element with JSON data for the player: recipes (or the names of their files) by `key`."""
+    """A script element that contains recipes as JSON, for the player.
+
+    recipes: the recipes, or the names of their files, by `link.key`.
+    """
     data = inside(json.dumps(recipes, separators=(",", ":")))
     return element("script", {"type": "application/json", "class": "recipes"}, Markup(data))
 
 
 def inside(code: str) -> str:
-    """Escape JavaScript or JSON for a script element, so that its text cannot close the element."""
+    """JavaScript or JSON, escaped so that no text in it ends the script element that contains it."""
     return re.sub(r"<(?=/script|!--)", r"\\u003c", code, flags=re.IGNORECASE)
 
 
 def single_file(
     scene: Scene, state: State, *, kind: str = "embed", recipes: Mapping[str, Any] | None = None
 ) -> str:
-    """A self-contained HTML document, which needs no server and no network.
+    """The HTML document of a self-contained page with a figure, which needs no server and no network.
 
-    recipes: the recipes of choices on offer, by `key`; None: no choices are on offer.
+    recipes: for choices that readers can change, a mapping from each recipe's `link.key` to the recipe; None
+    if they can change none. kind: CSS classes of `<html>`.
     """
     styles = [element("style", {}, Markup(each)) for each in (sheet(fonts.inside), *map(asset, STYLES))]
     code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
@@ -99,9 +110,10 @@ def single_file(
 
 
 def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
-    """An HTML document that shares the files of `common` with other pages.
+    """The HTML document of a page with a figure that loads the files of `common`.
 
-    folder: the relative address of these files. recipes: as in `single_file`."""
+    folder: the relative address of the folder with these files. recipes: as in `single_file`.
+    """
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
     code = element("script", {"src": f"{folder}/player.js"})
     alone = _alone(scene, state, recipes, plotly=f"{folder}/plotly.js")
@@ -110,7 +122,7 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
 
 
 def common() -> dict[str, str]:
-    """The files that all pages made by `sharing_files` use, as {file name: text}."""
+    """The files that the pages of `sharing_files` load: their texts by file name."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
     return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 
@@ -118,9 +130,10 @@ def common() -> dict[str, str]:
 def _alone(
     scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
-    """The scene's element, with `recipes` as data beside it; with None, only the recipe of the state.
+    """The element of a figure, which contains its recipes as JSON. recipes: as in `single_file`.
 
-    plotly: the address of the drawing library; None if the page contains it.
+    If `recipes` is None, it contains only the recipe of `state`. plotly: the address of the drawing library;
+    None if the page contains it.
     """
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
@@ -131,16 +144,17 @@ def _alone(
 
 
 def figure(state: State) -> dict[str, str | None]:
-    """Data attributes of an embedded figure: its state as a query, and separately its visible controls.
+    """The state of an embedded figure for data attributes: `query`, and `controls` with the visible ones.
 
-    The controls are separate, because the figure's link to its page does not name them: there, all are shown.
+    The names of the visible controls are not in `query`, because the figure's link to its page has the same
+    query, and that page shows all controls.
     """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}
 
 
 def player() -> str:
-    """All JavaScript modules of the player in one classic script (assets/page/boot.js).
+    """The JavaScript of the player as one classic script (assets/page/boot.js) that contains all modules.
 
     Browsers do not load modules in pages that are opened from a disk.
     """

@@ -1,4 +1,7 @@
-"""The commands `record`, `report` and `model`, about the normalisation layers of a reader's own model."""
+"""The commands `record`, `report` and `model`, about the normalisation layers of a reader's own model.
+
+A recording is a file with inputs of these layers, taken while the model reads a text.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 
 def add(commands: Any, serve: Callable[..., None]) -> None:
-    """Add the subcommands to an argument parser; each sets `run`, a function of the parsed arguments.
+    """Add the subcommands to a command-line parser. Each sets `run`, the function to call with its arguments.
 
-    serve: a function that runs the explorer.
+    commands: what `add_subparsers` of the parser returns. serve: a function that starts the explorer.
     """
     one = command(
         commands,
@@ -89,7 +92,7 @@ def _record(asked: argparse.Namespace) -> None:
 
 
 def _words(path: Path) -> str:
-    """Read a text file. Raises CommandFailed if it is too large."""
+    """The text of a file. Raises CommandFailed if the file has more than MAX_TEXT_BYTES."""
     if path.stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB: shorten it (only its beginning would be read)"
@@ -98,9 +101,9 @@ def _words(path: Path) -> str:
 
 
 def _told(line: str) -> None:
-    """Print a status line to stderr.
+    """Print a line to stderr. A line that tells progress is overwritten by the next line.
 
-    A line of progress is printed only in a terminal, where the next line overwrites it.
+    It is printed only in a terminal.
     """
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():
@@ -123,7 +126,10 @@ def _report(asked: argparse.Namespace) -> None:
 
 
 def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, Any]:
-    """The effect of each norm's centring on the predictions of `asked.model`; {} if no model is given."""
+    """How the centring of each normalisation layer affects the predictions of the model `asked.model`.
+
+    paths: the names of the layers in the model. Returns {} if no model is given.
+    """
     if asked.model is None:
         return {}
     predictions = needing_torch("learning.convert.predictions", "to run a model").predictions

@@ -1,6 +1,7 @@
-"""Compress the recipes of a scene: parts that occur in its default recipe are replaced by references.
+"""Compression of a scene's recipes: what a recipe shares with the default recipe is replaced by a reference.
 
-A reference is `{"$same": path}`, with the path in the default recipe; assets/player/source.mjs resolves it.
+A reference is `{"$same": path}`. The path is that of an equal part in the scene's default recipe, as a list
+of keys and indices. assets/player/source.mjs resolves references.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ compact = partial(json.dumps, separators=(",", ":"))
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """The path of each part of a recipe that is long enough to replace, by its JSON text.
+    """The paths of all parts of a recipe that have at least SHORTEST characters as JSON, by this JSON.
 
-    Of equal parts, the path is that of the first.
+    If several parts are equal, the path is that of the first.
     """
     found: dict[str, Path] = {}
     for text, path in _walk(value, ()):
@@ -46,7 +47,10 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def referring(value: Any, known: Mapping[str, Path]) -> Any:
-    """A copy of a recipe in which references replace the largest parts that are in `known`."""
+    """A copy of a recipe in which parts that are in `known` are replaced by references.
+
+    If a part is replaced, the parts inside it are not considered.
+    """
     text = compact(value)
     if len(text) < SHORTEST:
         return value

@@ -1,6 +1,6 @@
-"""The explorer as a static site: gallery, scenes, and recipes for the most likely choices.
+"""The explorer as a static site: all pages, and the recipes for those choices that readers most likely make.
 
-Everything works that needs no server. All links are relative, so the folder works under any path.
+It offers everything that needs no server. All links are relative, so the folder can be below any path.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
 
 
 def write(folder: Path, url: str = "") -> str:
-    """Write the site into a folder; returns a line with its size. Raises OSError.
+    """Write the site into a folder; returns a line for the terminal with its size. Raises OSError.
 
-    url: the future address of the folder, needed for link previews, because social networks follow only
-    absolute URLs.
+    url: the absolute address that the folder will have; "" if unknown. Without it there are no link previews,
+    because social networks only follow absolute addresses.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     _shared(folder, ENTRIES)
@@ -77,7 +77,10 @@ def write(folder: Path, url: str = "") -> str:
 
 
 def write_story(folder: Path) -> str:
-    """Write only the story into a folder; returns a line with its size. Raises OSError."""
+    """Write a site that consists of the story only; returns a line for the terminal with its size.
+
+    Raises OSError.
+    """
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
     made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}
@@ -87,7 +90,10 @@ def write_story(folder: Path) -> str:
 
 
 def _shared(folder: Path, entries: Sequence[str]) -> None:
-    """Write the files that all pages share: scripts, styles, fonts, and the drawing library."""
+    """Write the files that several pages use: scripts, styles, fonts, and the drawing library.
+
+    entries: the modules from which pages start.
+    """
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
@@ -98,7 +104,7 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
 
 
 def _previews(folder: Path) -> None:
-    """Write the link previews, a PNG for each page."""
+    """Write the pictures of link previews, as PNG: of all scenes, the home page, the story, the glossary."""
     folder.mkdir(parents=True, exist_ok=True)
     opened = {scene.slug: FrontPage(scene.title, scene.slug, {}) for scene in scenes().values()}
     for name, shown in (opened | front_pages()).items():
@@ -107,7 +113,10 @@ def _previews(folder: Path) -> None:
 
 
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
-    """The link preview of a page that is not a scene. name: its key in `front_pages`. url: the site's URL."""
+    """The link preview of a page that is not a scene, as elements for its head.
+
+    name: the key of the page in `front_pages`. path: its address, relative to `url`, the address of the site.
+    """
     return _preview(name, path, front_pages()[name].title, lead, url)
 
 
@@ -118,9 +127,10 @@ def _preview(name: str, path: str, title: str, lead: str, url: str) -> list[Any]
 
 
 def _recipe(folder: Path, slug: str, text: str) -> str:
-    """Write a recipe as a gzip file; returns its name. The same text gives the same bytes.
+    """Write a recipe as a gzip file, and return its path in `folder`.
 
-    The page inflates it by itself (assets/player/source.mjs), so any file server can serve it.
+    The same recipe always gives the same bytes and the same name. The page itself decompresses the file
+    (assets/player/source.mjs), so any file server will do.
     """
     name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json.gz"
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +149,10 @@ def _put(path: Path, text: str) -> None:
 
 
 def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
-    """Write a scene: its page, the pictures of its card, its recipes. Returns the recipe files by `key`."""
+    """Write the files of a scene: its page, the pictures of its card, and its recipes.
+
+    Returns the path of each recipe's file, by `link.key`.
+    """
     for moves in (False, True):
         picture = draw("moving card" if moves else "card", scene).decode()
         for scheme in theme.THEMES:
@@ -163,10 +176,10 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices that readers of a static page can change, as JSON data, with only the values in `made`.
+    """The choices that readers of a static page can change, as JSON data, with those values that exist.
 
-    made: the choices of each recipe that was written; the page opens with the first. Text fields and results
-    of trainings are left out.
+    made: for each recipe that was written, its choices; the page opens with the first. Text fields and
+    results of training are left out, because they need a server.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -186,8 +199,8 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 def values(choice: Any) -> Sequence[Any]:
     """The values of a choice for which the site has recipes.
 
-    These are all values if they are few; a few numbers of a `Whole` with a large range; and only the default
-    of a text or of a `Several` with many options.
+    If a choice has few values, these are all of them. Of a `Whole` with a long range, they are a few numbers.
+    Of a text, or of a `Several` with more than SUBSETS options, only the default.
     """
     match choice:
         case Choice():
@@ -208,10 +221,11 @@ def values(choice: Any) -> Sequence[Any]:
 
 @cache
 def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Sequence[int]:
-    """The numbers that clicks in a scene's figure can give to the choice `name`, such as the norm of a model.
+    """The numbers to which readers can set a choice by clicking in a scene's figure. name: of the choice.
 
-    other: the figure's choices that differ from the defaults. () for scenes with trainings, where clicks
-    choose seeds: `EXPORTED_SEEDS` seeds are enough.
+    For example, a click on a point sets which normalisation layer of a model is shown. other: the choices
+    that differ from the defaults. Returns () for a scene with training, where clicks select seeds: for these,
+    the first EXPORTED_SEEDS are enough.
     """
     scene = scenes()[slug]
     if scene.training is not None:
@@ -222,10 +236,10 @@ def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Se
 
 
 def variants(scene: Scene) -> Iterator[dict[str, Any]]:
-    """The combinations of choices for which recipes are written, without duplicates.
+    """The combinations of choices for which recipes are written, each once.
 
-    They are the defaults, those of the tour, all combinations of choices with few values, and each value of
-    each other choice with the defaults.
+    These are: the defaults; the choices at the stops of the tour; all combinations of choices with few
+    values; and each value of each choice, with defaults for the others.
     """
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
@@ -240,7 +254,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether a text field is shown for these choices. Text fields need the server."""
+    """Whether a text field is shown for these choices. Such states need a server, so they are left out."""
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(str(chosen[name]) in some for name, some in asked)
 
@@ -256,11 +270,11 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """Each value of each choice, varied alone: the choices that differ from the defaults.
+    """For each value of each choice: the choices that differ from the defaults, if only this one is changed.
 
-    A choice that is only shown for some values of another (`when`) is combined with each of these values. A
-    number that clicks can set is combined with each value of the choices that reset it (`of`), so that, for
-    example, each norm of each recording has a recipe.
+    A choice that is shown only for some values of another (`when`) is combined with each of these values. A
+    number that clicks can set is combined with each value of the choices that reset it (`of`). So, for
+    example, each normalisation layer of each recorded model has a recipe.
     """
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (
@@ -279,7 +293,11 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, url: str = "") -> str:
-    """The HTML page of the story. files: recipe files by slug. alone: whether it is the only page."""
+    """The HTML of the story's page.
+
+    files: for each scene by slug, the file of its default recipe. alone: whether the story is the only page.
+    url: the address of the site; "" if unknown.
+    """
     data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
     end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
     main = story.page(place, state_of, data, end=end, alone=alone)
@@ -291,7 +309,10 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
 
 
 def front(recipe: str, url: str = "") -> str:
-    """The HTML of the home page. recipe: the recipe file of its live scene."""
+    """The HTML of the home page. recipe: the file with the recipe of its figure.
+
+    url: the address of the site; "" if unknown.
+    """
     scene = home.hero()
     data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HOME_STATE, "progress")
     block = data_block({"": recipe})
@@ -305,7 +326,8 @@ def scene_page(
 ) -> str:
     """The HTML of a scene's page.
 
-    files: recipe files by `key`. choices: what `offered` returns. url: the site's URL; "" if unknown.
+    files: the files of its recipes, by `link.key`. choices: the result of `offered`. url: the address of the
+    site; "" if unknown.
     """
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     needs = html.Section(html.P("Training your own network needs a Normscape server."), className="training")
@@ -327,7 +349,12 @@ def scene_page(
 def _page(
     title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
 ) -> str:
-    """The HTML of a page. Its first scripts, `FIRST`, set the theme, and report if modules are blocked."""
+    """The HTML of a page of the static site. more: further elements for its head.
+
+    lead: its description. slug: the scene on it; "" for none. alone: whether it is the only page, so that it
+    has no header. The scripts in FIRST run first: they set the theme, and report if the browser blocks
+    modules.
+    """
     first = [element("script", {"src": place.asset(name)}) for name in FIRST]
     reader = [] if alone else [module(place.asset("page/reader.mjs"))]
     head = [*first, *reader, *place.styles("page/style.css"), more]

@@ -1,6 +1,7 @@
-"""Screenshots of an exported page: one Chromium stays open and shows the figure at any moment.
+"""Pictures of an exported page, taken in a Chromium that stays open and shows the figure in any state.
 
-choreographer, which Kaleido installs, controls the browser; BROWSER_PATH selects one other than the system's.
+The package choreographer, which Kaleido installs, controls the browser. The environment variable BROWSER_PATH
+selects another browser than the system's.
 """
 
 from __future__ import annotations
@@ -24,19 +25,24 @@ MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
 class Missing(CommandFailed):
-    """Raised if the packages of the group `export` are not installed."""
+    """Raised if packages that pictures and videos need are not installed: those of the group `export`."""
 
 
 class NoBrowser(CommandFailed):
-    """Raised if there is no browser, or if it does not work; the message is one line."""
+    """Raised if no browser can be found or started, or if it does not show the figure."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Size, duration and motion of a picture or film.
+    """The size of a picture or video, and the duration and motion of a video.
 
-    turn: the name of a parameter that moves in a film, and its first and last value; None if the film runs
-    through the stages. fixed: names of fields that the caller has set, which a GIF must keep.
+    width, height  in CSS pixels
+    scale          pixels of the file for each CSS pixel
+    seconds        the duration of a video
+    fps            its frames per second
+    turn           the name of a parameter that changes during the video, its first and its last value; None
+                   if the points move through the stages instead
+    fixed          the names of the fields that the caller has set, which are not reduced for a GIF
     """
 
     width: int = 960
@@ -50,9 +56,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Sheet:
-    """An exported page that is open in the browser; it is laid out `zoom` times as large as the picture.
+    """An exported page that is open in the browser.
 
-    width, height: the size of the picture in CSS pixels.
+    tab: the connection to the browser. width, height: the size of the picture in CSS pixels. zoom: the page
+    is laid out at this multiple of the size, so that narrow pictures do not get the layout for phones.
     """
 
     tab: Any
@@ -61,7 +68,7 @@ class Sheet:
     zoom: float
 
     async def run(self, code: str) -> Any:
-        """Evaluate a JavaScript expression in the page, await it, and return its value."""
+        """The value of a JavaScript expression, evaluated in the page. If it is a promise, its result."""
         asked = {"expression": code, "awaitPromise": True, "returnByValue": True}
         answer = (await self.tab.send_command("Runtime.evaluate", asked))["result"]
         if "exceptionDetails" in answer:
@@ -71,7 +78,10 @@ class Sheet:
         return answer["result"].get("value")
 
     async def moment(self, moved: dict[str, float], progress: float) -> None:
-        """Show the figure at a progress, with parameters `moved`, and wait until it is on the screen."""
+        """Show the figure at `progress`, and wait until it is on the screen.
+
+        moved: the parameters to change, by name.
+        """
         await self.run(
             "(async () => { const [player] = normscape.players; player.pressed = true;"
             f"for (const [name, value] of Object.entries({json.dumps(moved)})) player.set(name, value);"
@@ -95,7 +105,10 @@ class Sheet:
 
 @asynccontextmanager
 async def showing(page: Path, width: int, height: int, scale: float) -> AsyncIterator[Sheet]:
-    """Open an exported page in a browser, and wait until its figure is ready and at rest."""
+    """Open an exported page in a browser, and wait until its figure is ready and does not move.
+
+    scale: pixels of a picture for each CSS pixel.
+    """
     from choreographer import Browser
     from choreographer.errors import BrowserFailedError, ChromeNotFoundError
 

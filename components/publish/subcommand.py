@@ -1,4 +1,4 @@
-"""Helper for subcommands of the command line."""
+"""Helpers for the subcommands of the command `normscape`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ MODEL_HELP = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
 
 
 class CommandFailed(RuntimeError):
-    """Raised if a command fails; the one-line message says why."""
+    """Raised if a command fails, with a message of one line for the user."""
 
 
 def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.ArgumentParser:
-    """Add a subcommand whose help contains the summary and the examples."""
+    """Add a subcommand to a command-line parser, and return the subcommand's parser.
+
+    commands: what `add_subparsers` of the parser returns. summary: what the subcommand does, for its help
+    text. examples: commands that the help text shows.
+    """
     lines = "\n".join(f"  {example}" for example in examples)
     return commands.add_parser(
         name,
@@ -26,9 +30,10 @@ def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.
 
 
 def needing_torch(module: str, purpose: str) -> Any:
-    """Import a module that needs PyTorch and transformers. purpose: begins the error message ("to record …").
+    """Import a module that needs PyTorch and transformers.
 
-    Raises CommandFailed where these are not installed.
+    Raises CommandFailed if these are not installed. purpose: the beginning of the message, such as "to record
+    a model".
     """
     try:
         return import_module(module)
