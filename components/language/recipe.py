@@ -137,7 +137,7 @@ class View:
     equal      whether all axes have the same scale
     strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
                the third is low. Otherwise two views are side by side, and of three the first is large
-    rows       for a view of plots that are stacked: the least height that it has on a phone, in rows of 4 rem,
+    rows       for a view of stacked plots: the least height that it has on a phone, in rows of 4 rem,
                so that each plot has room; 1 for other views. If it is the second of three views, and has
                several rows, it is as high as the figure
     camera     three numbers for the camera's position, or six: also the point that it looks at. The unit is

@@ -60,7 +60,7 @@ class Explorer(Dash):
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
 
     def add_pages(self) -> None:
-        """Register the search index and the routes of training, and declare who may cache Dash's own routes."""
+        """Register the routes of the search and of training, and declare who may receive Dash's responses."""
         views = self.server.view_functions
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
