@@ -64,10 +64,10 @@ def layers(
 ) -> Array:
     """For each point, the number of triangles that are between it and the camera.
 
-    pixels   (N, 2) the positions of the points in the picture
-    depth    (N,) their distances from the camera
-    corners  (F, 3, 2) the positions of the triangles' corners in the picture
-    depths   (F, 3) the distances of these corners from the camera
+    pixels    (N, 2) the positions of the points in the picture
+    depth     (N,) their distances from the camera
+    corners   (F, 3, 2) the positions of the triangles' corners in the picture
+    depths    (F, 3) the distances of these corners from the camera
     touching  a point is not behind a triangle if it is farther from the camera than the triangle by at most
               this share of its own distance
     """

@@ -3,9 +3,9 @@
 Marks are projected with the camera of the figure, and drawn from back to front. Points have the depth cues of
 `components.drawing.depth`. A surface of triangles is drawn in one of three ways. If it has one colour, all
 triangles are in one SVG path and have the same orientation, so that where they overlap a translucent colour
-does not add up. If it is coloured by value, it must be convex: only its front faces are drawn and, if it is
-opaque, points behind them are left out. If it is a `Sheet`, it is drawn in quadrangles, the nearest last; in
-animated thumbnails these are larger.
+does not add up. If it is a `Sheet` coloured by value, it is drawn in quadrangles, the nearest last; in
+animated thumbnails these are larger. Any other surface coloured by value must be convex: only its front faces
+are drawn and, if it is opaque, points behind them are left out.
 """
 
 from __future__ import annotations

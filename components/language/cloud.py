@@ -202,9 +202,10 @@ class Moment:
         return self.shown(cloud, (measure,))[:, 0]
 
     def largest(self, cloud: str, stage: int | None = None) -> Array:
-        """(N,) the largest attention weight that some query can give each point of a cloud, as a key.
+        """(N,) the largest attention weight that a query can give each point of a cloud, as a key.
 
-        stage: the stage at which the points are taken; None for the current points.
+        Each point has a query of its own. stage: the stage at which the points are taken; None for the
+        current points.
         """
         if (cloud, stage) not in self._known:
             keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]

@@ -87,8 +87,8 @@ def in_course(slug: str) -> CourseScene | None:
 def previous_and_next(slug: str) -> tuple[CourseScene | None, CourseScene | None]:
     """The scenes before and after a scene in the course.
 
-    None replaces the one before the first scene and the one after the last, and both for a scene outside the
-    course.
+    The first scene has None before it, and the last has None after it. For a scene outside the course, both
+    are None.
     """
     slugs = [each.scene.slug for each in _in_order()]
     if slug not in slugs:

@@ -109,7 +109,7 @@ def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
 def last_point(recipe: Recipe) -> int:
     """The index of the last point that a reader can follow (select).
 
-    These are the points of the cloud that the table shows, or of the recipe's first cloud if it has no table.
+    Readers can follow the points of the cloud in the table or, without a table, of the recipe's first cloud.
     """
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 
@@ -211,7 +211,7 @@ def _others(scene: Scene, choices: Choices) -> dict[str, str]:
 
 
 def _encoded(query: Mapping[str, str], safe: str = "") -> str:
-    """A query string, encoded as `URLSearchParams` does in browsers, except the characters `safe`."""
+    """A query string in the encoding of browsers' `URLSearchParams`; characters in `safe` are not encoded."""
     return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
 
 

@@ -34,8 +34,8 @@ class CloudReadout(Readout):
 class Residual(Readout):
     """The largest distance between a point of one cloud and the point with the same index in another cloud.
 
-    Both are taken at the last stages of their clouds. a, b: the names of the clouds. coordinates: if given,
-    only this number of first coordinates counts.
+    Both points are taken at the last stages of their clouds. a, b: the names of the clouds. coordinates: how
+    many coordinates count, from the first on; None for all.
     """
 
     a: str
@@ -152,8 +152,8 @@ class Accuracy(CloudReadout):
 class Letters(SelectionReadout):
     """The labels of all points of a cloud, such as letters, as one text; those of selected points stand out.
 
-    A click on a label follows (selects) its point. `label`, the caption of the readout, has to say which
-    points stand out.
+    The selected points are those that `only` contains. A click on a label makes its point the followed one.
+    `label`, the caption of the readout, has to say which points stand out.
     """
 
     def check(self, scope: Scope) -> None:

@@ -22,7 +22,7 @@ def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
 
 
 def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
-    """Raise WrongRecipe unless `name` is one of `names`; the message lists those most similar to it.
+    """Raise WrongRecipe unless `name` is one of `names`; the message lists names, the most similar first.
 
     kind: what the names are names of, such as "cloud". where: the part of the recipe, for the message.
     """

@@ -64,10 +64,11 @@ class Scope:
             self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
 
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
-        """Raise WrongRecipe if a row has more weights than the points that it applies to have coordinates.
+        """Raise WrongRecipe if a row does not fit the points to which it applies.
 
-        space: the number of coordinates, if these are not points of the cloud itself. If None, they are, and
-        the row's stage must exist.
+        It must not have more weights than the points have coordinates, and the points must have the stage
+        that it names. space: the number of these coordinates if the points are computed from the cloud; None
+        if they are the points of the cloud.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):

@@ -86,8 +86,8 @@ def _card(entry: CourseScene, place: Place) -> html.A:
 def _picture(scene: Scene, place: Place, theme: str) -> Any:
     """The picture on the card of a scene, in one of the two themes.
 
-    The card contains a picture for each theme, and shows one of them. They load lazily, so the other is not
-    fetched.
+    The card contains a picture for each theme, and shows one of them. Both load lazily, so that browsers do
+    not fetch the hidden one.
     """
     sources = {
         "src": place.card(scene.slug, theme),

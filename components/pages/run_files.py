@@ -120,7 +120,7 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
 def _choices(scene: Scene, film: Film) -> dict[str, str]:
     """The choices for which the networks of a training run were trained, as the run's file states them.
 
-    Returns {} if the file does not say so. Raises WrongValue if the run belongs to another scene.
+    Returns {} if the file does not state them. Raises WrongValue if the run belongs to another scene.
     """
     made = film.settings.get("scene")
     if made in scenes() and made != scene.slug:

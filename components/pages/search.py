@@ -30,12 +30,12 @@ TABLE = re.compile(r"<table>.*?</table>", re.S)
 
 
 def index(place: Place) -> str:
-    """The search index as JSON: a list of entries. Each has these fields:
+    """The search index as JSON: a list of entries. Each entry has these fields:
 
-    kind   what the entry is, such as "scene", "stop" or "word"
+    kind   what it is, such as "scene", "stop" or "word"
     title  its title
-    of     the title of its page
-    text   its text; the rows of tables are lines of their own
+    of     the title of the page that contains it
+    text   its text, in which the rows of tables are lines of their own
     url    its address
     also   (optional) other names under which readers look for it
     """

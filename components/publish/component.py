@@ -32,7 +32,8 @@ PIXELS = 16  # of the CSS unit rem, the page's font size, by browsers' default
 def register(app: Dash) -> None:
     """Register the routes in a Dash application; if that was done before, nothing happens.
 
-    Raises RuntimeError if the application's server is not Flask, or has already answered a request.
+    Nothing happens either if the application gets its server later. Raises RuntimeError if its server is not
+    Flask, or has already answered a request.
     """
     flask = app.server
     if not isinstance(flask, Flask):

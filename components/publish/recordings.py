@@ -101,9 +101,9 @@ def _words(path: Path) -> str:
 
 
 def _told(line: str) -> None:
-    """Print a line to stderr. A line that tells progress is overwritten by the next line.
+    """Print a line to stderr.
 
-    It is printed only in a terminal.
+    If the line tells progress, it is printed only in a terminal, where the next line overwrites it.
     """
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():

@@ -54,8 +54,8 @@ SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
 def write(folder: Path, url: str = "") -> str:
     """Write the site into a folder; returns a line for the terminal with its size. Raises OSError.
 
-    url: the absolute address that the folder will have; "" if unknown. Without it there are no link previews,
-    because social networks only follow absolute addresses.
+    url: the absolute address that the folder will have; "" if unknown. Without it, link previews have no
+    pictures, because social networks only follow absolute addresses.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     _shared(folder, ENTRIES)

@@ -44,10 +44,10 @@ def target_of(camera: Sequence[float]) -> Array:
 
 
 def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array, Array]:
-    """Project points of a view onto paper.
+    """Project points of a view to the picture plane.
 
-    Returns positions (N, 2) on a square with sides at −1 and 1, the second coordinate upwards, and distances
-    from the camera (N,), which are 0 for a 2D view.
+    Returns positions (N, 2) in the picture, whose sides are at −1 and 1 and whose second coordinate points
+    upwards. Also returns the distances (N,) from the camera, which are 0 for a 2D view.
     """
     low, high = np.array(view.ranges, float).T
     scaled = (points - low) / (high - low) - 0.5  # in units of the axes, or of the cube's side

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class _SharedMoment(Moment):
-    """A moment that caches display coordinates, because several marks may show the same cloud."""
+    """A `Moment` that caches display coordinates, because several marks may show the same cloud."""
 
     memory: ShownPoints
 

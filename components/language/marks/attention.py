@@ -46,10 +46,11 @@ class AboutQuery(AboutKeys):
 class Average(AboutKeys, Stroke):
     """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
 
-    Such a key can never get the highest score. If some query does give it the highest score, no lines are
-    drawn. Of all weights with which other keys average to the followed key, the most even ones are used. The
-    mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where (low, high) is `span`. The
-    weights add up to 1, so at most 1/low lines are needed, and the array of points has this size.
+    No query gives such a key a higher score than all others. If some query does so for the followed key, no
+    lines are drawn. Of all weights with which other keys average to the followed key, the most even ones are
+    used. The mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where (low, high) is
+    `span`. The weights add up to 1, so at most 1/low lines are needed, and the array of points has room for
+    so many.
     """
 
     span: tuple[float, float]
@@ -92,8 +93,8 @@ class Support(AboutQuery, Stroke):
     """The supporting line of a query: perpendicular to it, through the key with the highest score.
 
     All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
-    of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key
-    the highest score. If no query does so, the line shrinks to that key.
+    of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key a
+    higher score than all others. If there is no such query, the line shrinks to that key.
     """
 
     radius: float
@@ -174,8 +175,8 @@ class WeightNow(AboutQuery):
 def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
     """The display coordinates of a supporting line or disc: its centre, then the points of its edge.
 
-    If `mark.query` is None and no query gives the followed key the highest score, all these points coincide
-    with that key.
+    If `mark.query` is None and no query gives the followed key a higher score than all others, all these
+    points coincide with that key.
     """
     keys, shown = at.now(mark.cloud), at.shown(mark.cloud, mark.rows)
     if mark.query is None:
