@@ -72,31 +72,38 @@ function text(r, recipe, player) {
     },
     ...letters,
   );
-  /** @type {(Float64Array | Float64Array[])[]} */ let lastInputs = [];
+  const mark = marking(letters, r, player);
   let followed = -1;
-  let lastMarks = /** @type {string | null} */ (null);
   return {
     element: h("div", { className: "letters" }, box, h("span", { className: "key" }, `marked: ${r.label}`)),
     show() {
-      const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
-      if (inputs.some((input, i) => input !== lastInputs[i])) {
-        lastInputs = inputs;
-        const marks = new Set(marked(r, player.moment));
-        const names = [...marks].join();
-        if (names !== lastMarks) {
-          lastMarks = names;
-          letters.forEach((span, i) => {
-            span.classList.toggle("marked", marks.has(i));
-            const letter = span.textContent.trim() || "space";
-            span.ariaLabel = marks.has(i) ? `${letter}, ${r.label}` : letter;
-          });
-        }
-      }
+      mark();
       const now = Math.min(player.followed, last);
       if (now === followed) return;
       letters[followed]?.removeAttribute("aria-selected");
       letters[(followed = now)]?.setAttribute("aria-selected", "true");
       box.setAttribute("aria-activedescendant", id(now));
     },
+  };
+}
+
+/** A function that marks the letters of the points that a readout selects, if these may have changed.
+ * @param {HTMLElement[]} letters @param {Letters} r the readout @param {Player} player */
+function marking(letters, r, player) {
+  /** @type {(Float64Array | Float64Array[])[]} */ let lastInputs = [];
+  let lastMarks = /** @type {string | null} */ (null);
+  return () => {
+    const inputs = [player.moment.at[r.cloud], player.moment.stages[r.cloud]];
+    if (inputs.every((input, i) => input === lastInputs[i])) return;
+    lastInputs = inputs;
+    const marks = new Set(marked(r, player.moment));
+    const names = [...marks].join();
+    if (names === lastMarks) return;
+    lastMarks = names;
+    letters.forEach((span, i) => {
+      span.classList.toggle("marked", marks.has(i));
+      const letter = span.textContent.trim() || "space";
+      span.ariaLabel = marks.has(i) ? `${letter}, ${r.label}` : letter;
+    });
   };
 }

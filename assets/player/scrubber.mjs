@@ -65,25 +65,7 @@ export function scrubber(part, recipe, player) {
 function stageSlider(recipe, player) {
   const names = recipe.stages.map(plainLabel);
   const last = names.length - 1;
-  const range = h("input", {
-    type: "range",
-    className: "progress",
-    min: 0,
-    max: last,
-    step: 0.001,
-    "aria-label": "Progress through the stages",
-  });
-  // a press pauses even where it does not move the slider
-  for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
-  range.addEventListener("input", () => player.seek(range.valueAsNumber));
-  range.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-    if (by) {
-      event.preventDefault();
-      event.stopPropagation();
-      player.step(by);
-    }
-  });
+  const range = progressRange(last, player);
   const stops = recipe.stages.map((name, k) =>
     h(
       "button",
@@ -115,6 +97,31 @@ function stageSlider(recipe, player) {
   };
 }
 
+/** The slider itself: dragging it moves between stages, and arrow keys go to the previous or next stage.
+ * @param {number} last the number of the last stage @param {Player} player */
+function progressRange(last, player) {
+  const range = h("input", {
+    type: "range",
+    className: "progress",
+    min: 0,
+    max: last,
+    step: 0.001,
+    "aria-label": "Progress through the stages",
+  });
+  // a press pauses even where it does not move the slider
+  for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
+  range.addEventListener("input", () => player.seek(range.valueAsNumber));
+  range.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (by) {
+      event.preventDefault();
+      event.stopPropagation();
+      player.step(by);
+    }
+  });
+  return range;
+}
+
 /** A button of the toolbar. @param {string} name of an icon, or a character @param {string} label
  * @param {() => void} onclick @param {string} [className] "rare": hidden in a narrow toolbar until “more” is
  * pressed */
@@ -128,6 +135,22 @@ const tool = (name, label, onclick, className = "") =>
     innerHTML: ICONS[name] ? icon(name) : name,
   });
 
+/** The drop-down list of speeds at which the figure can play. @param {Player} player */
+function speedMenu(player) {
+  const menu = h(
+    "select",
+    {
+      className: "speed rare",
+      "aria-label": "Speed",
+      onchange: () => {
+        player.speed = Number(menu.value);
+      },
+    },
+    ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)),
+  );
+  return menu;
+}
+
 /** The buttons below the sliders; and a function that updates them to the player's state. @param {Player}
  * player */
 function toolbar(player) {
@@ -137,17 +160,6 @@ function toolbar(player) {
     show();
   };
   const loop = tool("loop", "Loop", toggleLoop, "rare");
-  const speed = h(
-    "select",
-    {
-      className: "speed rare",
-      "aria-label": "Speed",
-      onchange: () => {
-        player.speed = Number(speed.value);
-      },
-    },
-    ...SPEEDS.map((s) => h("option", { value: s, selected: s === player.speed }, `${s}×`)),
-  );
   const toggleMore = () => {
     more.ariaExpanded = String(element.classList.toggle("all"));
   };
@@ -164,7 +176,7 @@ function toolbar(player) {
     play,
     tool("on", "Step on (→)", () => player.step(1)),
     loop,
-    speed,
+    speedMenu(player),
     h("span", { className: "space" }),
     tool("reset", "Reset to the defaults (R)", () => player.reset()),
     tool("save", "Save the picture", () => player.save(), "rare"),

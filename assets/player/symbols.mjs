@@ -84,35 +84,23 @@ function handle(letters, parameters, bubble, player) {
     for (const p of parameters)
       player.set(p.name, moved(p, from[p.name], (by * (track(p).max - track(p).min)) / (max - min)));
   };
+  const values = () =>
+    parameters.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
+  const { fill, say, hush } = bubbleOf(bubble);
   const slider = keyboardSlider(names, first, (by) => {
     move({ ...player.params }, by * step);
-    say(slider);
+    say(slider, values());
+    show();
   });
   bubble.before(slider);
   let known = "";
-  let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
   const show = () => {
-    const now = parameters
-      .map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`)
-      .join("\u2002");
-    if (held && bubble.textContent !== now) {
-      bubble.textContent = now;
-      below(bubble, held);
-    }
+    const now = values();
+    fill(now);
     if (now === known) return;
     known = now;
     slider.setAttribute("aria-valuenow", String(toTrack(first, player.params[first.name])));
     slider.setAttribute("aria-valuetext", now);
-  };
-  const say = (/** @type {Element} */ element) => {
-    held = element;
-    bubble.hidden = false;
-    show();
-    below(bubble, held);
-  };
-  const hush = () => {
-    held = null;
-    bubble.hidden = true;
   };
   slider.addEventListener("focus", () => lie(slider, letters[0]));
   // without the focus it has no position, because the formula moves when the window gets narrower
@@ -128,7 +116,7 @@ function handle(letters, parameters, bubble, player) {
     const begin = () => {
       slider.focus({ preventScroll: true });
       from = { ...player.params };
-      say(letter);
+      say(letter, values());
     };
     dragged(letter, begin, (pixels) => move(from, (pixels * (max - min)) / SLIDER_WIDTH_PX), hush);
     letter.addEventListener("dblclick", () => {
@@ -136,6 +124,28 @@ function handle(letters, parameters, bubble, player) {
     });
   }
   return show;
+}
+
+/** Functions that show the bubble with a text below an element (say), change the text while it is shown there
+ * (fill), and hide it (hush). @param {HTMLElement} bubble */
+function bubbleOf(bubble) {
+  let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
+  const fill = (/** @type {string} */ text) => {
+    if (!held || bubble.textContent === text) return;
+    bubble.textContent = text;
+    below(bubble, held);
+  };
+  const say = (/** @type {Element} */ element, /** @type {string} */ text) => {
+    held = element;
+    bubble.hidden = false;
+    bubble.textContent = text;
+    below(bubble, held);
+  };
+  const hush = () => {
+    held = null;
+    bubble.hidden = true;
+  };
+  return { fill, say, hush };
 }
 
 /** An invisible slider, which the keyboard moves. @param {string} names what it changes

@@ -12,21 +12,26 @@ const NUMBERS_TAB = "numbers";
  * @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The list of tabs of a player. At first the first tab is selected. The list is hidden if it has fewer than
- * two tabs. @param {Player} player @returns {HTMLElement} */
-export function tabs(player) {
-  const {
-    root,
-    recipe: { views },
-  } = player;
+/** What tabs can show, with the words of each tab: all views but the first, then the table of numbers, if
+ * there is one. Empty if there is only one view. @param {Player} player */
+function panels(player) {
   const figures = [...player.need("views").querySelectorAll(":scope > .view")];
-  const all = views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));
+  const all = player.recipe.views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));
   const numbers = player.part(NUMBERS_TAB);
   if (numbers && all.length)
     all.push({
       words: "Numbers",
       panel: Object.assign(numbers, { id: numbers.id || `${NUMBERS_TAB}-${player.slug}` }),
     });
+  return all;
+}
+
+/** The list of tabs of a player. At first the first tab is selected. The list is hidden if it has fewer than
+ * two tabs. @param {Player} player @returns {HTMLElement} */
+export function tabs(player) {
+  const { root } = player;
+  const all = panels(player);
+  const numbers = player.part(NUMBERS_TAB);
   const buttons = all.map(({ words, panel }, k) =>
     h("button", {
       type: "button",
@@ -57,12 +62,7 @@ export function tabs(player) {
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         const now = buttons.findIndex(({ tabIndex }) => !tabIndex);
         const last = buttons.length - 1;
-        const to = {
-          ArrowRight: now < last ? now + 1 : 0,
-          ArrowLeft: now ? now - 1 : last,
-          Home: 0,
-          End: last,
-        }[event.key];
+        const to = tabAfter(event.key, now, last);
         if (to === undefined) return;
         event.preventDefault();
         event.stopPropagation();
@@ -75,6 +75,11 @@ export function tabs(player) {
   choose(0);
   return list;
 }
+
+/** The number of the tab to which a key leads from tab `now`; undefined if the key leads to none.
+ * @param {string} key @param {number} now @param {number} last the number of the last tab */
+const tabAfter = (key, now, last) =>
+  ({ ArrowRight: now < last ? now + 1 : 0, ArrowLeft: now ? now - 1 : last, Home: 0, End: last })[key];
 
 /** Update the label of the tab of view v, after its title has changed. View 0 has no tab.
  * @param {Player} player @param {number} v */

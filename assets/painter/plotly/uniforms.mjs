@@ -12,6 +12,8 @@
  *   Plotly (gl-shader)
  * @typedef {number | ArrayLike<number>} Value of a uniform
  * @typedef {(given: any) => void} Setter
+ * @typedef {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} Programs for each
+ *   program the setters of its uniforms, and their cached values
  */
 
 import { guarded } from "./patches.mjs";
@@ -50,16 +52,11 @@ function known(kept, value) {
   return same;
 }
 
-/** Prepare a WebGL context for cached uniforms. Its `useProgram` and `uniform…` methods are replaced by ones
- * that call the original and, if code outside this cache sets a uniform, drop the values cached for that
- * program. @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} a function that
- * patches one of Plotly's shaders: setting its `uniforms` then calls WebGL only for values that have changed.
- * It patches a shader only once */
+/** Prepare a WebGL context for cached uniforms. Returns a function that patches a shader of Plotly, once:
+ * setting the shader's `uniforms` then calls WebGL only for values that have changed.
+ * @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} */
 export function cacheUniforms(gl) {
-  const native = Object.getPrototypeOf(gl);
-  /** @type {WebGLProgram | null} */ let used = null;
-  /** @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} */ const programs =
-    new WeakMap();
+  /** @type {Programs} */ const programs = new WeakMap();
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
   /** The caching setter of one uniform; all shader objects with the same program share it.
@@ -96,16 +93,7 @@ export function cacheUniforms(gl) {
     };
   }
 
-  gl.useProgram = (program) => native.useProgram.call(gl, (used = program));
-  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name)))
-    Object.assign(gl, {
-      [name]: (/** @type {unknown[]} */ ...given) => {
-        // code outside this cache sets a uniform, so the values cached for the program may be wrong
-        for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
-        native[name].apply(gl, given);
-      },
-    });
-
+  forgetOutside(gl, programs);
   return (shader) => {
     if (!shader?.program || mended.has(shader)) return;
     mended.add(shader);
@@ -115,4 +103,20 @@ export function cacheUniforms(gl) {
       Object.defineProperty(shader, "uniforms", own);
     });
   };
+}
+
+/** Replace the context's `useProgram` and `uniform…` methods by ones that call the original and, if code
+ * outside this cache sets a uniform, forget the values cached for its program, because they may be wrong.
+ * @param {WebGLRenderingContext} gl @param {Programs} programs */
+function forgetOutside(gl, programs) {
+  const native = Object.getPrototypeOf(gl);
+  /** @type {WebGLProgram | null} */ let used = null;
+  gl.useProgram = (program) => native.useProgram.call(gl, (used = program));
+  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name)))
+    Object.assign(gl, {
+      [name]: (/** @type {unknown[]} */ ...given) => {
+        for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
+        native[name].apply(gl, given);
+      },
+    });
 }
