@@ -1,5 +1,5 @@
 // @ts-check
-/** What a click on a point does. */
+/** Handle clicks on points of the figure. */
 
 import { marksOf, unpack } from "../engine/engine.mjs";
 import { writeAddress } from "./address.mjs";
@@ -7,8 +7,8 @@ import { writeAddress } from "./address.mjs";
 /** @import { Player } from "./player.mjs" */
 
 /** Handle a click on a point, as the mark's `hand` says: set a choice (`Choose`), play a part of a training
- * (`Replay`), or follow (select) the point, and open the scene that it links to, if any. @param {Player}
- * player @param {Mark} mark @param {number} point */
+ * (`Replay`), or otherwise follow (select) the point and open the scene to which it links, if any. @param
+ * {Player} player @param {Mark} mark @param {number} point */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
   if (hand?.kind === "replay") return replay(player, hand, point);
@@ -16,9 +16,9 @@ export function click(player, { hand }, point) {
   openFollowed(player);
 }
 
-/** Play the event that a point stands for: follow (select) the point and go to the stage that the `Replay`
- * gives for it, if it gives any, and run the clock through the event's part of its range. @param {Player}
- * player @param {Replay} hand @param {number} point the index of the clicked point */
+/** Play the event that a clicked point stands for. The `Replay` gives a point to follow (select), a stage to
+ * go to, and a part of the clock's range, through which the clock then runs; point and stage can be missing.
+ * @param {Player} player @param {Replay} hand @param {number} point the index of the clicked point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];
@@ -28,8 +28,9 @@ export function replay(player, { spans, follow, progress }, point) {
   player.runThrough(from, to);
 }
 
-/** Open the scene that the followed (selected) point links to, in the state that the link gives; in a new tab
- * if the figure is embedded. Does nothing if the point has no link. @param {Player} player */
+/** Open the scene to which the followed (selected) point links, in the state that the link gives. If the
+ * figure is embedded, the scene opens in a new tab. Does nothing if the point has no link. @param {Player}
+ * player */
 export function openFollowed(player) {
   const { page } = player.root.dataset;
   const link = marksOf(player.recipe)

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The computed part of a player's state: the points of all clouds at every stage, and their positions in the
- * drawn frame. Long computations are continued frame after frame; until they are complete, earlier results
- * are shown.
+ * The computed part of a player's state: the points of all clouds (sets of points) at every stage, and their
+ * positions in the most recently drawn frame. A long computation is spread over several frames; until it is
+ * complete, its previous results are shown.
  */
 
 import { now, stages } from "../engine/engine.mjs";
@@ -16,11 +16,12 @@ export class Computed {
   /** @type {Memory} */ #memory = new WeakMap();
   /** @type {Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
-  /** @type {Record<string, Float64Array>} the points of each cloud in the drawn frame */ at = {};
-  /** @type {Progresses | null} each point's progress in the drawn frame, if they differ */ each = null;
-  /** Whether the drawn frame shows earlier results of a computation that is under way. */ unfinished = false;
+  /** @type {Record<string, Float64Array>} the points of each cloud, in the newest drawn frame */ at = {};
+  /** @type {Progresses | null} each point's progress in that frame; null: all equal */ each = null;
+  /** Whether that frame shows previous results of an incomplete computation. */ unfinished = false;
 
-  /** @param {() => {recipe: Recipe, params: Record<string, number>}} params the present ones */
+  /** @param {() => {recipe: Recipe, params: Record<string, number>}} params returns the present recipe and
+   * parameters */
   constructor(params) {
     this.#params = params;
   }
@@ -42,17 +43,17 @@ export class Computed {
     this.#moved = false;
   }
 
-  /** Compute the positions of all points at a position between stages. @param {number} progress in stages
-   * @param {Progresses | null} each for clouds whose points do not move together, the progress of each point
-   */
+  /** Compute the positions (`at`) of the points of all clouds at a position between stages. @param {number}
+   * progress in stages @param {Progresses | null} each the progress of each point of the clouds whose points
+   * do not move together; null if all points move together */
   place(progress, each) {
     this.each = each;
     this.at = now(this.#params().recipe, this.stages, progress, each, this.#there);
   }
 
-  /** Run `draw`, in which long computations may stop when there is no more time (time_slices.mjs), and return
-   * its result. @template T @param {More | undefined} more whether there is time; undefined: always
-   * @param {() => T} draw @returns {T} */
+  /** Run `draw` and return its result. Long computations in it stop when `more` says that the frame has no
+   * more time (time_slices.mjs), and are continued in the next call. @template T @param {More | undefined}
+   * more tells whether there is time; undefined: there always is @param {() => T} draw @returns {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

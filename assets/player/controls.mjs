@@ -1,6 +1,6 @@
 // @ts-check
 /** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
- * fields for choices. They call a function when the reader changes one. */
+ * fields for choices. Each control calls a function when the reader changes its value. */
 
 import { marksOf, unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
@@ -109,9 +109,10 @@ function numberEntry(p, id, set) {
   };
 }
 
-/** Fill an element with the sliders of a recipe, in groups; without the clock and quiet parameters, which
- * have none. @param {HTMLElement} part @param {Recipe} recipe @param {(name: string, value: number) => void}
- * set @returns {(params: Record<string, number>) => void} a function that shows the present values */
+/** Fill an element with sliders for the recipe's parameters, in groups. The clock and quiet parameters (which
+ * are set by dragging a mark) get no slider. @param {HTMLElement} part @param {Recipe} recipe @param {(name:
+ * string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function that
+ * shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = parameters.map((p) => ({ p, ...slider(p, (value) => set(p.name, value)) }));
@@ -125,8 +126,8 @@ export function sliders(part, recipe, set) {
   };
 }
 
-/** The container with the sliders of a group of parameters: a column under the group's name, or a row beside
- * it. @param {{p: Parameter, element: HTMLElement}[]} members */
+/** The container with the sliders of a group of parameters: a column below the group's name or, for the
+ * coordinates of a vector, a row beside the name. @param {{p: Parameter, element: HTMLElement}[]} members */
 const group = (members) => {
   const { group: name, vector } = members[0].p;
   return h(
@@ -137,8 +138,8 @@ const group = (members) => {
   );
 };
 
-/** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
- * sets it. @param {Recipe} recipe @param {string} name */
+/** The largest value that a click on the figure can give a choice, such as the last seed; 0 if no click sets
+ * the choice. @param {Recipe} recipe @param {string} name */
 const clicked = (recipe, name) =>
   marksOf(recipe).reduce(
     (most, { hand }) =>
@@ -154,8 +155,9 @@ const clicked = (recipe, name) =>
  * @type {WeakMap<Element, {definition: string, name: string, show: Control["show"]}>} */
 const controls = new WeakMap();
 
-/** For each container of controls, the function that receives changed choices. A container outlives its
- * player. @type {WeakMap<HTMLElement, (name: string, value: string) => void>} */
+/** For each container of controls, the function to call when the reader changes a choice. It is kept here
+ * because a container, with its listeners, outlives its player. @type {WeakMap<HTMLElement, (name: string,
+ * value: string) => void>} */
 const choosers = new WeakMap();
 
 /** Fill an element with the controls of a scene's choices. A control whose definition has not changed keeps
@@ -233,9 +235,8 @@ function entry({ kind, options, min, max }, id) {
   return h("textarea", { id, rows: 4 });
 }
 
-/** Check boxes for a choice that can have several options; its value is their names, separated by commas.
- * @param {Choice} choice
- * @param {(words: string) => void} choose @returns {Control} */
+/** Check boxes for a choice of several options. The choice's value is the names of the checked options,
+ * separated by commas. @param {Choice} choice @param {(words: string) => void} choose @returns {Control} */
 function several(choice, choose) {
   const boxes = Object.entries(choice.options).map(([word, label]) => ({
     word,

@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Drag points of a mark on the figure itself. What a drag does, the mark's `hand` says: `Carry`, in 2D views,
- * sets the two parameters that are the point's x and y; `Relocate` puts a point of a circle or a sphere to
- * another place on it, from the clock's present time on.
+ * Drag points of a mark on the figure itself. The mark's `hand` (its action) says what a drag does: `Carry`,
+ * in 2D views, sets the two parameters that are the point's x and y; `Relocate` moves a point of a circle or
+ * a sphere to another place on it, from the clock's present time on.
  *
  * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move: put
- *   it to a place; follow: keep it there while the clock runs on, to be called in each frame
+ *   the point at a place; follow: keep the point at that place while the clock runs, to be called in each
+ *   frame
  */
 
 import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
@@ -17,16 +18,16 @@ import { pointsOf } from "../engine/shown.mjs";
 
 const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
-/** The events by which Plotly turns a 3D figure. Browsers send `mouseout` and `mouseleave`, too, when a
- * pressed pointer is captured. */
+/** The events to which Plotly reacts by turning a 3D figure. `mouseout` and `mouseleave` are among them
+ * because browsers send these when a pressed pointer is captured. */
 const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
   .map((what) => `mouse${what}`)
   .concat("touchstart", "touchmove");
 
 /** Let the pointer drag points of some marks of a panel. A press near a point selects (follows) the nearest
- * one and drags it; elsewhere Plotly gets the events as usual. @param {Player} player @param {Panel} panel
- * @param {Mark[]} layers the marks whose points can be dragged @param {AbortSignal} signal aborts when the
- * panel gets another recipe @returns {() => void} a function to call in each frame */
+ * point and starts to drag it; all other events go to Plotly as usual. @param {Player} player @param {Panel}
+ * panel @param {Mark[]} layers the marks whose points can be dragged @param {AbortSignal} signal aborts when
+ * the panel gets another recipe @returns {() => void} a function to call in each frame */
 export function dragging(player, panel, layers, signal) {
   const { gd } = panel;
   const options = { signal, capture: true };
@@ -73,13 +74,14 @@ export function dragging(player, panel, layers, signal) {
   return () => held?.follow();
 }
 
-/** Where a mark draws the origin of its cloud's space, in display coordinates: the offsets of its rows.
- * @param {Mark} layer */
+/** The place at which a mark draws the origin of its cloud's space, in display coordinates: the offsets of
+ * the mark's rows. @param {Mark} layer */
 const centre = ({ rows }) => rows.map(({ offset }) => offset);
 
-/** The point of a mark that is nearest to a pixel: its index, and how far it is, in pixels. In 3D only points
- * on the near side of the sphere count. Index −1 if none is within PICK_RADIUS_PX. @param {Player} player
- * @param {Panel} panel @param {Mark} layer @param {number[]} pixel from the panel's top left */
+/** The point of a mark that is nearest to a pixel: its index (`point`) and its distance from the pixel
+ * (`far`, in pixels). In 3D only points on the near side of the sphere count. Index −1 if no point is within
+ * PICK_RADIUS_PX. @param {Player} player @param {Panel} panel @param {Mark} layer @param {number[]} pixel
+ * from the panel's top left */
 function near(player, panel, layer, [x, y]) {
   const points = pointsOf(layer, player.moment);
   const k = layer.rows.length;
@@ -100,8 +102,8 @@ function near(player, panel, layer, [x, y]) {
   return { point, far: least };
 }
 
-/** The place under a pixel, relative to the mark's centre; in 3D a point of the sphere of radius 1.
- * @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
+/** The place under a pixel, relative to the mark's centre. In 3D it is a point of the sphere of radius 1
+ * around that centre. @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
   const camera = panel.camera();
@@ -111,7 +113,7 @@ function under(panel, layer, [left, top]) {
 }
 
 /**
- * Start to drag a point of a mark.
+ * Start to drag a point of a mark, in the way that the mark's `hand` says.
  * @param {Player} player @param {Mark} layer @param {number} point @returns {Held}
  */
 function hold(player, { hand }, point) {
@@ -120,14 +122,13 @@ function hold(player, { hand }, point) {
   return { move: (at) => names.forEach((name, i) => put(player, name, at[i])), follow: () => {} };
 }
 
-/** Set a parameter to the value of its slider's grid that is nearest to `value`. @param {Player} player
+/** Set a parameter to the value nearest to `value` that its slider can have. @param {Player} player
  * @param {string} name @param {number} value */
 const put = (player, name, value) => player.set(name, fitting(value, parameterOf(player.recipe, name)));
 
 /** Start to drag a point of a circle or sphere. Each move writes the point's index, the clock's time and the
- * point's new direction into one of the mark's slots: the parameters of one `Put`. @param {Player} player
- * @param {Relocate} hand
- * @param {number} point @returns {Held} */
+ * point's new direction into one of the mark's slots. A slot is the list of the parameters of one `Put`.
+ * @param {Player} player @param {Relocate} hand @param {number} point @returns {Held} */
 function relocated(player, { slots }, point) {
   const clock = /** @type {string} */ (clockOf(player.recipe)?.name);
   /** @type {string[] | null} */ let slot = null;
@@ -149,9 +150,10 @@ function relocated(player, { slots }, point) {
 /** @type {WeakMap<Player, number>} the index of the slot that each player used last */
 const latest = new WeakMap();
 
-/** The slot for a point that is put somewhere now: the one that has this point at this time already; else a
- * free one; else the one that was used longest ago. @param {Player} player @param {string[][]} slots the
- * names of the parameters of each slot: index of the point, time, coordinates @param {number} point */
+/** The slot in which to record that a point is moved now: the slot that already has this point at this time;
+ * otherwise a free slot; otherwise the slot that was used longest ago. @param {Player} player @param
+ * {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates @param
+ * {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));
@@ -162,7 +164,7 @@ function slotFor(player, slots, point) {
   return slots[found];
 }
 
-/** Whether a slot says that this point is put somewhere at the clock's present time.
+/** Whether a slot already records a move of this point at the clock's present time.
  * @param {Player} player @param {string[]} slot @param {number} point */
 const isPut = ({ params, recipe }, [who, when], point) =>
   params[who] === point && params[when] === params[clockOf(recipe)?.name ?? ""];
@@ -185,8 +187,9 @@ export function nudge(player, degrees) {
   hold(player, layer, followed).move([cos * x - sin * y, sin * x + cos * y, ...rest]);
 }
 
-/** The value of a parameter's slider that is nearest to `value`: a multiple of its step from its minimum,
- * within its limits. @param {number} value @param {{min: number, max: number, step: number}} parameter */
+/** The value nearest to `value` that a parameter's slider can have: a whole number of steps above its
+ * minimum, but at most its maximum. @param {number} value @param {{min: number, max: number, step: number}}
+ * parameter */
 export function fitting(value, { min, max, step }) {
   const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
   return Number(Math.min(max, near).toPrecision(12));

@@ -7,8 +7,9 @@ import { changes } from "./link.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
-/** Fill both parts with the controls of the player's recipe. The folded part opens by itself when a control
- * in it comes to differ from its default, for example by a link or a stop of the tour. @param {Player} player
+/** Fill the visible and the folded part with the controls of the player's recipe. The folded part opens by
+ * itself when a link, a stop of the tour or the reader sets one of its controls to a value other than the
+ * default. @param {Player} player
  * @returns {(() => void)[]} functions to call when the state has changed */
 export function controls(player) {
   const { recipe } = player;
@@ -37,9 +38,10 @@ export function controls(player) {
   return [...shows, unfolds(more, player, foldedPart)];
 }
 
-/** A function to call when the state has changed: it opens the folded part if another one of its controls
- * differs from its default than before. @param {HTMLDetailsElement} more the folded part @param {Player}
- * player @param {Recipe} foldedPart the recipe with only those choices and parameters that are folded away */
+/** A function to call when the state has changed: it opens the folded part if a control in it differs from
+ * its default now, and did not when the function was called before. @param {HTMLDetailsElement} more the
+ * folded part @param {Player} player @param {Recipe} foldedPart the recipe with only those choices and
+ * parameters that are folded away */
 function unfolds(more, player, foldedPart) {
   const changed = changes(player.choices, player.usual);
   const chosen = foldedPart.choices.map(({ name }) => name).filter((name) => name in changed);

@@ -1,7 +1,7 @@
 // @ts-check
-/** The animation loop. While something moves, each frame advances the state by the time that has passed, and
- * paints all panels. A moment after the last motion the figure settles: Plotly draws it, and the description
- * for screen readers and the page's address are updated. */
+/** The animation loop. While something moves, each frame advances the state by the time since the previous
+ * frame, and paints all panels. A moment after motion has ended the figure settles: Plotly draws it, and the
+ * description for screen readers and the page's address are updated. */
 
 import { calmly } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
@@ -13,12 +13,12 @@ import { MAX_FRAME_MS } from "./motion.mjs";
 /** @import { State } from "./state.mjs" */
 
 const SLICE_MS = 3; // milliseconds of each frame for computations that take several frames
-const SURE_WORK = 60_000; // work of such computations that a frame does in any case, about a millisecond
-const PER_POINT = 100; // units of work for each point; a unit is the work for one pair of points
+const SURE_WORK = 60_000; // units of such work that every frame does, in about a millisecond
+const PER_POINT = 100; // units of work for each point; one unit is the work for one pair of points
 const REST_MS = 250; // milliseconds without motion after which the figure settles
-const TRAINING_REST_MS = 2000; // the same while a training in progress is shown
+const TRAINING_REST_MS = 2000; // like REST_MS, while a training in progress is shown
 
-/** A function that tells, for one frame, whether there is time for another part of a long computation.
+/** A function that tells whether the present frame has time for the next part of a long computation.
  * @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
@@ -37,7 +37,7 @@ export class FrameLoop {
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
   /** @type {() => void} updates the description for screen readers */ describe = () => {};
-  /** @type {Crowd[][] | null} of each view; null in motion */ crowds = null;
+  /** @type {Crowd[][] | null} the crowded places of each view; null in motion */ crowds = null;
 
   /** @param {Player} player @param {State} state @param {Camera} camera */
   constructor(player, state, camera) {
@@ -84,8 +84,8 @@ export class FrameLoop {
     else this.rest();
   }
 
-  /** At the end of a run, let the camera fly to where the plane of a view is seen edge-on, in scenes with
-   * such a view, unless the reader has turned the camera. */
+  /** After the scene has played to its end: if a view has a plane (`view.edge`), let the camera fly to a
+   * place from which the plane is seen edge-on, unless the reader has turned the camera. */
   #seeEdgeOn() {
     const panel = this.#player.panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);
@@ -96,8 +96,8 @@ export class FrameLoop {
     for (const show of [...this.shows, ...this.listeners]) show();
   }
 
-  /** Let the figure settle after a moment, unless something moves or the reader presses on something by then.
-   */
+  /** Let the figure settle after a moment, unless by then something moves, or the reader presses on a figure,
+   * formula or slider. */
   rest() {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;
@@ -110,8 +110,8 @@ export class FrameLoop {
     );
   }
 
-  /** Let the figure settle: draw it at rest by Plotly, label crowds, and update the description for screen
-   * readers and the page's address. */
+  /** Let the figure settle: Plotly draws it at rest, with labels that count coinciding points; then update
+   * the description for screen readers and the page's address. */
   async settle() {
     const player = this.#player;
     if (player.closed || !player.ready) return;

@@ -1,6 +1,6 @@
 // @ts-check
-/** The contents of a frame: for every mark of every view its points, opacity, colour values and hover texts.
- * Pure. */
+/** Compute the contents of a frame: the points, opacity, colour values and hover texts of every mark of every
+ * view. Pure. */
 
 import { cloudOf, onlyOf } from "../engine/engine.mjs";
 import { clickable, follows } from "../engine/hands.mjs";
@@ -10,7 +10,7 @@ import { zoomOf } from "../engine/perspective.mjs";
 /** @import { Mark } from "../engine/recipe.d.ts" */
 /** @import { Frame } from "../painter/painter.mjs" */
 
-/** @type {WeakMap<Float64Array, string[]>} hover texts with the coordinates of each point of a cloud */
+/** @type {WeakMap<Float64Array, string[]>} for the positions of a cloud's points, their hover texts */
 const placesOf = new WeakMap();
 /** @type {WeakMap<Mark, {all: string[], some: string[]}>} hover texts of all points of a mark's cloud, and of
  * those that the mark shows */
@@ -18,7 +18,7 @@ const chosenOf = new WeakMap();
 
 /**
  * The frames of all views at a moment. @param {Moment} moment @param {boolean} rest whether the figure is at
- * rest; only then the frames have hover texts @returns {Frame[]} one for each view
+ * rest; only frames at rest have hover texts @returns {Frame[]} one for each view
  */
 export const framesOf = (moment, rest) =>
   moment.recipe.views.map((view) =>
@@ -33,13 +33,13 @@ export const framesOf = (moment, rest) =>
     ),
   );
 
-/** Whether a mark's points have hover texts. They have them if a click follows (selects) them, or if a click
- * has another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
+/** Whether a mark's points have hover texts: if a click on a point follows (selects) it, or if a click has
+ * another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
 const told = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
-/** The hover texts of the points that a mark shows. If `only` is not a fixed list, the hover texts of all
- * points of the mark's cloud. @param {Mark} mark @param {Moment} moment */
+/** The hover texts of the points that a mark shows, if its `only` is a fixed list; otherwise the hover texts
+ * of all points of the mark's cloud. @param {Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
   const only = onlyOf(mark);
@@ -51,8 +51,8 @@ function hoverTextsOf(mark, moment) {
   return some;
 }
 
-/** The hover text of each point of a cloud: its label, or else its number and coordinates. @param {string}
- * name of the cloud @param {Moment} moment */
+/** The hover text of each point of a cloud: the point's label or, without labels, its number and coordinates.
+ * @param {string} name the cloud's name @param {Moment} moment */
 function hoverTexts(name, moment) {
   const at = moment.at[name];
   const { labels, points } = cloudOf(moment.recipe, name);

@@ -1,6 +1,6 @@
 // @ts-check
-/** The overviews of a recipe: a few lines beside the figure, and a table of all values of a choice, such as
- * the norms of a model. */
+/** The overviews of a recipe: a few lines beside the figure, and a table with a row for each value of a
+ * choice, such as for each norm of a model. */
 
 import { h, saveData, scrolling, tableRow } from "../dom.mjs";
 /** @import { Overview } from "../engine/recipe.d.ts" */
@@ -18,9 +18,9 @@ const valueOf = (cell) => {
   return Number.isNaN(value) ? Infinity : value;
 };
 
-/** The present tables of each player. If an overview has not changed, its table is kept, in the order in
- * which the reader has sorted it. @type {WeakMap<object, {key: string, element: HTMLElement, show: () =>
- * void}[]>} */
+/** The present tables of each player. A table is kept, in the order into which the reader has sorted it, as
+ * long as its overview does not change. @type {WeakMap<object, {key: string, element: HTMLElement, show: ()
+ * => void}[]>} */
 const known = new WeakMap();
 
 /** The elements with the tables of a player's overviews. @param {Overview[]} overviews @param {Player} player
@@ -36,8 +36,8 @@ export function tables(overviews, player) {
   return found.map(({ element }) => element);
 }
 
-/** Make the table of an overview, with buttons that copy and save it; and a function that updates it to the
- * player's state. @param {Overview} overview @param {Player} player */
+/** Make the table of an overview, with buttons that copy and save the table, and a function `show` that
+ * updates it to the player's state. @param {Overview} overview @param {Player} player */
 function made(overview, player) {
   const { title, csv } = overview;
   const { table, show, text } = sortable(overview, player);
@@ -65,10 +65,10 @@ function made(overview, player) {
   return { element, show };
 }
 
-/** A table in which a click on a column's head sorts the rows; a function that updates it to the player's
- * state; and one that returns its present text, separated by tabs. If the overview belongs to a choice, a
- * click on a row, or Enter on its first cell, sets the choice to the row's value. @param {Overview} overview
- * @param {Player} player */
+/** A `table` in which a click on a column's head sorts the rows; a function `show` that updates it to the
+ * player's state; and a function `text` that returns its cells as text, separated by tabs and line ends. If
+ * the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to the
+ * row's value. @param {Overview} overview @param {Player} player */
 function sortable({ columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");

@@ -1,6 +1,6 @@
 // @ts-check
 /** The parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are rebuilt for
- * each recipe; only panels that fit its views are kept. */
+ * each new recipe, except for the panels if these can show its views, and the tour. */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
@@ -35,8 +35,8 @@ export class PageParts {
     player.life.addEventListener("abort", () => this.closePanels());
   }
 
-  /** Make the recipe of an answer the player's present one; nothing is drawn until `build`. Does nothing if
-   * the answer has none. @param {Answer} answer @param {Parameters<State["take"]>[2]} link */
+  /** Make the recipe in `answer` the player's present recipe; nothing is drawn until `build`. Does nothing if
+   * `answer` has no recipe. @param {Answer} answer @param {Parameters<State["take"]>[2]} link */
   take({ choices, recipe }, link) {
     if (!recipe) return;
     this.#frames.living = this.ready = false;
@@ -45,8 +45,8 @@ export class PageParts {
     if (link.theme) dispatchEvent(new CustomEvent("normscape:theme", { detail: link.theme }));
   }
 
-  /** Rebuild all parts for the present recipe. Announces `normscape:living` when the first panel is drawn,
-   * and `normscape:ready` when all are. */
+  /** Rebuild all parts for the present recipe. Dispatches the event `normscape:living` when the first panel
+   * has been drawn, and `normscape:ready` when all parts are complete. */
   async build() {
     const player = this.#player;
     const frames = this.#frames;

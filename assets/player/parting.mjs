@@ -1,6 +1,6 @@
 // @ts-check
-/** The lag between the points of a loose cloud while a scene plays: each point starts a little later than the
- * one before. When a run is stopped, the points catch up with one another. */
+/** The lag between the points of a loose cloud (one whose points need not move together) while a scene plays:
+ * each point starts a little later than the point before it. When playing stops, the points catch up. */
 
 import { progresses } from "../engine/engine.mjs";
 import { SPREAD_SHARE, CLOSING_MS, apart } from "./motion.mjs";
@@ -11,18 +11,19 @@ export class Parting {
   /** @type {Leg | null} */ #leg = null;
   #lag = 0; // how much later the last point starts than the first, as a share of the leg's duration
 
-  /** Whether points are apart. */
+  /** Whether some points lag behind others. */
   get open() {
     return this.#leg !== null;
   }
 
-  /** Bring all points together at once. */
+  /** End the lag at once: all points have the same progress. */
   close() {
     this.#leg = null;
   }
 
-  /** Advance the lag by some time: constant during a run, shrinking after it. @param {Leg | null} leg the
-   * present leg, if any @param {boolean} run whether the leg belongs to a run @param {number} ms */
+  /** Advance the lag by `ms` milliseconds. It is constant while the scene plays, and shrinks to 0 afterwards.
+   * @param {Leg | null} leg the present move between stages; null if there is none @param {boolean} run
+   * whether the scene plays @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };
@@ -33,8 +34,8 @@ export class Parting {
     }
   }
 
-  /** The progress of each point of the loose clouds while points are apart; null while all points have the
-   * same progress. @param {Recipe} recipe */
+  /** The progress of each point of the loose clouds; null if no point lags, so that all points have the same
+   * progress. @param {Recipe} recipe */
   progresses(recipe) {
     return this.#leg && progresses(recipe, apart(this.#leg, this.#lag));
   }

@@ -20,7 +20,7 @@ export function named(words, stages) {
   return stages.flatMap((name, k) => (called(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
-/** The first of some stages that comes after the stage `now`; if none does, the first of all, as in a loop.
+/** The first of `stages` after the stage `now`; if there is none, the first of all, as in a loop.
  * @param {number[]} stages in ascending order @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
@@ -50,16 +50,16 @@ export function passages(part, player) {
           if (!elsewhere(/** @type {Element} */ (event.target))) go();
         }
       : null;
-    return { element, button, own: litStages };
+    return { element, button, litStages };
   });
   let shown = -1;
   return () => {
     const now = towards(player.progress);
     if (now === shown) return;
     shown = now;
-    for (const { element, button, own } of all) {
-      element.classList.toggle("lit", own.includes(now));
-      button.setAttribute("aria-current", own.includes(now) ? "step" : "false");
+    for (const { element, button, litStages } of all) {
+      element.classList.toggle("lit", litStages.includes(now));
+      button.setAttribute("aria-current", litStages.includes(now) ? "step" : "false");
     }
   };
 }

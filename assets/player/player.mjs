@@ -1,12 +1,12 @@
 // @ts-check
 /**
  * The player of a scene: the interface through which all other code reads and controls one figure. Commands
- * change the state (state.mjs) and request a frame. Changes of the recipe are in recipe_changes.mjs, the
- * camera in camera.mjs, drawing frames in frame_loop.mjs, recipes of a running training in growth.mjs.
+ * change the state (state.mjs) and request a frame. recipe_changes.mjs loads recipes, camera.mjs moves the
+ * camera, frame_loop.mjs draws frames, and growth.mjs shows the recipes of a running training.
  *
- * It fills those parts that it finds in its element (mount.mjs): .views, .choices, .parameters, .more,
+ * It fills those parts that its element contains (mount.mjs): .views, .choices, .parameters, .more,
  * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state is
- * read from it, and the page's address neither read nor written; `data-controls` names the controls.
+ * read from there, and the page's address is neither read nor written; `data-controls` names the controls.
  */
 
 import { plotly } from "../painter/views.mjs";
@@ -44,7 +44,7 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether a figure, formula or slider is pressed: until release, nothing settles. */ pressed = false;
+  /** Whether the reader presses on a figure, formula or slider: then no figure settles. */ pressed = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
   constructor(root, commands) {
@@ -203,12 +203,12 @@ export class Player {
     return this.#state.link;
   }
 
-  /** The state as a query that begins with "?"; only values that differ from the defaults. */
+  /** The state as a query that begins with "?"; it names only values that differ from the defaults. */
   get query() {
     return this.#state.query;
   }
 
-  /** The part with this class, or null. Deeper elements, such as Plotly's, are not found.
+  /** The part of the page with this class, or null. Does not search deeper elements, such as Plotly's.
    * @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
@@ -216,7 +216,7 @@ export class Player {
     );
   }
 
-  /** The part with this class; throws if the page has none. @param {string} name @returns {HTMLElement} */
+  /** The part with this class; throws if there is none. @param {string} name @returns {HTMLElement} */
   need(name) {
     const part = this.part(name);
     if (!part) throw new Error(`the scene's element has no .${name}`);
@@ -250,7 +250,7 @@ export class Player {
     addEventListener("pointercancel", release, options);
     this.root.addEventListener("pointerdown", press, { ...options, capture: true });
     this.#scheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
-    // loaded beside the recipe; the code that needs it reports a failure
+    // Plotly is loaded while the recipe is; the code that needs Plotly reports a failure
     plotly(this.root.dataset.plotly ?? "").catch(() => {});
     await this.restore();
   }
@@ -265,7 +265,7 @@ export class Player {
     return this.#named?.includes(name) ?? true;
   }
 
-  /** Whether some controls may be folded away at first: not if link or page name the controls to show. */
+  /** Whether some controls may be folded away at first: false if link or page name the controls to show. */
   get folds() {
     return !this.#named;
   }
@@ -294,7 +294,7 @@ export class Player {
     if (this.#state.set(name, value)) this.#schedule();
   }
 
-  /** Set the progress. @param {number} progress */
+  /** Set the progress. @param {number} progress the position between stages, in stages */
   seek(progress) {
     this.#state.seek(progress);
     this.#schedule();
@@ -365,7 +365,7 @@ export class Player {
     return this.at[cloud];
   }
 
-  /** Load the recipe of new choices. @param {Record<string, string>} changed @returns whether it succeeded */
+  /** Show the recipe of new choices. @param {Record<string, string>} changed @returns whether it succeeded */
   choose(changed) {
     return this.#changes.choose(changed);
   }
@@ -387,7 +387,7 @@ export class Player {
     this.#growth.follow(turn);
   }
 
-  /** Set choices without loading their recipe: the next news of a training has it.
+  /** Set choices without loading their recipe: the running training will send it.
    * @param {Record<string, string>} choices */
   setChosen(choices) {
     this.#state.setChosen(choices);
@@ -414,7 +414,7 @@ export class Player {
 
   fullscreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.root.requestFullscreen?.().catch(() => {}); // a page that may not stays as it is
+    else this.root.requestFullscreen?.().catch(() => {}); // a refused request changes nothing
   }
 
   /** Download a picture of the figure as it is now. */

@@ -8,8 +8,8 @@ import { color } from "./mount.mjs";
 
 const PAPER_WIDTH = 660; // CSS pixels of the printed page's text width
 
-/** Prepare the views for printing (`on`), or undo this after printing. They look as on the screen, but are
- * scaled down if they are wider than the paper. @param {Player} player @param {boolean} on */
+/** Prepare the views for printing (`on`), or undo this after printing. The printed views look as on the
+ * screen, but are scaled down if they are wider than the paper. @param {Player} player @param {boolean} on */
 export function print(player, on) {
   const { clientWidth: width, clientHeight: height, style } = player.need("views");
   Object.assign(
@@ -21,8 +21,9 @@ export function print(player, on) {
   for (const panel of player.panels) panel.print(on);
 }
 
-/** Download all views that have been drawn, side by side, as one PNG. If there are no interactive panels (as
- * without WebGL), the server's SVG picture is downloaded instead, if there is one. @param {Player} player */
+/** Download all views that have been drawn, side by side, as one PNG. If there are no interactive panels
+ * (without WebGL), download the server's SVG picture instead, if the page names one. @param {Player} player
+ */
 export async function save(player) {
   const { panels, root, slug } = player;
   if (panels.length) {

@@ -8,7 +8,7 @@ import { replay } from "./clicks.mjs";
 /** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
-const STAGES_CAPTION = "stages"; // the caption of the stages below the clock, if there is one
+const STAGES_CAPTION = "stages"; // the caption of the stages' slider, if there is a clock above it
 const MAX_NAMED_STAGES = 6; // on a telephone, if there are more stages, only the present one is named
 const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the present stage is named
 const MIN_BUTTON_DISTANCE = 0.07; // between neighbouring replay buttons, as a share of the clock's range
@@ -60,8 +60,8 @@ export function scrubber(part, recipe, player) {
   };
 }
 
-/** The slider for the progress, with a button for each stage below it; and a function that updates them to
- * the player's state. @param {Recipe} recipe @param {Player} player */
+/** The slider for the progress, with a button for each stage below it, and a function `show` that updates
+ * both to the player's state. @param {Recipe} recipe @param {Player} player */
 function stageSlider(recipe, player) {
   const names = recipe.stages.map(plainLabel);
   const last = names.length - 1;
@@ -122,7 +122,7 @@ function progressRange(last, player) {
   return range;
 }
 
-/** A button of the toolbar. @param {string} name of an icon, or a character @param {string} label
+/** A button of the toolbar. @param {string} name the name of an icon, or a character @param {string} label
  * @param {() => void} onclick @param {string} [className] "rare": hidden in a narrow toolbar until “more” is
  * pressed */
 const tool = (name, label, onclick, className = "") =>
@@ -198,8 +198,8 @@ function toolbar(player) {
   return { element, show };
 }
 
-/** A button at the clock's slider for each part of the clock's range that a click on a mark would play (marks
- * with a `Replay`), so that the keyboard can play it, too. @param {Recipe} recipe @param {Player} player */
+/** Buttons at the clock's slider that replay parts of the clock's range, for the keyboard: one for each part
+ * that a click on a mark with a `Replay` plays. @param {Recipe} recipe @param {Player} player */
 function replays(recipe, player) {
   const { min, max } = /** @type {Parameter} */ (clockOf(recipe));
   const buttons = /** @type {HTMLElement[]} */ ([]);
@@ -232,10 +232,10 @@ function replays(recipe, player) {
 }
 
 /** Move buttons along a track apart, so that neighbours are at least MIN_BUTTON_DISTANCE apart. First each
- * one that is too near to the one before is moved to the right; then those that this pushed beyond the end,
- * 1, are moved back to the left. With more buttons than fit, the first ones get positions below 0. @param
- * {number[]} places the positions of the buttons, from 0 to 1, in ascending order @returns {number[]} their
- * new positions */
+ * button that is too near to the previous one is moved to the right. Then the buttons that are now beyond the
+ * end, 1, are moved back to the left. If there are more buttons than fit, the first get positions below 0.
+ * @param {number[]} places the positions of the buttons, from 0 to 1, in ascending order @returns {number[]}
+ * their new positions */
 export function spread(places) {
   const moved = [...places];
   for (let k = 1; k < moved.length; k++) moved[k] = Math.max(moved[k], moved[k - 1] + MIN_BUTTON_DISTANCE);
@@ -244,8 +244,8 @@ export function spread(places) {
   return moved;
 }
 
-/** The slider of the clock, with its play button and the replay buttons: its element, and a function that
- * updates it to the player's state. @param {Parameter} p the clock's parameter @param {Player} player */
+/** The slider of the clock, with its play button and replay buttons: the `element`, and a function `show`
+ * that updates it to the player's state. @param {Parameter} p the clock's parameter @param {Player} player */
 function clockSlider(p, player) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -277,7 +277,7 @@ function clockSlider(p, player) {
       events,
     ),
     show() {
-      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // it grows during a training
+      const { max } = /** @type {typeof p} */ (clockOf(player.recipe)); // the maximum grows during a training
       const at = Number(player.params[p.name].toFixed(digits));
       const now = `${at} ${max}`;
       if (now !== shown) {

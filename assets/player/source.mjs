@@ -1,10 +1,10 @@
 // @ts-check
 /**
  * Get recipes: from a server, from files beside the page, from the page itself, or from a function
- * (`supply`). In a page without a server, the scene's element contains a `script.recipes`: a JSON object that
- * has, for each available set of choices, the recipe or the name of its file. Its keys are queries of the
- * choices that differ from the defaults. The file of a recipe refers to parts of the default recipe instead
- * of repeating them.
+ * (`supply`). In a page without a server, the scene's element contains a `script.recipes`. This is a JSON
+ * object with an entry for each available set of choices: the key is the query of the choices that differ
+ * from the defaults, the value is the recipe or its file's name. Instead of repeating parts of the default
+ * recipe, a recipe's file refers to them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string}} Answer the recipe for these
  *   choices, or an error message (refused); neither of them if no answer came
@@ -18,7 +18,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
-/** @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
+/** For scene elements with `supply`, the function that supplies the recipes.
+ * @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
 
 /** Register the function from which the recipes of the scene in the element `root` are taken from now on.
@@ -28,7 +29,7 @@ export function supply(root, give) {
   others.set(root, give);
 }
 
-/** Get the recipe for some choices, or an error message. @param {HTMLElement} root
+/** Get the recipe for some choices; if they are refused, an error message instead. @param {HTMLElement} root
  * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
  * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
@@ -47,9 +48,9 @@ export async function ask(root, choices, usual, signal) {
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/** A recipe in which each reference {$same: path} is replaced by a copy of that part of the default recipe
- * (components/publish/shared_parts.py). Copies are needed because Plotly modifies what it draws.
- * @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
+/** A recipe in which each reference {$same: path} is replaced by a copy of the part at this path of the
+ * default recipe (components/publish/shared_parts.py). It must be a copy, because Plotly modifies the data
+ * that it draws. @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
@@ -61,9 +62,9 @@ function restored(part, whole) {
 }
 
 /**
- * Request a recipe from a URL. As long as the server is busy, the request is repeated after the time that its
- * `Retry-After` names (by default 1 s), for ANSWER_TIMEOUT_MS at most.
- * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns
+ * Request a recipe from a URL. While the server answers that it is busy, the request is repeated, each time
+ * after the pause that the answer's `Retry-After` names (by default 1 s), for at most ANSWER_TIMEOUT_MS in
+ * all. @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns
  * {Promise<Answer>}
  */
 async function get(url, choices, signal) {
@@ -86,9 +87,10 @@ async function get(url, choices, signal) {
   };
 }
 
-/** Decode a file as UTF-8 text, after decompression if it begins as gzip files do. The file's name does not
- * tell: the static site's recipes are compressed, but some file servers send them with `Content-Encoding`, so
- * that the browser has already decompressed them. @param {ArrayBuffer} data @returns {Promise<string>} */
+/** Decode a file as UTF-8 text; if its first bytes are those of a gzip file, decompress it first. The file's
+ * name does not tell whether it is compressed: some file servers send the static site's compressed recipes
+ * with `Content-Encoding`, and then the browser has already decompressed them. @param {ArrayBuffer} data
+ * @returns {Promise<string>} */
 function inflated(data) {
   const [first, second] = new Uint8Array(data, 0, Math.min(2, data.byteLength));
   const packed = first === 0x1f && second === 0x8b;

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The state of a scene: its recipe, choices and parameters, all positions, and automatic motion. Pure: no
- * page, no Plotly, no clock but the milliseconds passed in. Others read it, and call its commands.
+ * The state of a scene: its recipe, choices and parameters, all positions, and automatic motion. Pure: it
+ * uses neither the page nor Plotly, and gets the time only as an argument, in milliseconds.
  *
- * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the request,
- * `take` or `arrive` when its recipe is loaded. Values that the reader sets in between are kept.
+ * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the
+ * request, `take` or `arrive` once its recipe is loaded. Values that the reader sets in between are kept.
  */
 
 import { clockOf } from "../engine/engine.mjs";
@@ -45,7 +45,7 @@ export class State {
   #growing = false;
   #clock = new ClockRun();
   #opening = false;
-  #parting = new Parting(); // lags of points while playing, and for a moment after it
+  #parting = new Parting(); // how far points lag behind one another, while playing and for a moment after
   /** The speed of all motion; 1 is normal. */ speed = 1;
   /** Whether playing starts again after the last stage. */ loop = false;
 
@@ -70,7 +70,7 @@ export class State {
   get stages() {
     return this.#computed.stages;
   }
-  /** Whether the drawn frame shows older results, because newer ones are still being computed. */
+  /** Whether the newest drawn frame shows previous results, because new ones are still being computed. */
   get unfinished() {
     return this.#computed.unfinished;
   }
@@ -151,9 +151,9 @@ export class State {
     this.#stop = stop;
   }
 
-  /** Replace the recipe; take over a link's state, except for what is `touched`. @param {Recipe} recipe
-   * @param {Record<string, string>} choices @param {Partial<Link> & Pick<Link, "params" | "progress" |
-   * "follow" | "camera">} link */
+  /** Replace the recipe, and adopt a link's state, except for values that the reader has `touched`. @param
+   * {Recipe} recipe @param {Record<string, string>} choices @param {Partial<Link> & Pick<Link, "params" |
+   * "progress" | "follow" | "camera">} link */
   take(recipe, choices, link) {
     const touched = this.#touched;
     const last = recipe.stages.length - 1;
@@ -181,13 +181,13 @@ export class State {
     if (!clock || !this.touched(clock.name)) this.#clock.running = false;
   }
 
-  /** Set all parameters, and compute the stages. @param {Record<string, number>} params */
+  /** Set all parameters; `stages` is recomputed when next read. @param {Record<string, number>} params */
   #move(params) {
     this.#params = params;
     this.#computed.move();
   }
 
-  /** The state to take over to another recipe; values that are the defaults become the new recipe's.
+  /** The part of the state that another recipe keeps; default values become the new recipe's defaults.
    * @param {Recipe} recipe */
   kept(recipe) {
     // a stage that progress was moving to counts as reached
@@ -195,7 +195,7 @@ export class State {
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
-  /** Take a training's newer recipe of the same structure, at the clock's end. @param {Recipe} recipe */
+  /** Show a running training's newer recipe, with the clock at its end. @param {Recipe} recipe */
   grow(recipe) {
     this.#recipe = { ...this.recipe, ...recipe };
     const clock = clockOf(recipe);
@@ -203,7 +203,7 @@ export class State {
     this.#growing = true;
   }
 
-  /** Set choices without another recipe: the next recipe of a training has them.
+  /** Set choices without loading a recipe: the running training's next recipe will have them.
    * @param {Record<string, string>} choices */
   setChosen(choices) {
     this.#choices = { ...this.#choices, ...choices };
@@ -220,7 +220,7 @@ export class State {
     return true;
   }
 
-  /** Set the progress, and stop its motion. @param {number} progress */
+  /** Set the progress (in stages), and stop its motion. @param {number} progress */
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last))
       throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
@@ -319,7 +319,7 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** Move to a stage. @param {number} stage @param {boolean} cut jump instead */
+  /** Stop the clock; move to a stage, or jump if `cut`. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;
@@ -363,7 +363,7 @@ export class State {
     return this.touched("camera") ? null : { camera };
   }
 
-  /** Advance time: progress moves leg by leg, with a pause at each stage, and the clock runs.
+  /** Advance time: progress moves leg by leg (from stage to stage), with pauses, and the clock runs.
    * @param {number} ms milliseconds since the previous frame @param {boolean} cut jump, for readers who
    * prefer reduced motion @returns {boolean} whether playing has just ended at the last stage */
   advance(ms, cut) {
@@ -402,7 +402,7 @@ export class State {
     return false;
   }
 
-  /** The state for which a frame is drawn. @returns {Moment} */
+  /** The state from which a frame is computed. @returns {Moment} */
   get moment() {
     return {
       recipe: this.recipe,
@@ -415,8 +415,8 @@ export class State {
     };
   }
 
-  /** The frames of all views. @param {boolean} rest the figure is at rest: with hover texts, and without lags
-   * between points @param {More} [more] as in `Computed.within` @returns {Frame[]} */
+  /** Compute each view's current frame. @param {boolean} rest whether the figure is at rest: then frames have
+   * hover texts, and no point lags behind @param {More} [more] as in `Computed.within` @returns {Frame[]} */
   frame(rest, more) {
     return this.#computed.within(more, () => {
       this.#computed.place(this.#progress, rest ? null : this.#parting.progresses(this.recipe));
@@ -424,7 +424,7 @@ export class State {
     });
   }
 
-  /** For each view, the crowds in the drawn frame: places where many points coincide. @returns {Crowd[][]} */
+  /** For each view, the places where many points coincide in the newest frame. @returns {Crowd[][]} */
   get crowds() {
     return this.recipe.views.map((view) => crowdsOf(view, this.moment));
   }

@@ -1,6 +1,6 @@
 // @ts-check
-/** Requests that send a reader's files to the server, with a size limit, and with error messages for readers;
- * and what a page needs for them: a button that asks for a file, and a line for messages. */
+/** Send a reader's files to the server, with a size limit, and with error messages that readers understand.
+ * Also makes the page elements for this: a button that asks for a file, and a line for messages. */
 
 import { h } from "../dom.mjs";
 
@@ -10,9 +10,9 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
 /** @typedef {{answer?: any, words: string}} Asked the server's answer (JSON), and an error message; if there
  *   is an answer, the message is "" */
 
-/** Send a file to the server, unless it is larger than `most` bytes: then the server might cut the connection
- * without an answer, so the result is an error message instead. `smaller` is a sentence on how to make the
- * file smaller, which is added to messages about its size. @param {string} url @param {File} file
+/** Send a file to the server, and return its answer or an error message. A file larger than `most` bytes is
+ * not sent, because the server might cut the connection without an answer. `smaller` is a sentence on how to
+ * make the file smaller, which is added to messages about its size. @param {string} url @param {File} file
  * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
 export async function upload(url, file, most, smaller = "") {
   const size = `This file has ${mebibytes(file.size)} MiB`;
@@ -31,9 +31,9 @@ export async function upload(url, file, most, smaller = "") {
   );
 }
 
-/** Send a request, and read the answer as JSON. `meant` has error messages for those HTTP statuses for which
- * the server sends none; status 0 stands for no answer at all. @param {string} url
- * @param {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
+/** Send a request, and read the answer as JSON. If the server's answer has no error message of its own,
+ * `meant` gives one for its HTTP status; status 0 stands for no answer at all. @param {string} url @param
+ * {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
   // HTML forms cannot send this content type, so other sites cannot make a reader's browser send such a
   // request
@@ -45,9 +45,9 @@ export async function asked(url, options = {}, meant = {}) {
     : { words: body?.error ?? meant[reply?.status ?? 0] ?? NO_ANSWER_TEXT };
 }
 
-/** A button that asks for a file, followed by the hidden input that it presses. @param {string} label
- * @param {string} accept the ending of the file's name @param {(file: File) => Promise<void>} open called
- * with the file @param {string} [title] of the button @returns {HTMLElement[]} */
+/** A button that asks for a file, followed by the hidden file input that the button clicks. @param {string}
+ * label @param {string} accept the file name's ending @param {(file: File) => Promise<void>} open called with
+ * the file @param {string} [title] of the button @returns {HTMLElement[]} */
 export function fileButton(label, accept, open, title = "") {
   const input = h("input", {
     type: "file",
@@ -62,8 +62,9 @@ export function fileButton(label, accept, open, title = "") {
   return [h("button", { type: "button", title, onclick: () => input.click() }, label), input];
 }
 
-/** A line for messages about requests; and a function that waits for a request, shows its error message or
- * none, and returns the answer, if there is one. It can show another message while the request runs. */
+/** A `line` for messages about requests, and a function `answered`. `answered` waits for a request, shows the
+ * request's error message, if any, on the line, and returns the answer, or undefined. Its argument
+ * `meanwhile` is shown while the request runs. */
 export function messages() {
   const line = h("p", { role: "alert" });
   const answered = async (/** @type {Promise<Asked>} */ request, meanwhile = "") => {
