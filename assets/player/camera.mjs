@@ -1,6 +1,6 @@
 // @ts-check
-/** The camera that all 3D panels of a scene share. It can fly to a place; and when the reader turns one
- * panel, the others turn with it. */
+/** The camera that all 3D panels of a scene share. It can fly to a place. When the reader turns one panel,
+ * the other panels turn with it. */
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
@@ -19,7 +19,7 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
  * @property {() => void} rest called when the reader has turned the camera
  */
 
-const SAME_PLACE = 1e-4; // in sides of the axes' cube: smaller moves come from clicks, and are ignored
+const SAME_PLACE = 1e-4; // in sides of the axes' cube; smaller moves, which clicks cause, are ignored
 
 export class Camera {
   #scene;
@@ -35,13 +35,13 @@ export class Camera {
     return this.#flight;
   }
 
-  /** Stop the flight where it is. */
+  /** Stop the camera where it is. */
   halt() {
     this.#flight = null;
   }
 
-  /** Let the camera fly to a place, on an arc around the origin; it jumps there if the reader prefers reduced
-   * motion. @param {Place} place */
+  /** Let the camera fly to a place, on an arc around the origin. If the reader prefers reduced motion, the
+   * camera jumps to the place. @param {Place} place */
   fly(place) {
     const { state, panels, draw } = this.#scene;
     const panel = panels().find((p) => p.is3d);
@@ -56,8 +56,8 @@ export class Camera {
     draw();
   }
 
-  /** Let the camera fly to a place near its present one from which the plane of a view (the cloud
-   * `view.edge`) is seen edge-on. Does nothing if there is none. @param {Panel} panel */
+  /** Let the camera fly to a nearby place from which a plane, the cloud `view.edge` of the panel's view, is
+   * seen edge-on. Does nothing if there is no such place. @param {Panel} panel */
   flyEdgeOn(panel) {
     const { view, ranges } = panel;
     const camera = panel.camera();
@@ -79,7 +79,7 @@ export class Camera {
     if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
-  /** Adopt the camera of a panel in which the reader has turned it, and give it to all other panels.
+  /** Adopt the camera to which the reader has turned a panel, and turn all other panels, too.
    * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
   turned(camera, panel) {
     const { state, rest } = this.#scene;
@@ -94,8 +94,8 @@ export class Camera {
     rest();
   }
 
-  /** At rest, adopt the final camera of the panel that the reader turned: Plotly's camera goes on for a
-   * moment after the last event. */
+  /** Called at rest: adopt the final camera of the panel that the reader has turned, because Plotly's camera
+   * moves on for a moment after the last event. */
   settle() {
     const { state, panels } = this.#scene;
     const panel = this.#turnedPanel;

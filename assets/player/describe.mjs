@@ -14,8 +14,8 @@ const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The text of a label's HTML, without tags and with entities decoded. It is never parsed as a document,
- * because it may contain names from readers' files, and so anything. @param {string} html */
+/** The text of a label's HTML, without tags and with entities decoded. The HTML is never parsed as a
+ * document, because it may contain names from readers' files, which can be any text. @param {string} html */
 export const plain = (html) =>
   html
     .replace(TAG, "")
@@ -24,9 +24,9 @@ export const plain = (html) =>
     )
     .trim();
 
-/** The sentences that describe the present state: scene and stage; crowds; settings that differ from the
- * defaults; the followed (selected) point; readouts; the camera. @param {Player} player @returns {string[]}
- */
+/** The sentences that describe the present state: scene and stage; points that coincide; settings that differ
+ * from the defaults; the followed (selected) point; readouts; the camera. @param {Player} player @returns
+ * {string[]} */
 function sentences(player) {
   const { recipe } = player;
   return [
@@ -39,8 +39,8 @@ function sentences(player) {
   ].filter(Boolean);
 }
 
-/** The sentence about points of the first view that coincide, at rest; "" if there are none. @param {Player}
- * player */
+/** The sentence about points that coincide in the first view, when the figure is at rest; "" if there are
+ * none. @param {Player} player */
 function together({ crowds, recipe }) {
   const counts = crowds?.[0]?.map(({ count }) => count) ?? [];
   const [most] = counts;
@@ -67,8 +67,8 @@ const SIDES = [
   "the front",
   "the front right",
 ];
-// elevations of the camera, up or down, beyond which it is called “straight above”, “high” and “slightly
-// above”
+// the camera's angles above or below the horizontal plane beyond which its position is called “straight
+// above”, “high” and “slightly above”
 const ABOVE_DEGREES = 80;
 const HIGH_DEGREES = 40;
 const LEVEL_DEGREES = 10;
@@ -94,7 +94,7 @@ function reading(r, player) {
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** The sentence about the number of points and their stage. @param {Player} player */
+/** The words about the number of points and their stage. @param {Player} player */
 function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const k = Math.round(progress);
@@ -112,7 +112,7 @@ function moved({ recipe, usual, params }) {
   const changed = changes(recipe.chosen, usual);
   const chosen = recipe.choices.filter((c) => c.kind === "one" && c.name in changed);
   const set = recipe.parameters.filter((p) => params[p.name] !== p.value);
-  // also those whose controls the page does not offer
+  // also choices and parameters whose controls the page does not offer
   const words = [
     ...chosen.map((c) => `${plain(c.label)}: ${plain(c.options[changed[c.name]] ?? changed[c.name])}`),
     ...set.map((p) => `${plain(p.label)} = ${readable(params[p.name]).replace("-", "−")}`),
@@ -140,11 +140,11 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 export function description(player) {
   const id = `state-${player.slug}`;
   const stage = player.need("stage");
-  const told = h("p", { className: "told unseen", id, "aria-live": "polite" });
+  const region = h("p", { className: "told unseen", id, "aria-live": "polite" });
   for (const old of stage.querySelectorAll(":scope > .told")) old.remove();
-  stage.append(told);
+  stage.append(region);
   return function tell() {
-    say(told, sentences(player));
+    say(region, sentences(player));
     for (const { gd, view } of player.panels) {
       for (const [name, value] of [
         ["role", "img"],
@@ -157,7 +157,7 @@ export function description(player) {
 }
 
 /**
- * Show sentences in a live region, and leave unchanged ones in place.
+ * Show sentences in a live region. Unchanged sentences are not touched, so that they are not announced again.
  * @param {HTMLElement} line @param {string[]} words
  */
 function say(line, words) {

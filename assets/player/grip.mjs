@@ -1,8 +1,8 @@
 // @ts-check
-/** Whether the reader is dragging something or typing. As long as that lasts, the player shows no new recipe,
- * since this would take the control away from under the reader's hand. */
+/** Notice whether the reader is dragging or typing. Meanwhile the player shows no new recipe, because that
+ * would replace the control that the reader is using. */
 
-/** What a press can drag. */
+/** A CSS selector of the elements in which a press can start a drag. */
 export const DRAGGABLE = ".figure, .formula, input[type=range]";
 const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
 
@@ -47,8 +47,8 @@ export class Grip {
   }
 
   /**
-   * Note that a drag or typing has ended; if neither goes on, call the waiting callbacks.
-   * @param {{held?: boolean, typing?: boolean}} now
+   * Note that the reader has stopped dragging or typing. If the reader now does neither, call the waiting
+   * callbacks. @param {{held?: boolean, typing?: boolean}} now
    */
   #release({ held = this.#held, typing = this.#typing }) {
     this.#held = held;

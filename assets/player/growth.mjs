@@ -1,7 +1,7 @@
 // @ts-check
 /** Show a training in progress. The server sends one recipe after the other, with the same views and longer
- * data; each replaces the one before without a new page. While the reader presses on a figure, nothing is
- * replaced. */
+ * data. Each recipe replaces the previous one in the existing panels, but not while the reader presses on a
+ * 2D figure. */
 
 import { explain, fit } from "./mount.mjs";
 /** @import { Recipe, View } from "../engine/engine.mjs" */
@@ -14,7 +14,8 @@ import { explain, fit } from "./mount.mjs";
  *   part of the page for numbers; and draw, which requests a frame
  */
 
-/** The contents of a view's legend as JSON, to compare it with another. @param {Panel["view"]} view */
+/** The contents of a view's legend as JSON, for comparison with another view's legend. @param {Panel["view"]}
+ * view */
 const names = ({ layers }) =>
   JSON.stringify(
     layers.flatMap(({ title, color, role }, l) => (title || color?.title ? [[l, title, color, role]] : [])),
@@ -37,14 +38,14 @@ export class Growth {
     this.#turn = turn;
   }
 
-  /** Offer changed choices to the training in progress, and return whether its next recipe will have them;
-   * false without a training. @param {Record<string, string>} changed */
+  /** Offer changed choices to the training in progress. Returns whether the training's next recipe will have
+   * them; false if no training is shown. @param {Record<string, string>} changed */
   takes(changed) {
     return this.#shown.state.growing && Boolean(this.#turn?.(changed));
   }
 
-  /** Show the recipe of the training so far. Does nothing while the reader presses on a figure, or if the
-   * recipe's views do not match the panels in number and dimensions. @param {Recipe} recipe */
+  /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, or if the
+   * number or the dimensions of the recipe's views differ from those of the panels. @param {Recipe} recipe */
   show(recipe) {
     const { state } = this.#shown;
     const panels = this.#shown.panels();
@@ -65,20 +66,20 @@ export class Growth {
     this.#shown.draw();
   }
 
-  /** The reader presses on a figure: settle the 2D views, since Plotly knows the positions of points only in
-   * settled figures, and ignore new recipes until `release`. */
+  /** Called when the reader presses on a 2D figure. Lets the 2D views settle, because Plotly knows the
+   * positions of points only in settled figures; from now on new recipes are ignored, until `release`. */
   hold() {
     if (!this.#shown.state.growing) return;
     this.#held = true;
     this.#settle(this.#shown.panels().filter((panel) => !panel.is3d));
   }
 
-  /** The reader no longer presses: show new recipes again. */
+  /** Called when the reader no longer presses: new recipes are shown again. */
   release() {
     this.#held = false;
   }
 
-  /** Let some panels settle in the present state: Plotly draws them. @param {Panel[]} few */
+  /** Let some panels settle: Plotly draws them in the present state. @param {Panel[]} few */
   #settle(few) {
     const frame = this.#shown.state.frame(true);
     const panels = this.#shown.panels();

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Handles: elements over the figure by which the first point of a mark can be dragged. What a drag sets, the
- * mark's `hand` says: `Turn`, the parameter that is the point's angle around the origin, in degrees; `Drag`,
- * the parameters that are its coordinates (in a 3D view the point stays in the plane that faces the camera).
- * From the keyboard these parameters are set by their sliders. Points that are dragged without a handle are
- * in dragging.mjs.
+ * Handles: elements over the figure by which the first point of a mark can be dragged. The mark's `hand` (its
+ * action) says which parameters a drag sets. `Turn` sets the parameter that is the point's angle around the
+ * origin, in degrees. `Drag` sets the parameters that are the point's coordinates; in a 3D view the point
+ * stays in the plane that faces the camera. From the keyboard the parameters are set by their sliders. Points
+ * that are dragged without a handle are in dragging.mjs.
  */
 
 import { parameterOf } from "../engine/engine.mjs";
@@ -42,7 +42,7 @@ export function handles(player) {
   return show;
 }
 
-/** For each panel, the controller that ends its listeners when it gets another recipe.
+/** For each panel, the controller that removes the panel's listeners when it gets another recipe.
  * @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
@@ -58,7 +58,7 @@ export function release(panels) {
 
 /**
  * Add the handle of one layer of a panel. @param {Player} player @param {Panel} panel @param {Mark} layer
- * @returns {() => void} moves the handle to its point
+ * @returns {() => void} a function that moves the handle to its point
  */
 function handle(player, panel, layer) {
   const element = h("div", {
@@ -67,7 +67,7 @@ function handle(player, panel, layer) {
     ariaHidden: "true",
     style: `color: var(--${layer.role})`,
   });
-  /** @type {Float32Array} where the drag began; in 3D it stays in the plane through this point */ let start;
+  /** @type {Float32Array} the point where the drag began; in 3D a drag stays in its plane */ let start;
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
@@ -113,6 +113,6 @@ const names = (hand) =>
 /** A position, clamped to the range from 0 to `size`. @param {number} at @param {number} size */
 const within = (at, size) => Math.max(0, Math.min(at, size));
 
-/** The angle, in degrees, plus or minus full turns, so that it is between `least` and `least` + 360.
+/** An angle in degrees, plus or minus full turns, so that it lies between `least` and `least` + 360.
  * @param {number} angle @param {number} least */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A text below the figure of which each letter is the label of a point. Letters of points that the readout
- * selects are marked, and that of the followed (selected) point stands out.
+ * A text below the figure, in which each letter is the label of a point. Letters of points that the readout
+ * picks out are marked, and the letter of the followed (selected) point is highlighted.
  *
  * @typedef {LettersReadout} Letters
  * @typedef {CountReadout} Count
@@ -14,15 +14,16 @@ import { h } from "../dom.mjs";
 /** @import { CountReadout, LettersReadout } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
-/** The indices of the points that a readout selects or counts: of the current points, or, if it has a stage,
- * of the points at this stage. @param {Letters | Count} r @param {Moment} moment @returns {number[]} */
+/** The indices of the points that a readout marks or counts. The readout looks at the points at its `stage`,
+ * or at the points of the drawn frame if it has no stage. @param {Letters | Count} r @param {Moment} moment
+ * @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return chosen(r, { ...moment, at });
 }
 
 /** Add the texts of a recipe below the figure. A click on a letter follows (selects) its point; the arrow
- * keys go to the letters before and after. @param {HTMLElement} stage the element around the figure @param
+ * keys go to the previous and next letter. @param {HTMLElement} stage the element around the figure @param
  * {Recipe} recipe @param {Player} player @returns {(() => void)[]} functions to call in each frame: they
  * update the texts */
 export function letters(stage, recipe, player) {

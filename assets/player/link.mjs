@@ -41,9 +41,9 @@ export const changes = (choices, others) =>
       .filter(([name, text]) => text !== String(others[name])),
   );
 
-const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // as in components/language/link.py
-const MAX_CAMERA_DISTANCE = 100; // of each coordinate from 0, in sides of the axes' cube
-const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at, in the same unit
+const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // the same in components/language/link.py
+const MAX_CAMERA_DISTANCE = 100; // the largest absolute value of a coordinate, in sides of the axes' cube
+const MIN_CAMERA_DISTANCE = 1e-3; // between the eye and the point at which it looks, in the same unit
 
 /**
  * Parse a plain decimal number.
@@ -51,8 +51,9 @@ const MIN_CAMERA_DISTANCE = 1e-3; // of the eye from what it looks at, in the sa
  */
 const number = (text) => (DECIMAL_NUMBER.test(text) ? Number(text) : NaN);
 
-/** The state that a query asks for, with the recipe's defaults for what it does not set; and error messages.
- * @param {Record<string, string>} rest the query without choices @param {Recipe} recipe */
+/** Read a query: returns the `state` that it asks for, with the recipe's defaults for values that it does not
+ * set, and a list of error messages (`wrong`) about values that are not allowed. @param {Record<string,
+ * string>} rest the query without choices @param {Recipe} recipe */
 export function read(rest, recipe) {
   const wrong = /** @type {string[]} */ ([]);
   const state = {
@@ -104,8 +105,8 @@ export function read(rest, recipe) {
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/** The error message for a text choice that is too long for a link, as the server words it; "" if there is
- * none. The browser must check this itself, because a request with such a long address would not reach the
+/** The error message about a text choice that is too long for a link, in the server's words; "" if every text
+ * fits. The browser must check this itself, because a request with a too long address would not reach the
  * server. @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices
  * @returns {string} */
 export function tooLong(changed, choices) {
@@ -128,17 +129,18 @@ export const within = (parameter, x) =>
  */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may contain; the name of a result stands for the controls of its training.
- * @param {Recipe} recipe @returns {string[]} */
+/** The names that `controls` may contain: of choices, of parameters, and "progress". The name of a result (a
+ * choice that names a training's result) stands for the training panel. @param {Recipe} recipe @returns
+ * {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 
-/** The number of points that can be followed (selected): those of the table's cloud, or of the first cloud.
- * @param {Recipe} recipe @returns {number} */
+/** The number of points that can be followed (selected): the size of the table's cloud or, without a table,
+ * of the recipe's first cloud. @param {Recipe} recipe @returns {number} */
 export const pointCount = (recipe) => sizeOf(recipe, recipe.table?.cloud ?? recipe.clouds[0].name);
 
-/** Parse a camera: "x,y,z" is its eye, which looks at the origin; "x,y,z,u,v,w" the eye, and the point at
- * which it looks. Null if the text is no camera that a link can have. @param {string} text @returns
+/** Parse a camera. "x,y,z" is an eye that looks at the origin; "x,y,z,u,v,w" is an eye at (x, y, z) that
+ * looks at (u, v, w). Null if the text is not a camera that a link can have. @param {string} text @returns
  * {State["camera"]} */
 function parseCamera(text) {
   const numbers = text.split(",").map(number);
@@ -147,8 +149,9 @@ function parseCamera(text) {
     : null;
 }
 
-/** Whether numbers are a camera that a link can have: three or six of them, within MAX_CAMERA_DISTANCE, with
- * the eye at least MIN_CAMERA_DISTANCE away from what it looks at. @param {number[]} numbers */
+/** Whether numbers are a camera that a link can have: three or six numbers of at most MAX_CAMERA_DISTANCE,
+ * with the eye at least MIN_CAMERA_DISTANCE away from the point at which it looks. @param {number[]} numbers
+ */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (
@@ -162,9 +165,10 @@ function isCamera(numbers) {
  * @param {Record<string, string | number>} choices the defaults @param {Recipe} recipe @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
-  /** Add a number to the query, unless it is the default: with five significant digits, or all if the rounded
-   * number would not be allowed. @param {string} name @param {number} x @param {number} usual the default
-   * @param {(x: number) => boolean} fits whether a number is allowed */
+  /** Add a number to the query, unless it equals the default after rounding. It is written with five
+   * significant digits, or with all its digits if the rounded number is not allowed. @param {string} name
+   * @param {number} x @param {number} usual the default @param {(x: number) => boolean} fits whether a number
+   * is allowed */
   const put = (name, x, usual, fits) => {
     const few = Number(x.toPrecision(5));
     if (x !== usual && few !== usual) query.set(name, String(fits(few) ? few : x));
@@ -185,9 +189,9 @@ export function write(state, choices, recipe) {
   return text && `?${text}`;
 }
 
-/** The camera's three or six numbers, as a link has them: with four decimals, or with all if the eye would be
- * too near after rounding; undefined for a camera that links cannot have. @param {{eye: number[], center:
- * number[]}} camera @returns {number[] | undefined} */
+/** The three or six numbers with which a link names a camera: with four decimals, or with all decimals if the
+ * rounded numbers are not an allowed camera (`isCamera`). Undefined for a camera that a link cannot have.
+ * @param {{eye: number[], center: number[]}} camera @returns {number[] | undefined} */
 function cameraNumbers({ eye, center }) {
   const all = [...eye, ...center];
   const few = all.map((v) => Number(v.toFixed(4)));
@@ -212,9 +216,10 @@ export function kept(state, before, recipe) {
   };
 }
 
-/** A copy of `params`, in which the parameters that the reader has set have their present values, where the
- * recipe allows these. @param {Record<string, number>} params @param {Record<string, number>} present the
- * present values @param {Set<string>} touched the names of what the reader has set @param {Recipe} recipe */
+/** A copy of `params` in which each parameter that the reader has set has its value from `present`, if the
+ * recipe allows that value. @param {Record<string, number>} params @param {Record<string, number>} present
+ * the present values @param {Set<string>} touched the names of the values that the reader has set @param
+ * {Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

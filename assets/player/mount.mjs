@@ -75,8 +75,8 @@ export function fill(player, host) {
   return shows;
 }
 
-/** Highlight those parts of the formula that belong to the stage that is shown. @param {HTMLElement} formula
- * @param {number} progress */
+/** Highlight the parts of the formula that belong to the stage shown at `progress`. @param {HTMLElement}
+ * formula @param {number} progress */
 function mark(formula, progress) {
   const stage = `stage-${towards(progress)}`;
   if (formula.dataset.stage === stage) return;
@@ -90,10 +90,10 @@ function mark(formula, progress) {
 export const fit = (panels, { views }) =>
   panels.length === views.length && panels.every(({ view }, v) => view.dims === views[v].dims);
 
-/** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit`, they
- * are kept, with their cameras. The still picture stays until the first panel is drawn. Without WebGL it is
- * replaced by a picture from the server. @param {Player} player @param {() => Frame[]} frame returns the
- * present frames of all views @param {Hand} listeners */
+/** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit` the
+ * recipe, they are kept instead, with their cameras. The page's still picture stays until the first panel is
+ * drawn. Without WebGL the server's picture of the present state replaces it. @param {Player} player @param
+ * {() => Frame[]} frame returns the present frames of all views @param {Hand} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
@@ -129,22 +129,24 @@ export async function open(player, frame, listeners) {
   }
 }
 
-/** Draw a panel that was hidden when the others were drawn, such as that of a tab, once it is visible.
- * @param {Player} player @param {Panel} panel @param {number} v its index @param {() => Frame[]} frame */
+/** Draw a panel for the first time after it has become visible, if it was hidden when the others were drawn,
+ * such as the panel of a tab. @param {Player} player @param {Panel} panel @param {number} v its index @param
+ * {() => Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
   if (player.panels[v] === panel) panel.plotted();
 }
 
-/** Draw a panel for the first time, after room has been reserved for its legend. @param {Player} player
+/** Reserve room for a panel's legend, and draw the panel for the first time. @param {Player} player
  * @param {Panel} panel @param {Frame} frame */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
 }
 
-/** Call a function once an element has a size. @param {Element} element @param {() => void} act */
+/** Call `act`, once, as soon as an element is laid out with a width. @param {Element} element @param {() =>
+ * void} act */
 function whenSeen(element, act) {
   const watch = new ResizeObserver(() => {
     if (!element.clientWidth) return;
@@ -177,7 +179,7 @@ async function keep(player, frame) {
   );
 }
 
-/** Set the CSS classes of a panel's element by which it gets the shape that its view asks for.
+/** Set the CSS classes that give a panel's element the shape for its view.
  * @param {HTMLElement} figure @param {View} view */
 function layOut(figure, view) {
   figure.classList.toggle("flat", view.dims === 2);
@@ -186,7 +188,7 @@ function layOut(figure, view) {
   figure.style.setProperty("--rows", String(view.rows));
 }
 
-/** Replace a panel's legend by that of its present view. @param {Panel} panel */
+/** Replace a panel's legend by the legend of its present view. @param {Panel} panel */
 export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend").replaceWith(legend(view));
 
 /**
@@ -222,8 +224,8 @@ function build(player, view, Plotly, listeners) {
   return panel;
 }
 
-/** Without WebGL: show a notice, and a picture of the present state that the server draws; if there is none,
- * the still picture of the page. @param {Player} player @param {HTMLElement} views */
+/** For browsers without WebGL: show a notice, and the server's picture of the present state or, if the page
+ * has no such server, the page's still picture. @param {Player} player @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
@@ -245,9 +247,9 @@ function still(player, views) {
   );
 }
 
-/** If the points of a cloud have pictures, show one in a corner of the first view: that of the point under
- * the pointer, or else of the followed (selected) point. @param {Player} player @returns {(() => void)[]} as
- * `fill` */
+/** If the points of a cloud have pictures, show one in a corner of the first view: the picture of the point
+ * under the pointer or, if there is none, of the followed (selected) point. @param {Player} player @returns
+ * {(() => void)[]} as `fill` */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
   const [panel] = player.panels;
@@ -264,7 +266,7 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** The index in its cloud of the point that a layer draws as number `index`. @param {Mark} layer
+/** The index, in its cloud, of the point that a layer draws at position `index`. @param {Mark} layer
  * @param {number} index @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;

@@ -37,7 +37,7 @@ const TABLE_HEADS = {
 /** The kinds of readouts that depend on the stages of clouds, but not on the progress between them. */
 const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pieces"];
 
-// a smaller distance between two clouds that should coincide is rounding
+// a smaller distance between two clouds that should coincide counts as a rounding error
 const DISTANCE_TOLERANCE = 1e-6;
 
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
@@ -53,8 +53,8 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** A number as text, "—" for NaN. @param {number} x @param {number | null} [digits] after the decimal point;
- * by default three, or five for small numbers */
+/** A number as text, "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
+ * after the decimal point; by default three, or five for numbers below 0.01 */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -123,8 +123,8 @@ export function numbers(part, recipe, player) {
   };
 }
 
-/** The table of the followed (selected) point at every stage; and a function that updates it to the player's
- * state. @param {Recipe} recipe @param {Player} player */
+/** The table of the followed (selected) point at every stage, and a function `show` that updates it to the
+ * player's state. @param {Recipe} recipe @param {Player} player */
 function stageTable(recipe, player) {
   const caption = h("caption");
   const body = h("tbody");
@@ -168,7 +168,7 @@ export function headline(player) {
   return [
     () => {
       const { recipe } = player;
-      const [r] = counting(recipe); // a training in progress brings new ones
+      const [r] = counting(recipe); // a training in progress brings new readouts
       if (r !== known) {
         known = r;
         label.textContent = r.label;
@@ -233,11 +233,12 @@ export function readout(r, recipe, player) {
   return fixed(x, r.digits) + r.unit;
 }
 
-const KEY_TOLERANCE = 1e-6; // relative to the key's length: a smaller distance between keys is rounding
+const KEY_TOLERANCE = 1e-6; // relative to the key's length; nearer keys count as the same key
 
-/** The text that says whether some query selects key k of n: if so, its margin; if not, why, and its largest
- * attention weight. @param {Certificate} found @param {Float64Array} keys @param {number} n @param {number} k
- */
+/** The text that says whether some query gives key k of n the highest score. If so, it says by how much the
+ * best query puts the key ahead; if not, why not, and the largest attention weight that the key can get.
+ * @param {Certificate} found the certificate of key k @param {Float64Array} keys @param {number} n @param
+ * {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
@@ -255,23 +256,23 @@ function fate({ margin, largest, weights }, keys, n, k) {
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
-/** The number of sheets into which the norms up to the present stage fold the circle, and its upper bound.
- * @param {Cloud} cloud @param {Player} player */
+/** The text with the number of sheets into which the norms up to the present stage fold the circle, and the
+ * upper bound of this number. @param {Cloud} cloud @param {Player} player */
 function sheets(cloud, { progress, params }) {
   const norms = Math.min(Math.floor(progress), cloud.steps.length) >> 1;
   return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;
 }
 
-/** How many coordinates of a point are exactly 0, on average over n points, such as "3.2 of 8".
- * @param {Float64Array} points @param {number} n */
+/** The text with the number of coordinates of a point that are exactly 0, on average over n points, such as
+ * "3.2 of 8". @param {Float64Array} points @param {number} n */
 function zeros(points, n) {
   let count = 0;
   for (let i = 0; i < points.length; i++) if (points[i] === 0) count++;
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/** The share of the n points whose linear piece has rank r, for each r. @param {{ranks: Uint8Array, highest:
- * number}} found @param {number} n */
+/** The text with, for each rank from 0 to `highest`, the share of the n points whose linear piece has this
+ * rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
   for (let i = 0; i < ranks.length; i++) counts[ranks[i]]++;
@@ -281,8 +282,8 @@ function byRank({ ranks, highest }, n) {
 /** The text about sign patterns: their number and entropy. @param {{count: number, bits: number}} found */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** How many points a readout counts or marks, such as "12 of 200". @param {CountReadout | LettersReadout} r
- * @param {Player} player */
+/** The text with the number of points that a readout counts or marks, such as "12 of 200". @param
+ * {CountReadout | LettersReadout} r @param {Player} player */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${sizeOf(moment.recipe, r.cloud)}`;
@@ -312,8 +313,8 @@ function facts({ title, columns, rows, abouts }) {
 /** The points of a cloud at its last stage. @param {Player} player @param {string} cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
-/** The head of the followed point's table: one column name for each column, one for each coordinate.
- * @param {Recipe} recipe */
+/** The head of the followed point's table: a name for each column. The column "components" becomes one column
+ * for each coordinate. @param {Recipe} recipe */
 function heads(recipe) {
   const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d =

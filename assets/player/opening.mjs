@@ -1,6 +1,6 @@
 // @ts-check
-/** The opening of a scene: on a reader's first visit it plays once by itself, unless the link asks for a
- * state. */
+/** The opening of a scene: on a reader's first visit the scene plays once by itself, unless the link asks for
+ * a state. */
 
 import { calmly } from "../browser.mjs";
 /** @import { Player } from "./player.mjs" */
@@ -31,7 +31,7 @@ export function opening(player) {
     addEventListener(
       kind,
       (event) => {
-        // a press of the play button pauses it by itself
+        // the play button handles its own press, which pauses the scene
         const own = event.target instanceof Element && event.target.closest(".play");
         if (player.opening && !own) player.pause();
         if (!player.opening || own) touched.abort();

@@ -1,9 +1,9 @@
 // @ts-check
 /** Poll a server: often while there is news, less and less often while there is none, and with exponential
- * backoff while requests fail. What is asked and what is done with the answer is up to the caller. */
+ * backoff while requests fail. The caller gives the question, and handles the answers. */
 
-// The pause between two requests, in milliseconds: after news, its maximum, and the factor by which it grows
-// with each answer without news. Then the same three for requests that have failed.
+// Pauses between two requests, in milliseconds: the pause after news, the longest pause, and the factor by
+// which the pause grows with each answer without news. Then the same three constants for failed requests.
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 1.3;
@@ -25,10 +25,10 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
   );
 }
 
-/** Poll until `heard` returns false or the signal aborts. Each answer is handled once; after a failure the
- * next request repeats the question as it then is. @param {string} url @param {() => object} question
- * @param {(answer: any) => boolean} heard handles an answer, null if there is no news; returns whether to go
- * on @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
+/** Poll until `heard` returns false or the signal aborts. Each answer is handled once. `question` is called
+ * anew for each request, also after a failure. @param {string} url @param {() => object} question @param
+ * {(answer: any) => boolean} heard handles an answer, null if there is no news; returns whether to go on
+ * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };
   while (!signal.aborted) {
@@ -42,8 +42,8 @@ export async function poll(url, question, heard, { signal, sleep }) {
   }
 }
 
-/** Handle an answer; returns whether to go on polling. If handling it throws an error, polling goes on.
- * @param {(answer: any) => boolean} heard @param {any} answer */
+/** Let `heard` handle an answer; returns whether to go on polling. If `heard` throws, the error is reported,
+ * and polling goes on. @param {(answer: any) => boolean} heard @param {any} answer */
 function goesOn(heard, answer) {
   try {
     return heard(answer);

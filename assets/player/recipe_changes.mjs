@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Changes of the recipe: by the page's link, by new choices, or by a stop of the tour. They are made one
- * after the other, and one that has not been finished when a later one is requested is dropped. A loaded
- * recipe is shown only when the reader holds nothing (grip.mjs).
+ * Changes of the recipe: by the page's link, by new choices, or by a stop of the tour. Changes are made one
+ * after the other. A change that is not finished when a later one is requested is dropped. A loaded recipe is
+ * shown only when the reader neither drags nor types (grip.mjs).
  */
 
 import { calmly } from "../browser.mjs";
@@ -27,12 +27,12 @@ import { ask } from "./source.mjs";
  * @property {(answer: Answer, link: Parameters<State["take"]>[2]) => void} take makes a recipe and a link's
  * state the player's own
  * @property {() => Promise<void>} mount builds the page's parts for the recipe
- * @property {(push?: boolean) => void} write writes the state into the page's address; `push` adds an entry
- * to the browser's history
+ * @property {(push?: boolean) => void} write writes the state into the page's address; with `push` as a new
+ * entry of the browser's history
  * @property {(stop: number) => void} openTour opens the tour at a stop; 1 is the first
  * @property {(to: {camera: import("./link.mjs").State["camera"]} | null) => void} arrived a change has been
  * made; `to` is where the camera should fly, null if it stays
- * @property {() => void} refused shows the present choices again in the drop-down lists
+ * @property {() => void} refused shows the present choices again in the drop-down lists and check boxes
  */
 
 const SLOW_ANSWER_MS = 4000; // milliseconds after which a notice says that the figure is loading
@@ -45,7 +45,7 @@ export class RecipeChanges {
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
-  #linkedStop = 0; // the stop of the tour that the page's link names, until a stop is shown; 0 for none
+  #linkedStop = 0; // the tour's stop that the page's link names, until it is shown; 0 if there is none
   #following = false;
 
   /** @param {Scene} scene */
@@ -65,9 +65,10 @@ export class RecipeChanges {
     return this.#following;
   }
 
-  /** Queue a change after those that have begun, and abort their requests. @template T
-   * @param {(stale: () => boolean) => Promise<T>} change `stale` tells whether a later change has been
-   * requested meanwhile @returns {Promise<T | undefined>} */
+  /** Run `change` after all changes that have begun, whose requests are aborted. Returns its result;
+   * undefined if a later change was requested before it could run. @template T @param {(stale: () => boolean)
+   * => Promise<T>} change `stale` tells whether a later change has been requested meanwhile @returns
+   * {Promise<T | undefined>} */
   #next(change) {
     const { life, notice, noticed } = this.#scene;
     this.#request.abort();
@@ -98,8 +99,8 @@ export class RecipeChanges {
     return ask(root, choices, state.usual, this.#request.signal);
   }
 
-  /** Show the state that the page's link names; if the link has an error, show the scene's defaults and the
-   * error. */
+  /** Show the state that the page's link names. If the link has an error, report the error and show the
+   * scene's default state. */
   restore() {
     const { root, state, grip, life, notice, take, mount, openTour } = this.#scene;
     const { usual } = state;
@@ -137,8 +138,8 @@ export class RecipeChanges {
     });
   }
 
-  /** Load and show the recipe for changed choices, and keep as much of the state as possible.
-   * @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
+  /** Load and show the recipe for changed choices, and keep the other values of the state where it allows
+   * them. @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
    * choices */
   async choose(changed) {
     const { state } = this.#scene;
@@ -162,9 +163,9 @@ export class RecipeChanges {
     await this.#change(changed);
   }
 
-  /** Load the recipe for changed choices, if it is another one, and show it; then show the tour's stop that
-   * waits for it, if there is one. @param {Record<string, string>} changed
-   * @returns {Promise<boolean>} whether the scene now has these choices */
+  /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
+   * this recipe, if there is one. @param {Record<string, string>} changed @returns {Promise<boolean>} whether
+   * the scene now has these choices */
   async #change(changed) {
     const { state, growth, grip, notice, take, mount, write } = this.#scene;
     const tooLongWords = tooLong(changed, state.recipe.choices);
@@ -209,7 +210,7 @@ export class RecipeChanges {
     return false;
   }
 
-  /** A change has been made: show the tour's stop that waited for it, if there is one. */
+  /** Finish a change: show the tour's stop that waited for it, if there is one. Returns true. */
   #arrive() {
     this.#scene.arrived(this.#scene.state.arrive(calmly()));
     return true;

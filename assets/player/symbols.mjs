@@ -1,6 +1,6 @@
 // @ts-check
-/** Draggable letters in the figure's formula. Dragging a letter left or right changes the parameters for
- * which it stands, as their sliders beside the figure do. */
+/** Draggable letters in the figure's formula. Dragging a letter left or right changes the parameters that it
+ * stands for, like their sliders beside the figure. */
 
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
@@ -9,7 +9,7 @@ import { fromTrack, toTrack, track } from "./controls.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const SLIDER_WIDTH_PX = 240; // dragging this far takes a parameter from its minimum to its maximum
-// how far from a letter's middle a finger may touch, to the left or right; above or below, twice as far
+// how far left or right of a letter's middle a finger may touch it; above or below, twice as far
 const FINGER_RADIUS_PX = 20;
 const KEYS = /** @type {Record<string, number>} */ ({
   ArrowLeft: -1,
@@ -31,9 +31,9 @@ export function moved(p, value, by) {
   return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
 }
 
-/** Make those letters of the formula draggable that are symbols of parameters. @param {HTMLElement} formula
- * @param {Parameter[]} parameters those whose controls the page shows @param {Player} player @returns {(() =>
- * void)[]} for each symbol, a function to call after a change of the player's state */
+/** Make the letters of the formula that are symbols of parameters draggable. @param {HTMLElement} formula
+ * @param {Parameter[]} parameters the parameters whose controls the page shows @param {Player} player
+ * @returns {(() => void)[]} for each symbol, a function to call after a change of the player's state */
 export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
@@ -58,9 +58,10 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter nearest to a touch, if one is near enough; undefined if none is. On touch screens the letters
- * are too small to be hit, and the formula itself receives the events (style.css). @template {Element} E
- * @param {E[]} letters @param {number} x @param {number} y in the window */
+/** The letter nearest to a touch at (x, y) in the window; undefined if none is near enough
+ * (FINGER_RADIUS_PX). It is needed because on touch screens letters are too small to be hit, so that the
+ * formula itself receives the events (style.css). @template {Element} E @param {E[]} letters @param {number}
+ * x @param {number} y */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {
@@ -148,9 +149,9 @@ function bubbleOf(bubble) {
   return { fill, say, hush };
 }
 
-/** An invisible slider, which the keyboard moves. @param {string} names what it changes
- * @param {Parameter} parameter whose range it has @param {(by: number) => void} move called with a number of
- * steps @returns {HTMLElement} */
+/** An invisible slider for the keyboard. @param {string} names the labels of the parameters that it changes
+ * @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
+ * called with the number of steps by which a key moves the slider @returns {HTMLElement} */
 function keyboardSlider(names, parameter, move) {
   const { min, max } = track(parameter);
   return h("span", {
@@ -170,11 +171,11 @@ function keyboardSlider(names, parameter, move) {
   });
 }
 
-/** Listen to the pointer that drags an element. @param {Element} element @param {() => void} begin
+/** Call functions while the pointer drags an element. @param {Element} element @param {() => void} begin
  * @param {(pixels: number) => void} move called with the distance to the right since the beginning
  * @param {() => void} end */
 function dragged(element, begin, move, end) {
-  /** @type {number | null} */ let start = null; // of the drag, in pixels from the left; null: no drag
+  /** @type {number | null} */ let start = null; // where the drag began, in pixels; null: no drag
   const on = (/** @type {string} */ kind, /** @type {(event: PointerEvent) => void} */ hear) =>
     element.addEventListener(kind, /** @type {EventListener} */ (hear));
   on("pointerdown", (event) => {

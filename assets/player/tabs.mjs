@@ -1,14 +1,14 @@
 // @ts-check
-/** Tabs for narrow screens. There the first view is always visible; of the others and the table of numbers
- * only one is visible at a time, and a view is drawn only when its tab is selected. Wide pages show all of
- * them, and no tabs. */
+/** Tabs for narrow screens. On these the first view is always visible. Of the other views and the part for
+ * numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
+ * selected. Wide pages show all views and the numbers, and no tabs. */
 
 import { h } from "../dom.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const NUMBERS_TAB = "numbers";
 
-/** The label of a view's tab: the view's title, or else its name with a capital letter.
+/** The label of a view's tab: the view's title or, without a title, the view's name with a capital letter.
  * @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
@@ -26,8 +26,8 @@ function panels(player) {
   return all;
 }
 
-/** The list of tabs of a player. At first the first tab is selected. The list is hidden if it has fewer than
- * two tabs. @param {Player} player @returns {HTMLElement} */
+/** The element with the tabs of a player. Initially the first tab is selected. The element is hidden if there
+ * are fewer than two tabs. @param {Player} player @returns {HTMLElement} */
 export function tabs(player) {
   const { root } = player;
   const all = panels(player);

@@ -2,7 +2,8 @@
 /**
  * The guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets choices,
  * parameters, progress and camera, and has a text that asks the reader to look at one thing. Some stops first
- * ask the reader for a prediction; until it is made, the figure stays in the state of the stop before.
+ * ask the reader for a prediction. Until the reader answers or skips the question, the figure stays in the
+ * state of the previous stop.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
  *   right: number}} Stop
@@ -24,8 +25,8 @@ function onwards(part) {
   ];
 }
 
-/** The card of a player's tour, and the commands to move in it. The page's button that starts the tour, and
- * its links to the stops, act on the card from now on. */
+/** The card of a player's tour, and the commands to move through the tour. From its construction on, the
+ * page's button that starts the tour and the page's links to stops act on this card. */
 export class Tour {
   #text;
   #stops;
@@ -94,16 +95,16 @@ export class Tour {
     return this.#current === this.#ends(this.#current)[1];
   }
 
-  /** Which of several tours a stop belongs to. A scene may have one choice (`data-by`) whose values have a
-   * tour each: this is the stop's value of this choice; "" if the scene has only one tour. @param {number} k
-   */
+  /** The tour to which stop k belongs. If the page names a choice by `data-by`, each value of this choice has
+   * a tour of its own; returns the value that stop k has. "" if the scene has only one tour. @param {number}
+   * k */
   #subject(k) {
     const { by } = this.#start.dataset;
     return by ? (this.#stops[k].state[by] ?? this.#player.usual[by]) : "";
   }
 
-  /** The index of the stop at which the tour starts: the first one for the present value of the choice that
-   * divides the stops into tours; 0 if there is none. */
+  /** The index of the stop at which the tour starts. If a choice divides the stops into several tours, it is
+   * the first stop for the choice's present value; otherwise, or if no stop has that value, 0. */
   get #first() {
     const { by } = this.#start.dataset;
     if (!by) return 0;
@@ -126,7 +127,7 @@ export class Tour {
     if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
   }
 
-  /** Show a stop: its question if it has one, else its text and state. @param {number} k
+  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k
    * @param {boolean} [linked] whether the page's link asks for it */
   visit(k, linked = false) {
     const before = this.#current;
@@ -173,9 +174,9 @@ export class Tour {
     for (const each of [this.#player.need("stage"), this.card]) each.scrollIntoView({ block: "nearest" });
   }
 
-  /** End the question of the present stop, and show its text and state, with a verdict on the reader's
-   * answer. @param {number | null} guess the index of the reader's answer; null if the reader skips the
-   * question */
+  /** Close the question of the present stop, and show the stop's text and state, with a verdict on the
+   * reader's answer. @param {number | null} guess the index of the reader's answer; null if the reader skips
+   * the question */
   #judge(guess) {
     // the button with the focus disappears, so the button "Next" gets it
     const held = this.#words.contains(document.activeElement);
@@ -185,8 +186,8 @@ export class Tour {
   }
 
   /**
-   * Answer the question of the present stop, if one is asked.
-   * @param {number} guess the index of the answer @returns {boolean} whether there was such an answer
+   * Answer the question of the present stop, if one is asked. @param {number} guess the index of the answer
+   * @returns {boolean} whether a question with such an answer was open
    */
   answer(guess) {
     const open = this.#asking && guess < this.#stops[this.#current].answers.length;
@@ -194,7 +195,8 @@ export class Tour {
     return open;
   }
 
-  /** Skip the question that is asked, or go to the next stop; after the last one, to the next scene. */
+  /** Skip the open question, if there is one; otherwise go to the next stop, or from the last stop to the
+   * next scene's tour. */
   next() {
     if (this.#asking) this.#judge(null);
     else if (this.#current < 0) this.visit(this.#first);
@@ -202,7 +204,7 @@ export class Tour {
     else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
   }
 
-  /** Go to the stop before. */
+  /** Go to the previous stop. */
   back() {
     if (this.#current > 0) this.visit(this.#current - 1);
   }
@@ -219,7 +221,7 @@ export class Tour {
 /** @param {string} label @param {() => void} onclick @param {string} [className] */
 const button = (label, onclick, className = "") => h("button", { type: "button", className, onclick }, label);
 
-/** Whether a click on a link opens another tab or window, because a modifier key is held.
+/** Whether a click on a link opens a new tab or window, because the reader holds Ctrl, Meta or Shift.
  * @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 

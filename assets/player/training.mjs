@@ -1,8 +1,8 @@
 // @ts-check
 /** The training panel of a scene's page: the browser's half of components/pages/panel.py, and the buttons for
- * the files of a run (a stored training). While a training runs, the figure shows the film so far, the
- * network's weights at the checkpoints until now: the server's worker sends the recipe again and again,
- * without those parts that it has sent before. */
+ * the files of a run (a stored training). While a training runs, the figure shows its film so far (the
+ * network's weights at all checkpoints until now). For this the server's worker sends the recipe again and
+ * again, without the parts that it has sent before. */
 
 import { shared } from "../globals.mjs";
 import { h, whole } from "../dom.mjs";
@@ -36,7 +36,7 @@ let followed = null;
 /** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
  * number, string]} News */
 /** @type {News} */ let lastNews = ["idle", 0, ""];
-// what the panel shows: the last news, or a message about a missing answer
+// what the panel shows: the most recent news, or a message about a missing answer
 let shownNews = lastNews;
 let silence = 0; // a timer
 
@@ -60,9 +60,9 @@ function ask() {
   };
 }
 
-/** Show the server's answer to an order: mark fields with wrong values, and start to follow the training if
- * there is a ticket. Returns the panel's new state, bar and message for Dash. @param {{wrong: Record<string,
- * string>, refused: string | null, ticket: string | null}} answer */
+/** Show the server's answer to an order: mark fields with wrong values, and start to poll the training's news
+ * if there is a ticket. Returns the panel's new state, bar and message, for Dash. @param {{wrong:
+ * Record<string, string>, refused: string | null, ticket: string | null}} answer */
 function show({ wrong, refused, ticket }) {
   const { no_update } = shared.dash_clientside;
   clearTimeout(silence);
@@ -76,8 +76,8 @@ function show({ wrong, refused, ticket }) {
   return [no_update, no_update, no_update];
 }
 
-/** Start to follow the training with this ticket, instead of another one: poll the server for its news.
- * @param {string} ticket */
+/** Poll the server for the news of the training with this ticket, instead of another training's. Returns the
+ * panel's new state, bar and message. @param {string} ticket */
 function begin(ticket) {
   forget();
   const shown = player();
@@ -110,7 +110,7 @@ function begin(ticket) {
   return (shownNews = lastNews = ["running", 0, "Starting …"]);
 }
 
-/** Stop following the training; it goes on at the server. */
+/** Stop polling the training's news; the training itself goes on at the server. */
 function forget() {
   clearTimeout(silence);
   followed?.quiet.abort();
@@ -123,7 +123,7 @@ function close() {
   if (followed) navigator.sendBeacon(`${place()}/close`);
 }
 
-/** Stop the training early, and keep its result; the server hears this with the next poll. */
+/** Stop the training early, and keep its result. The next poll tells the server so. */
 function stop() {
   if (followed) followed.stop = true;
 }
@@ -148,7 +148,7 @@ const sleep = (ms) =>
     }
   });
 
-/** Show this message if no answer has come after QUIET_MS. @param {string} words */
+/** Show this message if no answer comes within QUIET_MS. @param {string} words */
 function expectAnswer(words) {
   clearTimeout(silence);
   silence = window.setTimeout(() => showNews([lastNews[0], lastNews[1], words]), QUIET_MS);
@@ -164,8 +164,8 @@ function showNews(news) {
   set_props("train-words", { children: words });
 }
 
-/** What the page sends with each poll: the step of the last picture that it has received, whether to stop,
- * and the choices for its pictures, if the server does not know them yet. */
+/** The data that the page sends with each poll: the training step of the most recent picture that it has
+ * received, whether to stop, and the choices for the next pictures, if the server has not confirmed these. */
 function question() {
   const training = /** @type {NonNullable<typeof followed>} */ (followed);
   const { seen, stop, look, looked } = training;
@@ -210,8 +210,8 @@ function update(news) {
   ];
 }
 
-/** Whether a choice affects only what is shown of a training, such as the seed, and not what is trained.
- * @param {string} name */
+/** Whether a choice affects only what the page shows of a training, such as the seed, and not the training
+ * itself. @param {string} name */
 function affectsOnlyPictures(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
@@ -229,9 +229,9 @@ function askForPictures(choices) {
   if (followed) followed.look = new URLSearchParams(choices).toString();
 }
 
-/** Handle a change of choices by the reader during a training. Those that affect only what is shown apply
- * from the next picture on. Returns false, and does nothing, if there are others among them, or if no
- * training runs. @param {Record<string, string>} wanted @returns {boolean} */
+/** Handle a change of choices by the reader during a training. If all changed choices affect only what is
+ * shown, they apply from the next picture on, and the result is true. Otherwise, or if no training runs, this
+ * does nothing and returns false. @param {Record<string, string>} wanted @returns {boolean} */
 function turn(wanted) {
   if (!followed || !Object.keys(wanted).every(affectsOnlyPictures)) return false;
   const { shown, seeds } = followed;
@@ -243,8 +243,9 @@ function turn(wanted) {
   return true;
 }
 
-/** Show the film so far, as a recipe: add the parts that the worker did not send again, and give it to the
- * player, unless the reader has meanwhile made choices for another training. @param {Recipe} recipe */
+/** Show the training's film so far, as a recipe: add the parts that the worker did not send again, and give
+ * the recipe to the player, unless the reader has meanwhile made choices that need another training. @param
+ * {Recipe} recipe */
 function showPicture(recipe) {
   const { known, shown } = /** @type {NonNullable<typeof followed>} */ (followed);
   const other = changed();
@@ -268,17 +269,17 @@ const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
   replaced: "This training was stopped because you started another one.",
 });
 
-/** Stop following a training that has ended, and show its run if it has one; returns the panel's new state,
- * bar and message. @param {any} end @returns {News} */
+/** Stop polling a training that has ended, and show its run (the stored training) if there is one. Returns
+ * the panel's new state, bar and message. @param {any} end @returns {News} */
 function finish(end) {
   if (!followed) return lastNews;
   const { choices, shown } = followed;
-  const own = keptChoices(end.seeds);
+  const kept = keptChoices(end.seeds);
   forget();
   if (end.state !== "done")
     return ["idle", 0, OUTCOME_TEXTS[end.state] ?? `The training failed: ${end.words}`];
-  const seed = own.seed ?? String(end.seed);
-  toEnd(shown, { ...choices, ...own, run: end.run, net: "", seed });
+  const seed = kept.seed ?? String(end.seed);
+  toEnd(shown, { ...choices, ...kept, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";
   return [
     "idle",
@@ -343,7 +344,7 @@ function files(part, shown) {
 }
 
 /** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;
-/** Fill the buttons for files anew if another run or seed is shown, or if they are missing. */
+/** Rebuild the buttons for files if another run or seed is shown, or if the buttons are missing. */
 function attend() {
   const shown = player();
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
@@ -360,7 +361,7 @@ function attend() {
 }
 addEventListener("normscape:state", attend);
 
-// if the page returns from the browser's cache, it polls again, and hears that the training has ended
+// if the page returns from the browser's cache, it polls again, and learns that the training has ended
 addEventListener("pagehide", close);
 
 shared.dash_clientside ??= {};
