@@ -165,9 +165,10 @@ def _shown(url: str) -> Shown | None:
 
 
 def _most(asked: Mapping[str, str], name: str) -> int:
-    """The largest width or height in pixels that an oEmbed host allows. name: that of the query parameter.
+    """The largest width or height in pixels that an oEmbed host allows, from the query `asked`.
 
-    It is 99,999,999 if the host does not say so. Raises WrongValue if it is not a positive whole number.
+    name: the parameter that states it. Without this parameter the result is 99,999,999. Raises WrongValue if
+    it is not a positive whole number.
     """
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):

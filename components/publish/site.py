@@ -221,7 +221,7 @@ def values(choice: Any) -> Sequence[Any]:
 
 @cache
 def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Sequence[int]:
-    """The numbers to which readers can set a choice by clicking in a scene's figure. name: of the choice.
+    """The numbers to which readers can set the choice `name` by clicking in a scene's figure.
 
     For example, a click on a point sets which normalisation layer of a model is shown. other: the choices
     that differ from the defaults. Returns () for a scene with training, where clicks select seeds: for these,
@@ -254,7 +254,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether a text field is shown for these choices. Such states need a server, so they are left out."""
+    """Whether a text field is shown for these choices. It needs a server, so the static site omits them."""
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(str(chosen[name]) in some for name, some in asked)
 

@@ -66,10 +66,10 @@ def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
     """The target and distance of a camera for which the points take the share `fraction` of the picture.
 
-    The points are in camera coordinates: right, up, towards the camera. Let a point be a units to the right
-    of the target, and c units nearer to the camera. It appears at a/(distance − c)/tan, where tan is the
+    The points are in camera coordinates: right, up, towards the camera. Let a point be r units to the right
+    of the target, and c units nearer to the camera. It appears at r/(distance − c)/tan, where tan is the
     tangent of half the field of view and the picture ends at ±1. So it is within the fraction if distance ≥
-    ±a/(fraction · tan) + c. These bounds are linear. At the smallest distance that satisfies them, points
+    ±r/(fraction · tan) + c. These bounds are linear. At the smallest distance that satisfies them, points
     touch both sides of the fraction's square, left and right or top and bottom.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]

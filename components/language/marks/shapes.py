@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Selecting, Colored, Clickable):
-    """A symbol (`glyph`) at each selected point of the cloud. size: of the symbols, in pixels."""
+    """A symbol (`glyph`) at each selected point of the cloud. size: the width of the symbols, in pixels."""
 
     size: float = 4.0
     glyph: str = "circle"
@@ -187,8 +187,8 @@ class PlaneInBall(Mark):
     """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
     The plane consists of the points where an affine function is 0. The cloud does not contain points of the
-    plane, but values of this function, one number each: at the origin, then at each unit vector. radius: of
-    the ball.
+    plane, but values of this function, one number each: at the origin, then at each unit vector. radius: the
+    radius of the ball. corners: the number of points on the disc's edge.
     """
 
     radius: float
