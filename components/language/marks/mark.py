@@ -155,7 +155,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke(Mark):
-    """The base class of marks that are drawn as lines. size: the width of the lines. dash: a key of DASHES."""
+    """The base class of marks drawn as lines. size: the width of the lines. dash: a key of DASHES."""
 
     size: float = 4.0
     dash: str = "solid"
