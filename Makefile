@@ -114,12 +114,14 @@ clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -prune -exec rm -r {} +
 
-.venv/run.stamp: requirements/run.txt
+# The pip that comes with Python may be old: pip 23 takes twice the processor time of pip 26 for the test packages.
+.venv/run.stamp: requirements/pip.txt requirements/run.txt
 	@[ -x .venv/bin/pip ] || { \
 	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	    || { echo "Normscape needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=python3.12 ..." >&2; exit 1; }; \
 	  $(PYTHON) -m venv --clear .venv; }
 	@echo "Installing the run-time packages into .venv (once, about a minute)"
+	@$(LOCKED) requirements/pip.txt
 	@$(LOCKED) requirements/run.txt
 	@touch $@
 

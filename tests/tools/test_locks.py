@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.locks import LOCKS
+from tools.locks import LOCKS, TOOLS
 from tools.requirements import requirements
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def versions(name):
     return found
 
 
-@pytest.mark.parametrize("name", [*LOCKS, "node"])
+@pytest.mark.parametrize("name", [*LOCKS, *TOOLS])
 def test_each_package_is_pinned_with_the_hashes_of_its_files(name):
     for requirement, hashes in locked(name).items():
         assert re.fullmatch(r"==[\w.]+", str(requirement.specifier)) and not requirement.url
