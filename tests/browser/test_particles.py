@@ -28,6 +28,11 @@ STRAY = """["mousemove", "mouseout"].forEach((type) => p.panels[0].scene.glplot.
 ON = ("", "d=3&n=64", "placement=all", "placement=all&d=3&n=64")
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 def places(page):
     found, centre = player(page, PLACES)
     return np.array(found, float), np.array(centre)

@@ -14,6 +14,11 @@ PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBound
 OPENED = "[...p.root.querySelectorAll('#choice-recording option')].find((o) => o.selected).textContent"
 
 
+@pytest.fixture
+def page(kept):
+    return kept
+
+
 @pytest.mark.allow_errors("400 .BAD REQUEST.")
 def test_a_recording_is_opened_and_deleted(page, tmp_path):
     mine = tmp_path / "mine.safetensors"
