@@ -1,4 +1,4 @@
-"""Measure the norms of a recording: a row of numbers for each norm. COLUMNS defines every number."""
+"""Measure each normalisation layer of a recording: one number or text per column of COLUMNS."""
 
 from __future__ import annotations
 
@@ -166,9 +166,9 @@ EFFECT_COLUMNS = (
 
 
 def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[Row]:
-    """The rows of all norms, in the order of the recording.
+    """One report row for each norm (normalisation layer) of the recording, in the recording's order.
 
-    tell: progress callback, called with the number of finished norms.
+    `tell` is called with the number of norms measured so far, after each norm.
     """
     rows = []
     for k, norm in enumerate(recording.norms, 1):
@@ -178,11 +178,11 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> Row:
-    """The values of COLUMNS for one norm, by the column's name.
+    """One row of a report: for each name in COLUMNS, its value for this norm (normalisation layer).
 
-    words: the text of each token, by the token's id. special: the ids of special tokens. Raises FileError for
-    numbers beyond single precision. Their squares could overflow, and a matrix decomposition of infinite
-    numbers may never end.
+    `words` maps a token's id to the token's text. `special` contains the ids of special tokens. Raises
+    FileError if `norm.x`, `norm.gamma` or `norm.beta` has a number beyond single precision: its square could
+    overflow, and a matrix decomposition of infinite numbers may never end.
     """
     largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
     if largest > np.finfo(np.float32).max:
@@ -225,9 +225,10 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def completed(columns: Row, *, groups: int = 1) -> Row:
-    """The row of an older file, completed by the columns that it lacks: derived if possible, otherwise None.
+    """A row from an older file with all of today's COLUMNS.
 
-    groups: the number of groups that the norm centres separately.
+    A missing value is derived from other columns if possible; otherwise it is None. `groups` is the number of
+    groups of coordinates that the norm centres separately.
     """
     d = columns["d"]
     every = (
@@ -247,9 +248,9 @@ def completed(columns: Row, *, groups: int = 1) -> Row:
 def isotropic_angle(d: int, *, groups: int = 1) -> float:
     """The median angle, in degrees, between isotropic vectors in d dimensions and the hyperplane Σx = 0.
 
-    The share of such a vector's energy along the all-ones vector is Beta-distributed with parameters 1/2 and
-    (d − 1)/2. If there are groups, each has its own all-ones vector, and the parameters are groups/2 and (d −
-    groups)/2.
+    Let 𝟏 be the all-ones vector. The share of an isotropic vector's squared length that lies along 𝟏 is
+    Beta-distributed with parameters 1/2 and (d − 1)/2. With several groups, the hyperplane is replaced by the
+    subspace where each group of coordinates sums to 0, and the parameters are groups/2 and (d − groups)/2.
     """
     share = betaincinv(groups / 2, (d - groups) / 2, 0.5)
     return float(np.degrees(np.arcsin(np.sqrt(share))))
@@ -258,8 +259,8 @@ def isotropic_angle(d: int, *, groups: int = 1) -> float:
 def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
     """The rows with EFFECT_COLUMNS added, sorted by the effect on predictions, the largest first.
 
-    found: for each norm, by path, an `Effect` of `learning.convert.effect`. Numbers that were not measured
-    are None.
+    `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. The
+    columns of an effect that was not measured, or is not finite, are None.
     """
     names = [column.name for column in EFFECT_COLUMNS]
     every = [
@@ -274,10 +275,10 @@ def _finite(value: float | None) -> float | None:
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:
-    """The effective rank of x about its mean: exp(−Σ pₖ log pₖ), pₖ = σₖ/Σσ with the singular values σ.
+    """The effective rank of the centred vectors x: exp(−Σ pₖ log pₖ), with pₖ = σₖ/Σσ.
 
-    It is 0 if all vectors are equal. Source: O. Roy and M. Vetterli, The effective rank: a measure of
-    effective dimensionality (2007).
+    Here σₖ are the singular values of x minus the mean of its rows. The rank is 0 if all vectors are equal.
+    Source: O. Roy and M. Vetterli, The effective rank: a measure of effective dimensionality (2007).
     """
     away = x - x.mean(axis=0)
     largest = np.abs(away).max()
@@ -292,9 +293,10 @@ def effective_rank(x: Float[Array, "n d"]) -> float:
 
 
 def gains(norm: Norm) -> dict[str, Any]:
-    """The columns about γ: its size and spread, and the semi-axes of the ellipsoids on which outputs lie.
+    """The values of the columns on the gain γ of a norm: mean of |γ|, its spread, and the ellipsoids' axes.
 
-    Without β, γ stretches the sphere of each group to such an ellipsoid.
+    Normalised vectors lie on a sphere. γ stretches this sphere to an ellipsoid, which contains all outputs if
+    there is no shift β. A norm with several groups of coordinates has one ellipsoid for each group.
     """
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]
@@ -312,9 +314,10 @@ def gains(norm: Norm) -> dict[str, Any]:
 
 
 def keys(norm: Norm) -> dict[str, Any]:
-    """The columns about keys: how many vectors no query could select, before and after the norm.
+    """The values of the columns on attention keys: how many no query could select, before and after the norm.
 
-    For this, up to MAX_SAMPLED_KEYS evenly spaced vectors are taken as one set of attention keys.
+    Up to MAX_SAMPLED_KEYS of the norm's recorded input vectors, evenly spaced, are treated as one set of
+    keys.
     """
     few = norm.x[np.unique(np.linspace(0, len(norm.x) - 1, MAX_SAMPLED_KEYS).astype(int))].astype(float)
     before, after = few / np.abs(few).max(initial=1e-30), norm.output(few)
@@ -322,9 +325,9 @@ def keys(norm: Norm) -> dict[str, Any]:
 
 
 def lost(keys: Float[Array, "n d"]) -> int:
-    """The number of keys that no query can select, because each of them is an average of others.
+    """The number of keys that no query can select: each of them is a weighted average of other keys.
 
-    It is computed in the smallest affine subspace that contains all keys.
+    The keys are first expressed in coordinates of the smallest affine subspace that contains all of them.
     """
     away = keys - keys.mean(axis=0)
     u, s, _ = np.linalg.svd(away, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Read an uploaded digest (reduced recording). The file is untrusted, so every part of it is checked."""
+"""Read an uploaded digest (a recording reduced for display). It is untrusted, so every part is checked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def checked_digest(source: bytes) -> Digest:
-    """The digest in an untrusted file. Raises FileError, with a one-line message, for any other file."""
+    """Read a digest from an untrusted file. For any other file, raise FileError with a one-line message."""
     about, arrays = parsed(source)
     try:
         norms, columns, values = about["norms"], about["columns"], about["values"]

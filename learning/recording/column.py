@@ -1,4 +1,4 @@
-"""A column of a report on norms: a number or a text for each norm."""
+"""A column of the report on a model's normalisation layers; it has one number or text for each layer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a report: its name in files, label in tables, definition, and number format."""
+    """A column of a report: its name in files, its label in tables, its definition, and its number format.
+
+    `about` is the definition as a text. `digits` is the format specification of the numbers; for a column of
+    texts it is "".
+    """
 
     name: str
     label: str

@@ -1,10 +1,11 @@
 """A digest is a recording reduced for display: its table of numbers, and vectors in 7 exact coordinates.
 
-Three directions are displayed: 1̂, and the two directions a and b of the hyperplane in which the normalised
-vectors spread most. Let the rows of Q be an orthonormal basis of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂,
-and r the length of the part of x outside this span. Then (Qx, r) is as long as x, so centring and normalising
-can be computed from (Qx, r). Since ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩, so can the displayed coordinates after γ and β.
-Seven numbers thus suffice for any d.
+The page draws each vector along three directions: 1̂, the unit vector along (1, …, 1), and the two directions
+a and b orthogonal to 1̂ in which the normalised vectors vary most. Let the rows of Q be an orthonormal basis
+of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂. For an input vector x let r be the length of its part outside
+this span. Then (Qx, r) is as long as x, so the centred and normalised vector can be computed from (Qx, r). So
+can the three drawn coordinates after the gain γ and the shift β, because ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩ for every
+vector u, and the same for b and 1̂. Seven numbers thus suffice for any dimension d.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ DIGITS = 7  # significant digits of the numbers in a file, more than any table s
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The vectors of one norm in m ≤ 7 coordinates: along a, b, 1̂ and others, then the remainder's length.
+    """The input vectors of one norm (normalisation layer) in m ≤ 7 coordinates, which suffice to draw them.
 
-    gain: the matrix (3, m) that maps these coordinates to the displayed ones after γ. shift: the displayed
-    coordinates of β. For d = 2 there is no b, and the coordinate along b is 0. For a GroupNorm all fields
+    The coordinates in `points` are those along a, b, 1̂ and other directions, as the module's docstring
+    defines them; the last is the length of the vector's part outside these directions. `gain` is the matrix
+    that maps them to the three drawn coordinates after the gain γ. `shift` holds the drawn coordinates of the
+    shift β. For d = 2 there is no direction b, and the coordinate along b is 0. For a GroupNorm all fields
     describe its first group.
     """
 
@@ -68,7 +71,9 @@ class Reduced:
 class Digest:
     """A recording reduced for display: for each norm a row of numbers, and vectors in a few coordinates.
 
-    notice: the sources of the model and the text, and their licences.
+    `words` maps a token's id to its text. `skipped` names the norms that were not recorded, with the reasons.
+    `special` contains the ids of special tokens. `notice` names the sources of the model and of the text that
+    it read, and their licences.
     """
 
     name: str
@@ -83,11 +88,12 @@ class Digest:
 def digest(
     recording: Recording, tell: Callable[[int], None] = lambda done: None, *, vectors: int = MAX_VECTORS
 ) -> Digest:
-    """The digest of a recording: numbers about each norm, and a few coordinates of some of its vectors.
+    """The digest of a recording: the report's numbers on each norm, and some vectors in a few coordinates.
 
-    vectors: the number of vectors kept for each norm: first the massive ones, then others at even distances.
-    The numbers are computed from all vectors. tell: as in `measured`. Raises FileError for a norm whose
-    numbers are too large to be measured in double precision, or to be shown in single precision.
+    Of each norm at most `vectors` vectors are kept: first the massive ones (many times longer than the
+    others), then evenly spaced ones. The numbers are computed from all recorded vectors. `tell` is called
+    with the number of norms measured so far. Raises FileError for a norm with numbers too large to be
+    measured in double precision, or to be drawn in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # overflow is refused below
@@ -105,10 +111,10 @@ def digest(
 
 
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
-    """For each norm, the indices of the vectors to keep, at most `most`.
+    """For each norm, the indices of at most `most` vectors to keep.
 
-    Vectors that are massive in any norm are kept, up to half of `most`. The others are chosen at even
-    distances. So norms that saw the same tokens keep the same tokens.
+    First come the vectors of tokens at which some norm has a massive vector; at most `most`/2 such tokens
+    count. The others are chosen evenly spaced. So norms that saw the same tokens keep the same tokens.
     """
     few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []
@@ -122,7 +128,6 @@ def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
 
 
 def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
-    """The norm with only the vectors whose indices are in `few`."""
     return replace(norm, **{part: getattr(norm, part)[few] for part in ("points", *TOKEN_PARTS)})
 
 
@@ -135,7 +140,7 @@ def _finite(norm: Reduced, row: Row) -> bool:
 
 
 def reduced(norm: Norm) -> Reduced:
-    """A norm's vectors, gain and shift in the few coordinates that are needed for display."""
+    """A normalisation layer's input vectors, gain and shift in the few coordinates that the page needs."""
     width = norm.d // norm.groups
     x, gamma, beta = (part.astype(np.float64)[..., :width] for part in (norm.x, norm.gamma, norm.beta))
     normal = layer_norm if norm.centres else rms_norm
@@ -159,8 +164,8 @@ def reduced(norm: Norm) -> Reduced:
 def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]:
     """The first two principal directions of the vectors u within the hyperplane orthogonal to `up`.
 
-    They are returned as orthonormal rows, only one row for d = 2. If u varies in fewer directions, the
-    remaining rows are arbitrary.
+    The directions are orthonormal rows; for d = 2 there is only one. If u varies in fewer directions than
+    that, the remaining rows are arbitrary.
     """
     away = u - u.mean(axis=0)
     away = away - np.outer(away @ up, up)
@@ -173,7 +178,7 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
-    """Gram–Schmidt: make the rows orthonormal, in order, and leave out rows that depend on earlier ones."""
+    """Gram–Schmidt: an orthonormal basis of the span of `rows`. A row that depends on earlier ones is left out."""
     basis: list[Array] = []
     for row in rows:
         rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
@@ -188,7 +193,7 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 def to_file(found: Digest) -> bytes:
     """Serialise a digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
 
-    If a norm has the same positions and tokens as the norm before it, they are not stored again.
+    The positions and tokens of a norm's vectors are stored only if they differ from those of the norm before.
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(found.norms):
@@ -221,14 +226,14 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
 
 
 def is_digest(data: bytes) -> bool:
-    """Whether a file says that it is a digest. Raises FileError unless it is a safetensors file."""
+    """Whether the metadata of a safetensors file call it a digest. Raises FileError for any other format."""
     return from_safetensors(data)[1].get("format") == FORMAT
 
 
 def from_digest(data: bytes) -> Digest:
-    """Read a digest that `to_file` wrote. Raises FileError for any other file.
+    """Read a digest from a trusted file that `to_file` wrote. Raises FileError for a file of another format.
 
-    For untrusted files there is `learning.recording.checked`.
+    The contents are not checked; `learning.recording.checked` reads untrusted files.
     """
     about, arrays = parsed(data)
     norms, tokens = [], dict[str, Any]()
@@ -244,7 +249,7 @@ def from_digest(data: bytes) -> Digest:
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """Read a recording or a digest from a file. Raises FileError for any other file, and OSError."""
+    """Read a file that holds a recording or a digest. Raises FileError if it holds neither, and OSError."""
     data = Path(path).read_bytes()
     return from_digest(data) if is_digest(data) else from_file(data)
 

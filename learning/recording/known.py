@@ -1,9 +1,9 @@
-"""Recognise the norm that a PyTorch module computes, by comparing its output with formulas on a few vectors.
+"""Recognise which normalisation a PyTorch module computes, by comparing its output with known formulas.
 
-Libraries have hundreds of norm classes: with γ or 1 + γ, with `eps` or `variance_epsilon`. A module that has
-"norm" in the name of its class is recognised as the norm whose formula reproduces its output on probe
-vectors. This file does not import PyTorch: it uses only methods of the module and of the tensors that it is
-given.
+Libraries have hundreds of normalisation classes. Some multiply by γ, others by 1 + γ; some call ε `eps`,
+others `variance_epsilon`. A module with "norm" in its class name is called on a few probe vectors, and
+recognised as the norm whose formula reproduces its output. This file does not import PyTorch: it uses only
+methods of the module and of the tensors that it is given.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MAX_OUTPUT_ROUNDINGS = 32  # allowed error of an output, in machine epsilons of 
 class Known:
     """A recognised norm module: its `Norm`, and the axes of its input that hold the coordinates of a vector.
 
-    The `Norm` has parameters only; no input vectors are recorded in it yet. axes: the sizes of these axes,
-    which are the last axes of the input. With `channels_first` there is only one: the second axis of (batch,
-    channels, …).
+    `norm` has the module's parameters, but no recorded input vectors yet. `axes` lists the sizes of the
+    input's last axes, which together hold the coordinates. With `channels_first` the input is (batch,
+    channels, …), and `axes` has only the number of channels.
     """
 
     norm: Norm
@@ -41,10 +41,10 @@ class Known:
     channels_first: bool = False
 
     def vectors(self, x: Any) -> Any:
-        """An input or output x of the module as vectors (*lead, d), where d is the number of coordinates.
+        """Reshape `x`, an input or output of the module, to vectors (*lead, d) with d coordinates each.
 
-        With `channels_first`, all positions of an image or a sequence become one axis before the last. Raises
-        NotKnown for a tensor whose shape does not fit the module.
+        With `channels_first`, an image (batch, channels, height, width) becomes (batch, height · width,
+        channels). Raises NotKnown for a tensor whose shape does not fit the module.
         """
         last = len(self.axes)
         if x is not None and self.norm.kind == "group_norm" and last == 1 and x.ndim > 2:
@@ -56,20 +56,21 @@ class Known:
         return x.reshape(*x.shape[:-last], self.norm.d)
 
     def shaped(self, vectors: Any, x: Any) -> Any:
-        """The inverse of `vectors`: (*lead, d) in the shape and dtype of `x`, an input of the module."""
+        """Undo `vectors`: bring vectors (*lead, d) to the shape and dtype of `x`, an input of the module."""
         return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
 class NotKnown(ValueError):
-    """Raised for a module that is called a norm but computes something else; the message says why."""
+    """Raised for a module whose class is called a norm but computes something else; the message says why."""
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
-    """The norm that a module computes.
+    """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    None for a module that is not called a norm, or that contains modules and has no parameters of its own.
-    path: the module's path in its model. like: any tensor of the model, which gives dtype and device. Raises
-    NotKnown for a module that is called a norm but computes none that is known here.
+    The latter is assumed if its class is not called a norm, or if it contains modules and has no parameters
+    of its own. `path` is the module's path in its model. `like` is any tensor of the model; the probe vectors
+    get its dtype and device. Raises NotKnown for a module that is called a norm but matches no formula known
+    here.
     """
     inner = [type(each).__name__ for each in module.children()]
     if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
@@ -97,9 +98,9 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def agrees(norm: Norm, x: Array, y: Any) -> bool:
-    """Whether the norm's output for x equals y up to the rounding of y's dtype.
+    """Whether `y`, the module's output for x, equals the output of `norm` up to rounding.
 
-    For float64 the tolerance is that of float32, in which many modules compute internally.
+    The tolerance is that of y's dtype; for float64 it is that of float32, in which many modules compute.
     """
     want, xp = norm.output(x), array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, xp.float32))
@@ -120,7 +121,7 @@ def _seems(module: Any) -> bool:
 
 
 def _axes(module: Any) -> tuple[int, ...]:
-    """The sizes of the axes over which a module normalises, by its weight or attributes; () if unknown."""
+    """The sizes of the axes over which a module normalises; () if neither weight nor attributes tell."""
     weight = getattr(module, "weight", None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
     if weight is not None:
@@ -134,9 +135,10 @@ def _parameter(module: Any, name: str, like: Any) -> Any:
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Probe vectors (n, d), and the module's outputs for them; shape: the module's input, (n, …).
+    """Probe vectors (n, d), and the module's output for them.
 
-    Two of the vectors are so short that ε changes the output.
+    `shape` is the shape, with n first, in which the module gets these vectors. Two of them are so short that
+    ε matters for the output.
     """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)
@@ -150,9 +152,10 @@ def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
 
 
 def _eps(module: Any, like: Any) -> tuple[float, ...]:
-    """The values that a module's ε may have; () if the module has no attribute for it.
+    """The possible values of a module's ε; () if the module has no attribute for ε.
 
-    If this attribute is None, ε is the machine epsilon of the vectors' dtype or of float32.
+    Usually there is one value. If the attribute is None, there are two, because PyTorch modules then use the
+    machine epsilon either of the vectors' dtype or of float32.
     """
     said: Any = [getattr(module, name) for name in EPS_ATTRIBUTES if hasattr(module, name)]
     xp = array_namespace(like)
@@ -162,7 +165,10 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """Yield every norm that the module may be: each kind, over all coordinates or per head, γ or 1 + γ."""
+    """Yield each norm that the module may compute: every kind, whole or per head, with the gain γ or 1 + γ.
+
+    `axes` is as in `Known`, and `y` is the module's output for the probe vectors x.
+    """
     d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
     beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
     own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)
@@ -180,10 +186,10 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
 
 
 def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
-    """The values of ε with which the norm maps the last probe vector of x to the last output of y.
+    """Solve for ε: the value with which the norm maps the last vector of x to the last output of y.
 
-    This serves for a module that does not state its ε. The value is given twice: rounded to one digit, as it
-    would stand in code, and unrounded. [] if no ε fits.
+    This is for a module that does not state its ε. Returns the value twice, first rounded to one significant
+    digit, as in a programmer's 1e-6, then unrounded. Returns [] if no ε fits.
     """
     each = norm.blocks(x[-1:])[0]
     each = each - each.mean(axis=-1, keepdims=True) * norm.centres

@@ -68,7 +68,7 @@ def is_massive(x: Float[Array, "n d"]) -> Bool[Array, "n"]:
 
 
 def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by the column's name. words: the text of each token, by its id."""
+    """For each name in COLUMNS, its value for one norm. `words` maps a token's id to the token's text."""
     x, few = norm.x.astype(float), is_massive(norm.x)
     size, energy = np.linalg.norm(x, axis=-1), energies(x)
     top = int(np.argmax(energy))
@@ -88,15 +88,19 @@ def columns(norm: Norm, words: Mapping[int, str]) -> dict[str, Any]:
 
 
 def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
-    """The root mean square distance of the vectors x from their mean, divided by the median of `size`."""
+    """The root mean square distance of the vectors x from their mean, in units of the median of `size`.
+
+    `size` holds the lengths of all the norm's vectors; x may be only some of these vectors.
+    """
     away = np.linalg.norm(x - x.mean(axis=0), axis=-1)
     return float(ratio(np.sqrt(np.mean(away**2)), np.median(size)))
 
 
 def dimensions(norm: Norm) -> str:
-    """A text on the dimensions with most energy: "507 (97.3%, |γ| 0.02), 12 (…)".
+    """The dimensions with most energy as text: "507 (97.3%, |γ| 0.02), 12 (…)".
 
-    For each it gives the share of the energy, and |γ|. Energy is the sum of squares over all vectors.
+    The energy of a dimension is the sum of its squared coordinates over all vectors. The text gives each
+    dimension's share of all energy and its gain |γ|.
     """
     energy = energies(norm.x.astype(float))
     most = np.argsort(-energy, kind="stable")[:MAX_NAMED]
@@ -104,7 +108,10 @@ def dimensions(norm: Norm) -> str:
 
 
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
-    """A text on tokens and positions of the chosen vectors, most frequent first: "'The' at 0, 12 others"."""
+    """The tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others".
+
+    `chosen` marks these vectors. `words` maps a token's id to the token's text.
+    """
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)
     named = found.most_common(MAX_NAMED)

@@ -1,4 +1,4 @@
-"""Record the norms of a model of `learning.language`, from its activations instead of by hooks."""
+"""Record the norms of this project's own small language model (`learning.language`), without hooks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 def seen(
     shape: Shape, weights: Mapping[str, Array], tokens: Int[Array, "windows n"], *, name: str, vectors: int
 ) -> Recording:
-    """Record inputs of the model's LayerNorms at `vectors` random token positions, the same for all norms.
+    """Record the inputs of the model's LayerNorms at `vectors` random token positions.
 
-    If the LayerNorm before attention only centres (`shape.scaled` is False), it is left out.
+    The positions are the same for all LayerNorms. `name` is the name of the recording. A LayerNorm before
+    attention is left out if it only centres (`shape.scaled` is False).
     """
     reading = forward(shape, weights, tokens)
     inputs: dict[str, Array] = {}

@@ -51,7 +51,7 @@ COLUMNS = (
 
 
 def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by the column's name. few: which vectors are massive."""
+    """For each name in COLUMNS, its value for one norm. `few` marks the norm's massive vectors."""
     blocks = norm.blocks(norm.x)
     if norm.centres:
         blocks = blocks - blocks.mean(axis=-1, keepdims=True)
@@ -72,10 +72,10 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """The effect on σ² + ε if each number is rounded by `rounded`.
+    """How wrong σ² + ε becomes if σ², ε and their sum are each rounded by `rounded`.
 
-    error: the largest relative error of the sum, or None if no sum is finite. lost: the share of vectors for
-    which the sum rounds to σ², so that ε has no effect.
+    `error` is the largest relative error of the sum, or None if no sum is finite. `lost` is the share of
+    vectors for which the rounded sum equals the rounded σ², so that ε has no effect.
     """
     own = rounded(variance)
     with np.errstate(over="ignore"):
@@ -87,9 +87,9 @@ def _sums(
 
 
 def to_bfloat16(x: Any) -> Array:
-    """Round to the nearest numbers with 8 significant bits, ties to even.
+    """Round to the nearest bfloat16 numbers, which have 8 significant bits; ties go to even.
 
-    Infinite beyond the range of float32.
+    Numbers too large for bfloat16 become +∞, whatever their sign: squares and ε are never negative.
     """
     fraction, exponent = np.frexp(np.asarray(x, dtype=float))
     near = np.ldexp(np.round(fraction * 256) / 256, exponent)
@@ -97,7 +97,7 @@ def to_bfloat16(x: Any) -> Array:
 
 
 def to_float16(x: Any) -> Array:
-    """Round to the nearest half-precision numbers; infinite beyond their range."""
+    """Round to the nearest half-precision numbers; numbers beyond their range become infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(x, dtype=float).astype(np.float16).astype(float)
 
