@@ -178,7 +178,7 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
-    """Gram–Schmidt: an orthonormal basis of the span of `rows`. A row that depends on earlier ones is left out."""
+    """Gram–Schmidt: an orthonormal basis of the span of `rows`. Dependent rows are left out."""
     basis: list[Array] = []
     for row in rows:
         rest = row / max(np.linalg.norm(row), np.finfo(float).tiny)
