@@ -44,15 +44,15 @@ def recorded(
     contributions: Contributions | None = None,
     tell: Callable[[str], None],
 ) -> Recording:
-    """Load a model and record its norms' inputs while it reads the first tokens of a text.
+    """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
     vectors, seed     as in `record`
     tokens            the largest number of tokens to read
-    by_line           whether each line is a separate example
-    title             the recording's name; by default the name that `called` returns
+    by_line           whether each line of the text is a separate input of the model
+    title             the recording's name; if it is "", the model's name as `called` returns it
     verdicts, contributions, tell   as in `record`
 
-    Raises NoModel.
+    Raises NoModel if the model cannot be loaded or cannot read the text.
     """
     tokenizer, model = loaded(name)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
@@ -73,7 +73,7 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """The display name of a model: the last part of its path, or the title in the README of its folder."""
+    """The display name of a model: the title in its folder's README, or else the last part of its path."""
     folder = Path(name)
     if not folder.is_dir():
         return folder.name.removesuffix(GGUF)
@@ -86,9 +86,10 @@ def called(name: str) -> str:
 
 
 def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
-    """Load the tokenizer and the model with this name, after checking that the model fits into memory.
+    """Load the tokenizer and the model called `name`, after checking that the model fits into memory.
 
-    predicts: whether to load the model with the prediction head that its configuration names. Raises NoModel.
+    `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head:
+    the one that its configuration names, or else one that predicts tokens. Raises NoModel if loading fails.
     """
     quiet()
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
@@ -123,7 +124,10 @@ def quiet() -> None:
 
 
 def _head(config: Any) -> Any:
-    """The class of the model with a head: the one that its configuration names, or a token predictor."""
+    """The class to load for a model with a prediction head.
+
+    It is the class that the configuration names, or else a masked or causal language model.
+    """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
     if any(named):
@@ -135,10 +139,11 @@ def _head(config: Any) -> Any:
 def windows(
     tokenizer: Any, model: Any, text: str, *, tokens: int = MAX_TOKENS, by_line: bool = False
 ) -> list[list[int]]:
-    """Cut a text into windows of tokens, each as long as the model can read and with its special tokens.
+    """Cut a text into windows of tokens, each no longer than the model can read, with its special tokens.
 
-    tokens: the largest number of tokens in all windows together. by_line: whether each line gets windows of
-    its own. Raises NoModel for a text without tokens, and for a text of mostly unknown tokens.
+    `tokens` is the largest number of tokens in all windows together; only the first window may exceed it.
+    With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most tokens of
+    its first window are unknown to the tokenizer.
     """
     said = getattr(model.config, "max_position_embeddings", None)
     longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
@@ -182,10 +187,10 @@ def _read(model: Any, ids: Any) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A function that `record` can get as `tell`, and that shows how much of the text was read.
+    """A callback for the argument `tell` of `record` that passes on progress through the text to `tell`.
 
-    It passes on the first line that `record` writes. It replaces each further line, one for each call of the
-    model, by a progress bar. total: the number of calls.
+    The first line from `record` is passed on unchanged. Every further line reports one call of the model, and
+    is replaced by a progress bar. `total` is the number of calls.
     """
     done = -1
 

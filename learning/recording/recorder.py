@@ -84,7 +84,7 @@ def _told(line: str) -> None:
 
 
 def bar(share: float) -> str:
-    """A progress bar of characters. share: the finished part, from 0 to 1."""
+    """A progress bar of text characters. `share` is the finished share of the work, from 0 to 1."""
     full = round(PROGRESS_BAR_CHARACTERS * share)
     return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
@@ -114,7 +114,7 @@ class Sample:
 
 
 class Recorder:
-    """The object that `with record(model)` yields: it samples inputs of norms. See `recording` and `save`."""
+    """What `with record(model)` yields: it samples inputs of norms. See `recording` and `save`."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Recorder:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """While the block runs, only count vectors and keep none, to estimate the size of a recording."""
+        """While the block runs, only count the norms' input vectors, so that `size` can be estimated."""
         self.keeps = False
         try:
             yield
@@ -167,7 +167,7 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """The bytes of a recording of `times` as many vectors as `counting` found, up to `vectors` a norm."""
+        """Estimate the bytes of a recording of `times` as many vectors as were counted in `counting`."""
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
             for (path, _), count in self.counted.items()
@@ -189,7 +189,7 @@ class Recorder:
         self._attribute()
 
     def _attribute(self) -> None:
-        """Call `contributions`, if it was given and a call was recorded, and keep the result."""
+        """Call `contributions` on the first recorded call, if there are both, and keep the result."""
         if self.attribute is None or self.first_kept is None:
             return
         (args, kwargs), self.first_kept = self.first_kept, None
@@ -205,7 +205,7 @@ class Recorder:
             self.tell(f"which modules write the norms' inputs is not known: {reason}")
 
     def _judge(self) -> None:
-        """Call `verdicts`, if it was given and the model was called, and keep the result."""
+        """Call `verdicts` on the first call of the model, if there are both, and keep the result."""
         if self.judge is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
@@ -293,10 +293,10 @@ class Recorder:
         return hook
 
     def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
-        """Add the vectors of one call of a norm to its sample; while `counting`, only count them.
+        """Add the input vectors of one call of a norm to the norm's sample; in `counting`, only count them.
 
-        Raises NotKnown for inputs that are no vectors of this norm, and for an output that the norm's formula
-        does not give.
+        `place` is the norm's path and the number of this call in the pass. Raises NotKnown if `x` does not
+        have the shape of the norm's inputs, or if the first output is not what the norm's formula gives.
         """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
@@ -342,7 +342,7 @@ class Recorder:
 
     @property
     def recording(self) -> Recording:
-        """The recording so far. Raises ValueError if no norm has been called."""
+        """The recording so far. Raises ValueError if no norm has been called with finite inputs."""
         norms, lossy = [], {}
         calls = Counter(path for path, _ in self.samples)
         for (path, call), sample in self.samples.items():
@@ -376,9 +376,9 @@ class Recorder:
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
 
     def save(self, path: Any, *, full: bool = False) -> None:
-        """Write the vectors seen so far to a file, or only their digest if they would not fit on a page.
+        """Write the recording to a file; if it is too large for a page, write only its digest.
 
-        full: write all vectors in any case.
+        With `full`, the whole recording is written whatever its size.
         """
         if save(self.recording, path, full=full):
             self.tell(REDUCED)
@@ -394,7 +394,7 @@ def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: eac
 
 
 def _name(model: Any) -> str:
-    """The model's name in its configuration; without one, the name of its class."""
+    """The model's name according to its configuration, or else the name of its class."""
     said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
     return said.rstrip("/").rpartition("/")[2] or type(model).__name__
 
@@ -419,7 +419,7 @@ def _in_backward() -> bool:
 
 
 def _above(path: str) -> list[str]:
-    """The paths of all modules that contain a module, from the nearest on; "" is the model itself."""
+    """The paths of all modules that contain the module at `path`, nearest first; "" is the whole model."""
     names = path.split(".")
     return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
 

@@ -1,7 +1,8 @@
-"""A recording: the norms of a model, each with its parameters and a sample of its input vectors.
+"""A recording: a model's normalisation layers (norms), their parameters and some of their input vectors.
 
-The file format is safetensors: arrays `<path>/gamma`, `beta`, `x`, `position`, `token`, `number`, and the
-metadata `format` and `about`, a JSON text. Files are untrusted, so every part is checked.
+It is stored in a safetensors file: for each norm the arrays `<path>/gamma`, `beta`, `x`, `position`, `token`
+and `number`, and the metadata `format` and `about`, a JSON text. Files are untrusted, so every part is
+checked.
 """
 
 from __future__ import annotations
@@ -139,13 +140,13 @@ class Norm:
         return self.kind != "rms_norm"
 
     def blocks(self, x: Array) -> Array:
-        """Split vectors into the groups that the norm treats separately: (*batch, groups, d/groups)."""
+        """Split each vector of x into the norm's separately treated groups: (*batch, groups, d/groups)."""
         return x.astype(np.float64).reshape(*x.shape[:-1], self.groups, -1)
 
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
-        """The norm's output for x in double precision.
+        """The norm's output for the input vectors x, in double precision.
 
-        centres: whether to centre; by default as the norm does.
+        `centres` says whether to subtract the mean; None means as the norm itself does.
         """
         gamma, beta, x = self.gamma.astype(float), self.beta.astype(float), x.astype(float)
         if self.centres if centres is None else centres:
@@ -155,11 +156,11 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The recorded norms of a model, in the order in which they first ran.
+    """The recorded norms of a model, in the order in which they were first called.
 
     name      the model's name
     words     the text of each token, by the token's id
-    skipped   norms that were not recorded, each with the reason
+    skipped   for each norm that was not, or not wholly, recorded: its path and the reason
     special   the ids of the tokenizer's special tokens
     """
 
@@ -202,9 +203,9 @@ def _about(norm: Norm) -> dict[str, Any]:
 
 
 def from_file(data: bytes) -> Recording:
-    """Read a recording from the bytes of a file.
+    """Read a recording from the contents of a file.
 
-    Raises FileError, with a one-line message, for any other file.
+    Raises FileError, with a one-line message, if they are not a valid recording.
     """
     arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
@@ -244,7 +245,7 @@ def _sources(said: Any) -> Sources | None:
 
 
 def opened(path: str | Path) -> Recording:
-    """Read a recording file. Raises FileError for any other file, and OSError."""
+    """Read a recording from a file. Raises FileError if it is not a valid recording, and OSError."""
     return from_file(Path(path).read_bytes())
 
 

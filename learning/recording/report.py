@@ -1,4 +1,4 @@
-"""The report on a recording: as a table for a terminal, as CSV, or as JSON."""
+"""The report on a recorded model's normalisation layers: as a table for a terminal, as CSV, or as JSON."""
 
 from __future__ import annotations
 
@@ -43,22 +43,19 @@ def told(column: Column, value: Any) -> str:
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
-    """The columns of a full report; EFFECT_COLUMNS are included only if effects were measured."""
+    """The columns of a full report; EFFECT_COLUMNS are among them only if the rows contain them."""
     path, kind, d, *others = COLUMNS
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
 def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
-    """The columns of the short table: those among `names` that were measured."""
+    """The columns of the short table: those in `names` that have a value in at least one row."""
     measured = {name for row in rows for name, value in row.items() if value is not None}
     return [column for column in columns(rows) if column.name in measured.intersection(names)]
 
 
 def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
-    """Format the rows as a text table with aligned columns, which are those called `names`.
-
-    A long heading takes several lines.
-    """
+    """Format the rows as a text table with aligned columns, namely those in `names` that have values."""
     shown = summary_columns(rows, names)
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
     height = max(map(len, headings))
@@ -80,9 +77,9 @@ def _cut(text: str) -> str:
 
 
 def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The full report for a terminal: the table, then a line for each finding.
+    """The full report for a terminal: the table, the findings, and the norms that were not recorded.
 
-    skipped: norms that were not recorded, each with the reason. together: as in `verdict`.
+    `skipped` has for each of these norms its path and the reason. `together` is as in `verdict`.
     """
     found = verdict(rows, together)
     findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
@@ -91,7 +88,7 @@ def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: 
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """The rows as CSV with a header, one line per norm, in full precision; text like a formula is escaped."""
+    """The rows as CSV with a header: one line per norm, in full precision, safe to open in a spreadsheet."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     shown = columns(rows)
@@ -102,10 +99,10 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Escape a value for CSV: a text that a spreadsheet could run as a formula gets an apostrophe in front.
+    """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet would run as a formula.
 
-    Spreadsheets skip white space and invisible characters before the first sign, and some read a fullwidth
-    sign as its ASCII counterpart, as NFKC does.
+    Spreadsheets skip white space and invisible characters at the start of a cell. Some also read a fullwidth
+    sign, such as "＝", as the ordinary one, so the text is first normalised (NFKC).
     """
     if not isinstance(value, str):
         return value
@@ -118,7 +115,7 @@ def _visible(character: str) -> bool:
 
 
 def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The report as JSON: rows, findings, and the definition of each column."""
+    """The report as JSON: the rows, the findings, the norms not recorded, and each column's definition."""
     found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
     found |= {"verdict": [asdict(each) for each in verdict(rows, together)], "skipped": list(skipped)}
     found |= {"definitions": {column.name: column.about for column in columns(rows)}}

@@ -1,8 +1,8 @@
-"""Sources of a norm's input: which modules write its mean, and which its dimension with most energy.
+"""Which modules write the input of a normalisation layer: its mean, and its dimension with most energy.
 
-A residual stream is a sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's
-input is the sum of these summands' means, in which each summand has a share. The same holds for a coordinate
-of the input. Shares are negative where summands cancel.
+A residual stream is the sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's
+input is the sum of these summands' means, and each summand contributes a share. The same holds for each
+coordinate of the input. A share is negative where the summand reduces the sum.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sources:
-    """The modules' contributions to a number: the share of each kind of module, and the largest contributor.
+    """How much each module contributes to a number: the share of each kind of module, and the largest share.
 
-    module, share: the name of the largest contributor, and its share. Raises FileError for invalid fields.
+    `module` is the name of the largest contributor, and `share` is its share. Raises FileError for invalid
+    fields.
     """
 
     shares: Mapping[str, float]
@@ -71,9 +72,10 @@ class Sources:
 
 
 def columns(mean: Sources | None, outlier: Sources | None) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by the column's name; columns of unknown sources are left out.
+    """For each name in COLUMNS, its value for one norm.
 
-    mean, outlier: the sources of the input's mean, and of its dimension with most energy.
+    `mean` and `outlier` are the sources of the input's mean and of its dimension with most energy (sum of
+    squares). If one of them is None, its columns are left out.
     """
     found: dict[str, Any] = {}
     for name, each in (("mean", mean), ("outlier", outlier)):

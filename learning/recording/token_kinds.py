@@ -44,7 +44,10 @@ COLUMNS = (
 
 
 def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Array, "n"]]:
-    """For each of KINDS, which vectors of a norm belong to such a token. special: ids of special tokens."""
+    """For each of the three KINDS of token, a mask of the norm's vectors that belong to a token of this kind.
+
+    `special` contains the ids of special tokens.
+    """
     first = norm.position == 0
     marked = np.isin(norm.token, list(special)) & ~first
     return {"first": first, "special": marked, "rest": ~(first | marked)}
@@ -53,10 +56,11 @@ def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Arr
 def columns(
     norm: Norm, special: Collection[int], *, share: Float[Array, "n"], turn: Float[Array, "n"]
 ) -> dict[str, Any]:
-    """The values of COLUMNS for one norm, by the column's name; None for a kind without vectors.
+    """For each name in COLUMNS, its value for one norm: the median over tokens of a kind, or None.
 
-    share: for each vector, the share of its energy along 𝟏. turn: for each vector, the angle in degrees by
-    which centring turns it.
+    It is None if the norm has no vectors of this kind. `share` is, for each vector, the share of its squared
+    length along the all-ones vector 𝟏. `turn` is the angle in degrees by which centring turns the norm's
+    output for this vector.
     """
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))

@@ -31,9 +31,9 @@ class Finding:
 
 
 def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
-    """Answer the questions of the summary from the rows of a recording.
+    """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
-    together: the `Effect` of toggling the centring of all norms at once; None if it was not measured.
+    `together` is the `Effect` of switching the centring of all norms at once; None if it was not measured.
     """
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     asked, n = centre or rows, len(rows)
@@ -66,9 +66,9 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
 
 
 def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
-    """The finding on how much centring turns the outputs of the norms in `asked`.
+    """Finding: by what angle centring turns the outputs of the norms in `asked`.
 
-    centre: whether these norms centre.
+    `centre` says whether these norms centre. If not, the angle is the one by which centring would turn them.
     """
     turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
     would = "" if centre else "centring would: "
@@ -85,7 +85,10 @@ def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
 
 
 def _folds(centre: Sequence[Row]) -> Finding:
-    """The finding on how many of the norms that centre can have their centring folded away."""
+    """Finding: in how many norms the centring can be folded into neighbouring layers.
+
+    `centre` has the rows of the norms that centre; it may be empty.
+    """
     folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
     refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
     return Finding(
@@ -105,7 +108,7 @@ def _folds(centre: Sequence[Row]) -> Finding:
 
 
 def _keys(rows: Sequence[Row]) -> Finding:
-    """The finding on how many keys no query could choose, before the norms and after them."""
+    """Finding: how many keys no query could choose, before the norms and after them."""
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     return Finding(
@@ -119,7 +122,7 @@ def _keys(rows: Sequence[Row]) -> Finding:
 
 
 def _massive(rows: Sequence[Row]) -> Finding:
-    """The finding on which norms have massive activations among their inputs."""
+    """Finding: which norms have massive activations (far longer vectors than the rest) as inputs."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
     answer = f"no: the longest vector is {largest:.3g} times as long as the median of its norm"
@@ -146,10 +149,10 @@ def _massive(rows: Sequence[Row]) -> Finding:
 
 
 def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
-    """The finding on whether centring could be dropped.
+    """Finding: could centring be dropped, or, in a model without it (`centre` is False), would it matter?
 
-    It uses the measured effect on predictions; without this, the energy along 𝟏. centre: whether the norms
-    centre; if not, the question is whether centring would matter.
+    The answer is the measured effect on the model's predictions or outputs. If none was measured, it is how
+    many norms have a mean smaller than that of random vectors.
     """
     question = "Could the centring be left out?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
