@@ -125,7 +125,7 @@ def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
 
     on (N, m): which of m neurons are active at each point.
     """
-    _, counts = np.unique(on, axis=0, return_counts=True)
+    counts = np.bincount(_patterns(on)[1])
     return len(counts), entropy(counts / counts.sum())
 
 
@@ -137,9 +137,23 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 def _pieces(W, b, x):
     """Yield for each piece: masks of its active neurons (m,) and its points (N,), a basis of W_A's rows."""
-    on = x @ W.T + b > 0
-    for pattern in np.unique(on, axis=0):
-        yield pattern, (on == pattern).all(-1), directions(W[pattern], WEIGHT_TOLERANCE * size(W))
+    patterns, own = _patterns(x @ W.T + b > 0)
+    for k, pattern in enumerate(patterns):
+        yield pattern, own == k, directions(W[pattern], WEIGHT_TOLERANCE * size(W))
+
+
+def _patterns(on):
+    """The different rows of `on` (N, m) in lexicographic order, and the index of each row among them (N,).
+
+    Up to 64 neurons, a row is packed into one number: sorting these is faster than sorting rows.
+    """
+    n, m = on.shape
+    if m > 64:
+        patterns, own = np.unique(on, axis=0, return_inverse=True)
+        return patterns, own.reshape(n)
+    numbers = np.packbits(np.pad(on, ((0, 0), (0, 64 - m))), axis=1).view(">u8")[:, 0]
+    _, first, own = np.unique(numbers, return_index=True, return_inverse=True)
+    return on[first], own
 
 
 def _on(W, b, radius, angle):
