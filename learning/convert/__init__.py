@@ -1,4 +1,4 @@
-"""Plan which norms of a PyTorch model can be folded exactly into neighbouring layers.
+"""Plan which normalisation layers of a PyTorch model can be folded exactly into neighbouring layers.
 
 The module `conversion` carries such a plan out for a checkpoint.
 """
@@ -18,9 +18,9 @@ __all__ = ["Answer", "Edit", "NormPlan", "Plan", "centring", "contributions", "p
 
 
 def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
-    """Plan which norms of a model can be folded, and how, from one forward pass.
+    """Plan which norms of a model can be folded, and how, from the call `model(*args, **kwargs)`.
 
-    args, kwargs: the inputs of this call of the model. The plan is confirmed numerically.
+    The plan is confirmed numerically: only folds that leave the model's outputs unchanged remain in it.
     """
     model = getattr(model, "_orig_mod", model)  # the original module, if this one is compiled
     return confirmed(model, drafted(model, args, kwargs), args, kwargs)

@@ -1,9 +1,10 @@
-"""The certificate of a conversion: outputs of two checkpoints compared on the same text, in three precisions.
+"""Certify that two checkpoints are numerically the same model, by their outputs on the same text.
 
-In each precision, the largest difference between the two models' outputs is compared with the largest
-difference that rounding alone causes. The conversion passes if the first is at most `MAX_ROUNDING_RATIO`
-times the second. The second is measured with the original model: it runs in another precision, with another
-text in its batch, and with weights changed at random by up to half a machine epsilon of their size.
+In each of three precisions, the largest difference between the outputs of the two models is compared with the
+largest difference that rounding alone causes. The conversion passes if the former is at most
+`MAX_ROUNDING_RATIO` times the latter. To measure the latter, the original model runs in another precision,
+with another text in its batch, and with each weight changed at random by up to half a machine epsilon of its
+size.
 """
 
 from __future__ import annotations
@@ -75,7 +76,11 @@ class Tally:
 
 @dataclass
 class Precision:
-    """The measurements in one precision; `bound` is the largest difference that passes."""
+    """The comparison of two models in one precision, such as float32.
+
+    `difference` is between the models, and `rounding` has the differences that rounding alone causes in the
+    original, by cause. `bound` is the largest difference with which the comparison passes.
+    """
 
     difference: Difference
     loss_before: float | None
@@ -87,9 +92,9 @@ class Precision:
 
 @dataclass
 class Certificate:
-    """The result of comparing two checkpoints: are they the same model up to rounding?
+    """The result of comparing the outputs of two checkpoints: are they the same model up to rounding?
 
-    `verdict` is "passed" or "refused"; `reason` says why it is refused.
+    `verdict` is "passed" or "refused", and `reason` says why.
     """
 
     verdict: str
@@ -121,11 +126,11 @@ def certify(
     exact: Load | None = None,
     centred: Collection[str] = (),
 ) -> Certificate:
-    """Compare two checkpoints on samples, and return the certificate, passed or refused.
+    """Compare the outputs of two checkpoints on the samples in `read`, and return the result.
 
     about     describes the text in the certificate
-    exact     the converted weights before they were rounded to their stored dtype, if known
-    centred   norms of the converted model whose inputs must have mean 0
+    exact     loads the converted weights before they were rounded to their stored dtype; None if unknown
+    centred   names of norms of the converted model whose inputs must have mean 0
 
     Raises NotConverted if one of the models cannot be run.
     """
@@ -170,7 +175,7 @@ class _Comparison:
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        rounding: whether to run also the original with changed weights and with another text in its batch.
+        With `rounding`, the original also runs with changed weights and with another text in its batch.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -259,9 +264,9 @@ def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, 
 
 
 def _jittered(source: Checkpoint) -> Load:
-    """A loader of a checkpoint's weights, each changed at random by up to half a machine epsilon of its size.
+    """A loader of a checkpoint's weights with a random relative change of at most half a machine epsilon.
 
-    It is the machine epsilon of the dtype in which the weight is stored.
+    The machine epsilon is that of the dtype in which the weight is stored.
     """
 
     def jittered(name: str) -> Any:
@@ -280,7 +285,7 @@ def _rows(logits: Any) -> Any:
 
 
 def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
-    """Whether the outputs are logits, so that the KL divergence and the most likely token are defined."""
+    """Whether the model's outputs are logits, so that KL divergence and most likely token are defined."""
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
 

@@ -1,4 +1,4 @@
-"""Write the certificate of a conversion as files: JSON for programs, and a text page for people."""
+"""Write the result of comparing two checkpoints as files: JSON for programs, text for people."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _finite(found: Any) -> Any:
 def text(certificate: Certificate) -> str:
     """The certificate as a text page: verdict, files, differences in each precision, norms, and costs.
 
-    Costs are the changes of the output if a centring that does not fold is dropped (`cost.costs`).
+    A cost says how much the outputs change if a norm's centring is dropped that cannot be folded
+    (`cost.costs`).
     """
     lines = [f"{certificate.verdict}: {certificate.reason}", ""]
     for title, one in (("original", certificate.original), ("converted", certificate.converted)):

@@ -93,10 +93,7 @@ class Checkpoint:
         return name in self.ties or name in self._stored or name in self._whole
 
     def load(self, name: str) -> Any:
-        """The tensor with this name in the model.
-
-        For a tied tensor, it is the stored tensor to which it is tied.
-        """
+        """The tensor called `name` in the model; for a tied tensor, the stored tensor to which it is tied."""
         name = self.ties.get(name, name)
         if name in self._whole:
             return self._whole[name]
@@ -104,7 +101,7 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """The name that a tensor of the model has in its file; older files use other names than the model."""
+        """The name in the file of the tensor called `name` in the model; older files use other names."""
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
@@ -142,7 +139,7 @@ class Checkpoint:
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
         """Memory-map the weight files, and note which file has which tensor of the model.
 
-        Returns whether this works. It does not if the model computes some of its tensors from stored ones.
+        Returns False, and notes nothing more, if the model computes some of its tensors from stored ones.
         """
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]

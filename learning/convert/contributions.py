@@ -93,9 +93,9 @@ def contributions(
 ) -> dict[Place, tuple[Sources, Sources]]:
     """For each norm: which modules write its input's mean, and one coordinate of its longest input vector.
 
-    dimensions: the index of this coordinate for each norm, by the norm's path and the number of its call in a
-    pass. Padding marked by an `attention_mask` is left out. The result lacks norms that do not read a
-    residual stream, and norms that do not act along the last axis.
+    `dimensions` gives the index of this coordinate by the norm's path and the number of its call in the
+    forward pass. Padding marked by an `attention_mask` is left out. A norm is missing from the result if it
+    does not read a residual stream, or does not normalise along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -118,9 +118,9 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """The kind and module of each summand of x, and the summands themselves as a tensor (parts, n, d).
+    """For each summand of x, its kind and module; and the summands as a tensor (summands, n, d).
 
-    None if x is not a residual stream, or differs from the sum of the kept summands by more than rounding.
+    Returns None if x is not a residual stream, or is not the sum of these summands up to rounding.
     """
     whole, values = tracer.kept[x], tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
@@ -183,7 +183,7 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """Which vectors of x are not padding, as a mask; None if there is no attention mask that fits x."""
+    """A mask of the vectors of x that are not padding; None if `mask` is no attention mask that fits x."""
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
     return mask.reshape(-1).bool() if fits else None

@@ -17,11 +17,11 @@ MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes fo
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The KL divergence, and the changes of loss and output, without centring (see `effects`).
+    """For each norm and for all at once: how the model's outputs change without centring (see `effects`).
 
-    They are measured for each norm alone and for all at once, on the first MAX_SAMPLES samples. patterns:
-    measure only norms whose names match one of these, such as `h.1.*`. [] if no norm matches, or if the
-    model's output is not understood.
+    The changes are the KL divergence and those of loss and output, on the first MAX_SAMPLES samples. Only
+    norms are measured whose names match one of `patterns`, such as `h.1.*`; without patterns, all in `norms`.
+    Returns [] if no norm matches, or if the model's output is not understood.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:

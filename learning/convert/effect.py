@@ -1,7 +1,7 @@
 """The effect of centring on a model's predictions: an ablation that toggles the centring of each norm.
 
-A LayerNorm or GroupNorm loses its centring, so it divides by √(mean x² + ε). An RMSNorm gets centring. γ, β
-and ε stay the same, and nothing is retrained. Needs PyTorch.
+To toggle means: a LayerNorm or GroupNorm no longer subtracts the mean, so it divides by √(mean x² + ε); an
+RMSNorm subtracts the mean. γ, β and ε stay the same, and nothing is retrained. Needs PyTorch.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def effects(
 ) -> dict[str, Effect]:
     """The effect of toggling each norm's centring alone, by path, and of toggling all (key ALL_NORMS).
 
-    model: its output must have `logits` or `last_hidden_state`. norms: module paths, where `path#k` is the
-    k-th call of a module in a pass; None: all recognised norms. tell: progress callback, called with the
-    number of finished forward passes; each batch takes n + 2 passes for n norms. Padding is left out. Raises
-    NotKnown for a path that is no norm.
+    The output of `model` must have `logits` or `last_hidden_state`. `norms` lists module paths, where
+    `path#k` is the k-th call of a module in a pass; None stands for all recognised norms. `tell` is called
+    with the number of finished forward passes; each batch takes n + 2 passes for n norms. Padding is left
+    out. Raises NotKnown for a path of a module that is no norm.
     """
     found = recognised(model, norms)
     changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}
@@ -112,9 +112,9 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 @contextmanager
 def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """Toggle the centring of the norms while the block runs.
+    """Toggle the centring of these norms while the block runs.
 
-    Keys are paths, or `path#k` for the k-th call in a pass.
+    The keys of `norms` are module paths, or `path#k` for the k-th call of the module in a pass.
     """
     handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
 

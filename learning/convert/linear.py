@@ -1,9 +1,9 @@
-"""Which ATen operators commute with a linear map P along an axis, and in which operands: Pf(x) = f(Px).
+"""Which ATen operators f commute with a linear map P along an axis, and in which operands: Pf(x) = f(Px).
 
-With this, centring, P = I − 11ᵀ/d, is moved from an operator's output to its inputs. To apply P along an axis
-of the output, P must be applied to some of the operands, each along an axis of its own: `links` lists these,
-or returns None if that is impossible. The other operands stay as they are. `contraction` and `leaf_of` also
-find the weights into which γ and β are folded.
+This serves to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. To apply P along an axis
+of the output, P must be applied to some of the operands, to each along a certain axis; `links` lists these
+operands and axes, or returns None if that is impossible. The other operands stay as they are. `contraction`
+and `leaf_of` also find the weights into which γ and β are folded.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand of an operator, with the axis along which the linear map P must be applied to it.
+    """An operand of an operator, and the axis along which the linear map P must be applied to it.
 
-    scale: another operand, by which this one is multiplied coordinate by coordinate. If there is one, P must
-    be applied to the product of both.
+    If `scale` is not None, it is another operand by which this one is multiplied coordinate by coordinate;
+    then P must be applied to the product of both.
     """
 
     value: Value
@@ -69,10 +69,10 @@ UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands to which P must be applied so that the result is P applied to the output along `axis`.
+    """The operands to which P must be applied so that the result is P applied to `output` along `axis`.
 
-    [] if no operand needs P, because the output is 0. None if that is impossible, or if the operator is
-    unknown.
+    Returns [] if P leaves the output as it is, so that no operand must change: an output of zeros, for
+    example. Returns None if no choice of operands works, or if the operator is unknown.
     """
     op, args = call.op, call.args
     if op in ZERO_OPS:
@@ -130,9 +130,9 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: the outputs to which P is applied if it is applied to this operand.
+    """The inverse of `links`: the outputs that P is applied to if it is applied to `value` along `axis`.
 
-    Yields each such output, its axis for P, and its link to the operand.
+    Yields each such output, its axis along which P acts, and its link to `value`.
     """
     for output in call.outputs:
         for each in range(len(output.shape)):
@@ -178,9 +178,9 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter of which a value is a view, and the parameter's axis that became `axis` of the value.
+    """The parameter of which `value` is a view, and the parameter's axis that became `axis` of the view.
 
-    None if the value is computed.
+    Returns None if `value` is no view of a parameter.
     """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None

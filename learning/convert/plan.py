@@ -30,9 +30,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """The verdicts on one norm: can its centring be folded, and can its γ and β?
+    """For one norm, whether its centring can be folded, and whether its γ and β can.
 
-    centring   whether it folds into the layers that write the norm's input
+    centring   whether the centring folds into the layers that write the norm's input
     affine     whether γ and β fold into the layers that read the norm's output
     kind       "LayerNorm", "RMSNorm" …, or the class of a module that was not recognised
     """

@@ -64,9 +64,9 @@ class Draft:
 
 
 def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
-    """The verdicts on the norms of a graph, with the edits that fold them.
+    """Decide for each norm of a graph what can be folded, and collect the edits of weights that fold it.
 
-    load: returns a parameter by name. kinds: returns the class name of a module by its path.
+    `load` returns a parameter by name. `kinds` returns the class name of a module by its path.
     """
     modules: dict[str, list[Call]] = {}
     for call in graph.norms:
@@ -260,9 +260,9 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """The first call, from this one on, that does more than reshape its input.
+    """Starting at `call` and following its readers, the first call that does more than reshape its input.
 
-    If nothing reads the reshaped value, it is the last call that reshapes it.
+    If nothing reads the reshaped value, the last reshaping call is returned.
     """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]
@@ -290,7 +290,10 @@ def _uses(leaf: Value) -> set[Call]:
 
 
 def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
-    """The fold of a norm's γ and β into the Linears that read its output; calls: all calls of this norm."""
+    """The edits that fold a norm's γ and β into the Linears that read its output, or the obstacles.
+
+    `calls` are all calls of this norm in the forward pass. `load` returns a parameter by name.
+    """
     fold, calls = Fold(), list(calls)
     parameters = [
         leaf_of(each, len(each.shape) - 1) if each is not None else None for each in calls[0].args[1:]

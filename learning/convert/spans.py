@@ -77,9 +77,9 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs that are centred if this operand is centred over `span`, with their spans, or None.
+    """The outputs that become centred if `value` is centred over `span`, with their spans.
 
-    None if no outputs become centred.
+    Returns None if there are none, or if an output becomes centred only in part.
     """
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
@@ -200,7 +200,7 @@ def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
 
 
 def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The slices that contain whole groups, with their spans; None if a slice contains part of a group."""
+    """The slices that contain whole groups, with their spans; None if a slice has only part of a group."""
     at, gone = cut_axis(call), call.op in ("select", "unbind")
     labels, found = span.labels(value.shape), list[Part]()
     axes = [axis - (gone and axis > at) for axis in span.axes if not (gone and axis == at)]

@@ -32,9 +32,9 @@ SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # return Python values, 
 class NormOperator:
     """The formula of a norm along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
-    neutral   the stored γ that means no gain: 1, or 0 in models that add 1 to it
-    even      whether all γ are equal
-    level     whether all γ are equal and β is 0, so that a LayerNorm's output has mean 0
+    neutral   the stored γ with which outputs are not scaled: 1, or 0 in models that add 1 to γ
+    even      whether all coordinates of γ are equal
+    level     whether these are equal and β is 0, so that a LayerNorm's output has mean 0
     """
 
     kind: str
@@ -124,7 +124,10 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
-    """Yield all tensors in a nested container or object. seen: ids of objects that are skipped."""
+    """Yield all tensors in a nested container or object.
+
+    `seen` holds the ids of objects that were visited already; these are skipped.
+    """
     seen = set() if seen is None else seen
     if isinstance(found, torch.Tensor):
         yield found
