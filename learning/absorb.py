@@ -21,7 +21,7 @@ WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """The weights with the output matrix untied: a Linear "head" in place of the embedding's transpose."""
+    """The weights with a Linear "head" as output matrix, in place of the transposed embedding."""
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}
 

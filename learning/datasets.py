@@ -18,10 +18,10 @@ MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Labelled points.
+    """Points with class labels: `points` (N, d) float32, `labels` 0 … classes − 1.
 
-    points (N, d) are float32, labels are 0 … classes − 1, and optional pictures (N, h, w) are 0 … 255. Raises
-    ValueError for shapes that do not match, and for points that are not finite.
+    `images`, if not None, has a picture for each point: (N, h, w), brightness 0 … 255. Raises ValueError for
+    shapes that do not match, and for points that are not finite.
     """
 
     points: Array
@@ -50,7 +50,7 @@ class DataSet:
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
 
     def batch(self, step: int) -> "DataSet":
-        """The training batch of a step. Here it is always the whole data set; a `Stream` makes a new one."""
+        """The training batch of a step: here always the whole data set. A `Stream` makes a new batch."""
         return self
 
 

@@ -1,6 +1,6 @@
 """Drift: how token vectors change as a language model's context window slides along a text.
 
-If the model reads the whole window again for each new token, every token in the window moves to an earlier
+When the model reads the whole window again for each new token, every old token has moved to an earlier
 position, and fewer tokens precede it. Source: symmetrize2025, section 3.3.
 """
 
@@ -33,14 +33,14 @@ def drifting(
 ) -> Float[Array, "layers steps letters d"]:
     """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
 
-    layers: the number of depths at which the stream is returned: before the first layer, after it, and so on.
-    kind: what changes from step 0 to step t:
+    `layers` is the number of depths at which the stream is returned: before the first layer, after it, and so
+    on. `kind` says what changes from step 0 to step t:
 
     places   the window moves by t tokens, so that each token gets an earlier position
     past     the first t tokens are removed; the others keep their positions, and none is added
-    kept     nothing, because each token is read only once, as with a key–value cache
+    kept     nothing changes, because each token is read only once, as with a key–value cache
 
-    Raises ValueError if `letters` exceeds `window`, and for too few tokens.
+    Raises ValueError if `letters` is not 1 … `window`, and for too few tokens.
     """
     steps = window - letters + 1
     wanted = window + (steps - 1) * (kind == "places")
@@ -94,8 +94,8 @@ def along(
 ) -> Float[Array, "2 windows"]:
     """The loss, and the RMS length of the last layer's input vectors, as the window slides along a text.
 
-    Column k is the mean over the windows that start at k·window … (k + 1)·window − 1. To save time, only one
-    in `every` of these windows is read.
+    The window has `window` tokens. Column k of the result is a mean over those windows that start at
+    positions k·`window` … (k + 1)·`window` − 1. To save time, only one in `every` of these windows is read.
     """
     starts = np.arange(0, windows * window, every)
     found = []
@@ -113,8 +113,8 @@ def written(
 ) -> Float[Array, "2 windows"]:
     """The loss and RMS length, as `along` returns them, for a text that the model itself generates.
 
-    tokens: the first window. Each next token is sampled from the model's prediction, and its loss is measured
-    under that same prediction.
+    `tokens` is the first window. Each next token is sampled from the model's prediction, and its loss is
+    measured under that same prediction.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

@@ -73,9 +73,9 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
 
 
 def _within(level: Array, above: Array) -> list[tuple[int, int]]:
-    """(start, end) of the longest stretch from each start that stays in the band and where `above` is true.
+    """(start, end) of the longest stretch from each start on that stays in the plateau band, above the end.
 
-    A start where `above` is false has none.
+    `above` says where the loss is far enough above its final value. A start where it is False has no stretch.
     """
     pairs = []
     for i in range(len(level)):
@@ -89,7 +89,7 @@ def _within(level: Array, above: Array) -> list[tuple[int, int]]:
 def _falls(steps: Array, best: Array) -> list[tuple[int, int]]:
     """(start, end) of each fall of `best` by more than DROP_FACTOR within LONGEST_DROP of the training.
 
-    best: log10 of the smallest loss so far, at each of the `steps`.
+    `best` is log10 of the smallest loss so far, at each of the `steps`.
     """
     pairs, depth = [], np.log10(DROP_FACTOR)
     for j in range(1, len(best)):

@@ -1,4 +1,4 @@
-"""A film: the weights of networks, one network per seed, at checkpoints of their training; and film files."""
+"""A film is a stored training run: the weights of one network per seed at checkpoints; and film files."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ OPTIONAL = ("images", "test_accuracy")
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """The weights of S networks, which differ in their seeds, at T checkpoints of training on one data set.
+    """A stored training run: weights of S networks, which differ in their seeds, at T checkpoints.
 
     steps           (T,) the training step of each checkpoint, increasing
-    weights         (S, T, P) float32
+    weights         (S, T, P) float32, where P is the number of a network's parameters
     loss, accuracy  (S, T)
-    ended           for each seed a reason if its training ended early, otherwise ""
+    ended           for each seed the reason if its training ended early, otherwise ""
     test_accuracy   (S, T), or None without test data
 
-    For a seed that diverged, the last finite checkpoint is repeated. Raises FileError for other shapes or
-    ranges.
+    All networks are trained on `data`. For a seed that diverged, its last good checkpoint is repeated. Raises
+    FileError if an array has a shape that does not fit, or numbers out of range.
     """
 
     network: Any  # a `models.Model`
@@ -83,7 +83,7 @@ class Film:
         return self.accuracy[:, -1] >= threshold
 
     def steps_to(self, accuracy: float) -> Array:
-        """The step of each seed's first checkpoint with at least this accuracy, NaN if it has none: (S,)."""
+        """For each seed, the step of its first checkpoint with at least this accuracy, or NaN: (S,)."""
         reached = self.accuracy >= accuracy
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
@@ -103,7 +103,7 @@ def key(film: Film) -> str:
 def to_npz(film: Film, *, half: bool = False) -> bytes:
     """Serialise a film as a compressed NumPy archive: its arrays, and `meta` with the rest as JSON.
 
-    half: whether weights are stored in float16.
+    With `half`, weights are stored in float16.
     """
     arrays = _arrays(film) | {"meta": np.frombuffer(json.dumps(_meta(film)).encode(), dtype=np.uint8)}
     if half:
@@ -123,15 +123,15 @@ def from_npz(data: bytes) -> Film:
 
 
 def json_table(data: bytes) -> tuple[dict[str, Any], ...]:
-    """Parse a JSON table that comes with Normscape: a tuple of its rows."""
+    """Parse a JSON list of table rows, from a file that comes with Normscape, into a tuple."""
     return tuple(json.loads(data))
 
 
 def score(logits: Array, labels: Array, weight: Array | None = None) -> tuple[float, float]:
-    """The mean cross entropy in nats, and the accuracy, of logits for the labels (N,).
+    """The mean cross entropy in nats, and the accuracy, of logits for the class numbers `labels` (N,).
 
-    The logits are (N, 1) for two classes, otherwise (N, K). weight (N,): the weight of each row in both
-    means; by default all are equal.
+    The logits are (N, 1) for two classes, otherwise (N, K). `weight` (N,) says how much each row counts in
+    both means; by default all rows count equally.
     """
     if logits.shape[-1] == 1:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
@@ -162,7 +162,7 @@ def _meta(film: Film) -> dict[str, Any]:
 
 
 def _film(meta: Any, arrays: dict[str, Array]) -> Film:
-    """Build a film from the metadata and arrays of an untrusted file. Raises FileError."""
+    """Build a film from the metadata and arrays of an untrusted file. Raises FileError if they do not fit."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise FileError("this file is not a run saved by Normscape")
     if meta.get("version") != VERSION:

@@ -20,9 +20,9 @@ LOSS_FLOOR = 1e-6  # smaller losses count as this one, because changes below are
 class History:
     """The checkpoints of S networks of one architecture, taken every `stride` steps and at the last step.
 
-    A seed *diverges* when its loss is not finite or one of its weights leaves ±LARGEST_WEIGHT. From then on
-    its last good checkpoint is repeated, and `ended` says at which step it diverged. `add` raises ValueError
-    if a seed diverges at the first checkpoint.
+    The networks differ in their seeds. A seed *diverges* when its loss is not finite or one of its weights
+    leaves ±LARGEST_WEIGHT. From then on its last good checkpoint is repeated, and `ended` says at which step
+    it diverged. `add` raises ValueError if a seed diverges at the first checkpoint.
     """
 
     def __init__(self, network: Network, seeds: int, steps: int):
@@ -43,9 +43,9 @@ class History:
         return self.at[self.count - 1] == self.steps or all(self.ended)
 
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
-        """Add a checkpoint: weights (S, P); loss, accuracy and test accuracy (S,).
+        """Add a checkpoint: weights (rows, P); loss, accuracy and test accuracy (rows,), with rows ≥ S.
 
-        Rows after the first S only pad the batch to the vector width, and are ignored.
+        Rows after the first S are ignored; they only pad the batch to the vector width of the processor.
         """
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))
@@ -69,9 +69,9 @@ class History:
     def film(
         self, data: DataSet, settings: Mapping[str, Any], *, checkpoints: int, count: int, tested: bool
     ) -> Film:
-        """The first `count` checkpoints as a film, thinned to at most `checkpoints`.
+        """The first `count` checkpoints as a film (stored training run), thinned to at most `checkpoints`.
 
-        tested: whether test accuracies were recorded.
+        `tested` says whether test accuracies were recorded.
         """
         keep = thinned(self.loss[:count], checkpoints)
         weights, *curves = (
@@ -92,10 +92,11 @@ class History:
 
 
 def thinned(loss: Array, most: int) -> Array:
-    """The indices of at most `most` of T checkpoints, including the first and the last. loss: (T, S).
+    """The indices of at most `most` of T checkpoints, including the first and the last.
 
-    They are evenly spaced along a measure of progress, to which two parts contribute equally: training time,
-    and the path length of log10 loss, averaged over seeds. So they are denser where the loss changes.
+    `loss` is (T, S). The checkpoints are evenly spaced along a measure of progress, to which two parts
+    contribute equally: training time, and the path length of log10 loss, averaged over seeds. So they are
+    denser where the loss changes.
     """
     count = len(loss)
     if count <= most:

@@ -16,7 +16,7 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """A normalisation layer, counted from 1, and the indices (K,) of the points that turn far there."""
+    """The normalisation layer (counted from 1) at which points turn far, and the indices of these points."""
 
     layer: int
     points: Array
@@ -38,7 +38,8 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
     """The angle in degrees by which each of N points turns at each of L normalisations: (L, N).
 
-    Angles are seen from the origin. before, after: two sets of weights. x (N, d): the inputs.
+    Angles are seen from the origin. `before` and `after` are two sets of the network's weights; x (N, d) are
+    its inputs.
     """
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]
