@@ -17,9 +17,9 @@ def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n
 
 
 def to_mean_line(x: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """The angle in degrees, from 0 to 90, between x and the line along 𝟏: acos(|Σxᵢ| / (√d·‖x‖)).
+    """The angle in degrees, from 0 to 90, between x and the line along the all-ones vector 𝟏.
 
-    For the zero vector it is 90.
+    It is acos(|Σxᵢ| / (√d·‖x‖)), and 90 for the zero vector.
     """
     length = np.linalg.norm(x, axis=-1)
     along = np.abs(x.sum(-1)) / np.where(length > 0, length * np.sqrt(x.shape[-1]), 1)

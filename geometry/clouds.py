@@ -1,7 +1,8 @@
-"""Sample points, meshes and lines; their points are drawn like those of any cloud (set of points).
+"""Sample points, meshes and lines for drawing.
 
-A mesh is (vertices (N, d), triangles (F, 3)). A line is (points (N, d), order (M,)), where the order lists
-the indices of the points to join, and −1 is a gap. All functions are deterministic: random ones take a seed.
+A mesh is (vertices (N, d), triangles (F, 3)), where a triangle lists the indices of its three vertices. A
+line is (points (N, d), order (M,)), where the order lists the indices of the points to join, and −1 is a gap.
+All functions are deterministic: random ones take a seed.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,10 @@ def gaussian(n: int, d: int, *, seed: int) -> Array:
 
 
 def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
-    """The largest cubic lattice in [−half, half]ᵈ of at most n points, with at least 2 along each axis."""
+    """The points of the largest cubic lattice in [−half, half]ᵈ that has at most n points.
+
+    Along each axis it has at least 2 points, even if these are more than n in all.
+    """
     side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
     axis = np.linspace(-half, half, side)
     return np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
@@ -30,8 +34,8 @@ def ring(
 ) -> Array:
     """n evenly spaced points of the circle center + radius (cos θ u + sin θ v), for orthonormal u, v (d,).
 
-    start: the place of the first point, counted from direction u in units of the distance between two
-    neighbours.
+    `start` says where the first point lies: how far from the direction u, in units of the distance between
+    neighbouring points.
     """
     # degrees, so that cos and sin are exactly 0 for points on u or v
     degrees = 360 * (np.arange(n) + start) / n
@@ -47,14 +51,14 @@ def golden(n: int) -> Array:
 
 
 def closed(n: int) -> Array:
-    """The indices in which to join n points to a closed line: 0, 1, …, n − 1, 0."""
+    """The order in which to join n points to a closed line: 0, 1, …, n − 1, 0."""
     return np.append(np.arange(n), 0)
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers in [−reach, reach] as a line (points (N, 1), order) with a gap at 0.
+    """Numbers in [−reach, reach], as points on a line (points (N, 1), order) that has a gap at the number 0.
 
-    `even` of the numbers are evenly spaced; the others are denser near 0.
+    `even` is how many of the numbers are evenly spaced; the others are denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
@@ -68,7 +72,7 @@ def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, A
 
 
 def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
-    """The mesh or line `shape` after x ↦ x @ matrix; its triangles or order stay the same."""
+    """Apply x ↦ x @ matrix to the points of `shape`, a mesh or line; its triangles or order stay the same."""
     return shape[0] @ matrix, shape[1]
 
 
@@ -80,7 +84,10 @@ def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
-    """Separate segments (M, 2, d) as one line: points (2M, d), and an order with a gap after each segment."""
+    """Separate segments, each a pair of points, as one line: points (2M, d), and an order with gaps.
+
+    `pairs` has the shape (M, 2, d).
+    """
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
     return points, joined([2] * len(pairs))
 
@@ -94,9 +101,9 @@ def grid_mesh(rows: int, columns: int) -> Array:
 
 
 def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
-    """Indices (−1 for a gap) in which a line must join the vertices of a grid to draw its rows and columns.
+    """The order in which a line joins the vertices of a grid to draw every `apart`-th row and column.
 
-    Every `apart`-th row and column is drawn.
+    The vertices are numbered row by row; −1 is a gap.
     """
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
@@ -128,7 +135,7 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
 def half_lattice(signs: Sequence[int]) -> Array:
     """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the unit disc.
 
-    signs: +1 for the points above the plane, −1 for the points below it, or both.
+    `signs` says on which side of this plane the points lie: [1] above, [−1] below, [1, −1] both.
     """
     flat = 0.29 * lattice(49, 2, half=3)
     flat = flat[(flat**2).sum(-1) < 0.9]
@@ -137,9 +144,9 @@ def half_lattice(signs: Sequence[int]) -> Array:
 
 
 def half_net(sign: int) -> tuple[Array, Array]:
-    """Grid lines x = k and y = k of the unit disc, projected to the upper or lower half of the unit sphere.
+    """Lines of constant x and of constant y in the unit disc, lifted along z to half of the unit sphere.
 
-    sign: 1 for the upper half, −1 for the lower half.
+    `sign` is 1 for the upper half of the sphere, −1 for the lower half.
     """
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
@@ -154,9 +161,9 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of a line in which all points on one side of the plane {x_axis = 0} are replaced by gaps.
+    """The order of a line, with −1 (a gap) for each point on the wrong side of the plane {x_axis = 0}.
 
-    Points on the plane, and points whose coordinate has the given sign, are kept.
+    Points whose coordinate number `axis` has the given sign are kept, and so are points on the plane.
     """
     points, order = line
     rounding = 1e-9  # largest distance of points that count as on the plane
@@ -164,9 +171,9 @@ def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
 
 
 def joined(lengths: Sequence[int]) -> Array:
-    """Indices (−1 for a gap) in which a line must join consecutive points to draw separate open lines.
+    """The order in which one line with gaps (−1) joins consecutive points to draw separate open lines.
 
-    lengths: the number of points of each of these lines.
+    `lengths` lists the number of points of each of these separate lines.
     """
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
@@ -181,8 +188,8 @@ def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -
     """Parse vectors (n, d) from text that a user typed.
 
     There is one vector per line, or between semicolons; commas or spaces separate its numbers. Raises
-    ValueError, with the line number, for text that is not a number, a wrong count of numbers, a number beyond
-    ±largest, more than `most` vectors, or no vector.
+    ValueError if there is no vector, or there are more than `most`. Raises it with the line's number for a
+    word that is not a number, a number beyond ±`largest`, and a vector that does not have d numbers.
     """
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:

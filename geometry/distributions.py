@@ -20,10 +20,10 @@ def histogram(
 
 
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
-    """The threshold on values that best separates class 0 from class 1, and its accuracy.
+    """The threshold on `values` that best separates class 0 from class 1, and its accuracy.
 
-    Either class may be above the threshold. The threshold is midway between two values. If putting all values
-    in one class is best, it is the largest value. Of several equally good thresholds it is the smallest.
+    Either class may be above the threshold. It is midway between two values, or the largest value if it is
+    best to put all values in one class. Of several equally good thresholds the smallest is returned.
     """
     order = np.argsort(values, kind="stable")
     v, ones = values[order], np.cumsum(classes[order] == 1)

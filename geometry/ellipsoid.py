@@ -20,7 +20,7 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Gain, then shift: γ ⊙ x + β; a γ or β of None is left out. Source: naiff2023; projection2025.
+    """Apply a gain γ and a shift β: γ ⊙ x + β; each is left out if None. Source: naiff2023; projection2025.
 
     Raises ValueError unless γ and β have the shape (d,): nothing is broadcast.
     """
@@ -53,12 +53,12 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """The lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
+    """The lengths of the semi-axes with the given ranks: rank 0 is the longest.
 
     A length is 0 where zeros of γ flatten the ellipsoid. No matrix decomposition is needed, so d may be
-    large: λ = (length)²/d is a root of Σ 1/(γᵢ² − λ) = 0. There is one root between each two neighbours of
-    γ², and bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified
-    matrix eigenvalue problems (1973), section 5.
+    large: if `centered`, (length)²/d is a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two
+    neighbouring values of γ², and bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G.
+    H. Golub, Some modified matrix eigenvalue problems (1973), section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)
@@ -116,8 +116,9 @@ def _gain(gamma):
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
     """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
 
-    points: the centre, then the images of orthonormal radii. Let the rows of M = UΣVᵀ be these images minus
-    the centre. Then UᵀM = ΣVᵀ has orthogonal rows, which are the semi-axes.
+    `points` has the ellipsoid's centre in row 0; the other rows are the images of orthonormal radii of a
+    sphere. Let the rows of M = UΣVᵀ be these images minus the centre. Then UᵀM = ΣVᵀ has orthogonal rows,
+    which are the semi-axes.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

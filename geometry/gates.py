@@ -34,10 +34,11 @@ class Arc:
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
     """Whether other points of the sphere share the image of each point x, (N,): APART, SHARED or COLLAPSED.
 
-    APART: no other point has the image. SHARED: some other points have it. COLLAPSED: all points of the piece
-    have it. x lies on a sphere around the origin. The answer is exact if the null space of the piece has at
-    most one dimension; points that share an image are then mirror images. If it has more, but not all,
-    dimensions, whole circles share an image, and each point counts as SHARED.
+    The image is that under the ReLU layer with weights W and biases b, and each x lies on a sphere around the
+    origin. APART: no other point has the same image. SHARED: some other points have it. COLLAPSED: all points
+    of the piece have it. The answer is exact if the null space of the piece has at most one dimension; points
+    that share an image are then mirror images. If it has more, but not all, dimensions, whole circles share
+    an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):

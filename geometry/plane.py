@@ -13,8 +13,8 @@ TIE_TOLERANCE = 1e-6
 def along(values: Array) -> tuple[float, Array]:
     """The signed distance of the plane {x : b + ⟨w, x⟩ = 0} from the origin, and its unit normal (3,).
 
-    values: the affine function's values, as in `disc`. The distance is counted along the normal. If w = 0,
-    there is no plane, and the distance is ∞.
+    `values` are values of the affine function b + ⟨w, x⟩, as in `disc`. The distance is positive if the plane
+    lies in the direction of the normal. If w = 0, there is no plane, and the distance is ∞.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b

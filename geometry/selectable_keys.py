@@ -123,9 +123,10 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
-    """Whether some query selects the key h, which has the index k; decided by linear programming (HiGHS).
+    """Decide by linear programming (HiGHS) whether some query selects the key h = keys[k].
 
-    It maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries q with |qⱼ| ≤ 1.
+    The programme maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries q with |qⱼ| ≤
+    1.
     """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])

@@ -1,7 +1,7 @@
 """Which keys attention can select, and the largest attention weight that any query can give each key.
 
-A query q gives the key k the score ⟨q, k⟩. Keys may coincide, or lie on a line or in a plane, in any
-dimension. assets/engine/selection.mjs mirrors this file.
+A query q gives the key k the score ⟨q, k⟩, and selects the key with the highest score. Keys may coincide, or
+lie on a line or in a plane, in any dimension. assets/engine/selection.mjs mirrors this file.
 """
 
 from dataclasses import dataclass

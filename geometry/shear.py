@@ -73,7 +73,7 @@ def sheared_shadow(
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
     """The map `shear` as a pipeline step for points with d coordinates. Raises ValueError as `shear` does.
 
-    s: the name of the parameter for the strength of the shear.
+    `s` is the name of the parameter that gives the strength of the shear.
     """
     slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
     return Affine(Entries(np.eye(d), {s: slide.T}))
@@ -82,7 +82,7 @@ def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
     """Convert points (u, v, h) of the unit sphere to (ρ, sign of h, u, v), the input of `shadow_steps`.
 
-    Here ρ = √(u² + v²).
+    Here ρ = √(u² + v²) is the distance from the vertical axis.
     """
     return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
 

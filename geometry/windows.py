@@ -1,4 +1,4 @@
-"""Windows over axes: the share of each axis that an attention head sees.
+"""Windows over the coordinate axes of a vector: how much of each axis each attention head sees.
 
 Source: symmetrize2025, section 5.4.
 """

@@ -73,9 +73,10 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
 
 
 def _within(level: Array, above: Array) -> list[tuple[int, int]]:
-    """(start, end) of the longest stretch from each start on that stays in the plateau band, above the end.
+    """(start, end) of the longest stretch from each index on that could be part of a plateau.
 
-    `above` says where the loss is far enough above its final value. A start where it is False has no stretch.
+    In it the log10 loss `level` stays in the plateau band, and `above` is True everywhere. An index where
+    `above` is False has no stretch.
     """
     pairs = []
     for i in range(len(level)):

@@ -88,7 +88,7 @@ class Film:
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
     def best(self) -> int:
-        """The index of the seed with the highest final accuracy, and among equals the smallest loss."""
+        """The index of the seed with the highest final accuracy; a tie is broken by the final loss."""
         return int(np.lexsort((self.loss[:, -1], -self.accuracy[:, -1]))[0])
 
 
