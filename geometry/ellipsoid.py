@@ -53,7 +53,7 @@ def semi_axes(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """The lengths of the semi-axes with the given ranks: rank 0 is the longest.
+    """The lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
 
     A length is 0 where zeros of γ flatten the ellipsoid. No matrix decomposition is needed, so d may be
     large: if `centered`, (length)²/d is a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two

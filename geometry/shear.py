@@ -51,11 +51,11 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 def sheared_shadow(
     x: Float[Array, "*batch"], y: Float[Array, "*batch"], *, s: Scalar, radius: Scalar
 ) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
-    """The sheared shadows of the two points of the sphere x² + y² + z² = r² above and below (x, y).
+    """The sheared shadows of the points of the sphere x² + y² + z² = r² that lie above and below (x, y).
 
-    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The shadows are (x ±
-    s·√(r² − x² − y²), y); the upper point's shadow comes first. They are NaN outside the disc. Source:
-    symmetrize2025, addendum 11.
+    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The upper point's shadow
+    is (x + s·√(r² − x² − y²), y) and comes first; the lower point's has − in place of +. Outside the disc of
+    `radius` r both are NaN. Source: symmetrize2025, addendum 11.
     """
     given = real(x)
     x, back = taken(given, axes=0)

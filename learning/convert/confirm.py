@@ -69,7 +69,7 @@ def floating_point_tensors(found: Any) -> list[Tensor]:
 
 
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The relative difference max |a − b| / max |a| of two models' outputs; for several, the largest."""
+    """The relative difference max |a − b| / max |a| of two models' outputs; of several, the largest."""
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
         for a, b in zip(one, other, strict=True)

@@ -155,9 +155,9 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """The weight by which a call multiplies this operand, summing over its `axis`; None if there is none.
+    """The weight by which a matrix product or convolution multiplies `value` and sums over its `axis`.
 
-    Matrix products and convolutions sum in this way.
+    Returns None if `call` is no such operator, or does not sum over this axis.
     """
     op, args = call.op, call.args
     if op in ("mm", "bmm", "addmm") and not call.kwargs:
