@@ -41,10 +41,10 @@ def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
 
 
 def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
-    """Indices (−1 for a gap) in which a line must join the points to draw their hull.
+    """Indices of the points in the order in which a line joins them to draw their hull; −1 is a gap in it.
 
-    The line is a segment, a polygon, or all edges of a polyhedron. The points have at most three dimensions.
-    The result is empty if all points coincide.
+    The hull is drawn as a segment, a polygon, or all edges of a polyhedron. It has at most three dimensions.
+    The result is empty if there are no points or all coincide.
     """
     points = _checked(points)
     flat = _flat(points) if len(points) else None

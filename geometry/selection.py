@@ -28,7 +28,8 @@ class Certificate:
 
     margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h
     query    if h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin;
-             otherwise the query that gives h its largest weight (on a face of the hull, one near that limit)
+             otherwise the query that gives h its largest weight; if h lies on a face of the hull, its weight
+             only approaches a supremum, and this query comes near it
     weights  (n,) the most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 if h
              can be selected
     largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy

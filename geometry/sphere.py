@@ -130,7 +130,8 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
 def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Groups | None) -> Array:
     """The computation of `to_sphere` for arrays of one dtype.
 
-    Unlike there, ε may be negative, as long as ‖x‖² + ε (or the other formulas' sum with ε) is positive.
+    Unlike in `to_sphere`, ε may be negative, as long as the number under the formula's root is positive; for
+    "std", as long as the divisor is positive.
     """
     if groups is None:
         return on_sphere(x, radius, eps, convention)

@@ -146,7 +146,8 @@ def forward(
     attend   replaces the causal softmax
     norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm (if not `shape.normed`: the gain and
              shift). Only before attention `scaled` is passed: False leaves out the division
-    shares   (heads, d) the share of each axis that each head sees (`geometry.windows`); None: separate blocks
+    shares   (heads, d) for each head, how much of each axis it sees, from 0 to 1 (`geometry.windows`); None
+             if each head sees a block of axes of its own
     kept     the first blocks of an earlier pass over the same tokens, reused instead of computed
 
     Raises ValueError for more tokens than the window holds.

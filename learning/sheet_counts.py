@@ -1,8 +1,8 @@
 """Sheet counts: how many inputs in the plane a trained network with u_ε maps to the same direction.
 
-The count is for ε = 0. Then each layer is an affine map and a norm, and `geometry.sheets` finds all inputs
-with a given direction in closed form. Counting in a triangulation of the plane instead would overcount where
-triangles become thin.
+The count is for ε = 0. Then each layer is an affine map followed by x/‖x‖, and `geometry.sheets` finds all
+inputs with a given direction in closed form. Counting in a triangulation of the plane instead would overcount
+where triangles become thin.
 """
 
 from dataclasses import replace
@@ -41,9 +41,9 @@ def images(layers: list[Layer], points: Array) -> Array:
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that the network maps to one direction.
 
-    Only the directions of random inputs are tried. The number of inputs doubles with each draw, up to
-    MAX_INPUTS, until two draws in a row find no more points. A direction that hardly any input reaches may be
-    missed.
+    Only directions to which the network maps random inputs are tried. Each draw has twice as many inputs as
+    the last one; the search ends if two draws in a row find no more points than before, or at MAX_INPUTS. A
+    direction to which the network maps very few inputs may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0

@@ -64,13 +64,16 @@ class Cloud:
     def parameters(self) -> frozenset[str]:
         """The names of the parameters on which the points depend.
 
-        They include parameters of other clouds, if steps of this cloud use the points of these clouds.
+        They include the parameters of the clouds in `sources`, on whose points this cloud depends.
         """
         return self.place.parameters | self.pipeline.parameters
 
     @property
     def sources(self) -> tuple[Cloud, ...]:
-        """The other clouds whose points the steps of this cloud use as matrices."""
+        """The other clouds that this cloud's steps depend on.
+
+        A step can use the points of another cloud as a matrix (`geometry.entries.Of`).
+        """
         return self.place.sources + self.pipeline.sources
 
     @cached_property

@@ -213,8 +213,8 @@ class Table:
     cloud    the name of the cloud
     ideal    the name of a cloud in which the same points are moved with ε = 0, so that they are exactly on
              the surfaces shown; "" for none
-    columns  the columns, from `COLUMNS`; in "distance" is the distance from the point to the same point of
-             `ideal`
+    columns  the columns, from `COLUMNS`; "distance" holds the distance from the point to the same point
+             of `ideal`
     first    words after the distance at stage 0 that say to what it is measured, such as "to the plane"
     """
 
@@ -238,7 +238,7 @@ class Facts:
 class Overview:
     """A few lines of text beside a figure, and a table that compares all values of one choice.
 
-    choice   the name of the choice, a whole number from 1 on; "" if clicks on rows do nothing
+    choice   the name of a choice whose values are 1, 2, …; "" if clicks on rows do nothing
     rows     the rows of the table, one for each value 1 … n of the choice; a click on a row sets the choice
     columns  the heads of the columns; a click on one sorts the table by this column
     abouts   an explanation of each column

@@ -46,7 +46,7 @@ def _file(run: str) -> Response:
 
 
 def _former_file(run: str) -> ResponseReturnValue:
-    """Redirect to the file of a run. Links of former versions of Normscape to it end in .json."""
+    """Redirect an old link, which ends in .json, to the present address of a run's file."""
     return redirect(url_for("run_npz", run=run), 301)
 
 

@@ -1,9 +1,10 @@
 """The training queue, and the messages between waiting pages and workers.
 
-A training is identified by its ticket, an unguessable text. The store keeps for each ticket: the request, the
-last poll of the page, the heartbeat of the worker, the latest progress (`news`), and the outcome. A training
-without a heartbeat waits; the worker that writes the first heartbeat has claimed it. Any process that looks
-at the queue detects, by its own clock, pages that no longer poll and workers that no longer write heartbeats.
+A training is identified by its ticket, an unguessable text. The page that started it polls: it asks for the
+progress again and again. The store keeps for each ticket: the request to train, the page's latest poll, the
+heartbeat of the worker, the latest progress (`news`), and the outcome. A training without a heartbeat waits;
+the worker that writes the first heartbeat has claimed it. Any process that looks at the queue detects, by
+its own clock, pages that no longer poll and workers that no longer write heartbeats.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> s
 
     seen: the step of the last news that the page has received. Answers may get lost, so news are kept until
     the page confirms them in this way. stop: whether to end the training and keep its result. look: the
-    choices for which the page wants pictures; None for those of its last poll.
+    choices for which the page wants pictures; None for the same choices as in the page's last poll.
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}
@@ -134,9 +135,10 @@ def sign() -> None:
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """The last poll of a training's page: `seen`, `stop` and `look` as in `ask`; None if the training ended.
+    """The latest request with which the page of a training asked for its progress; None if it has ended.
 
-    `silent` says whether this poll is more than PAGE_TIMEOUT seconds ago.
+    ticket: identifies the training. The result has the arguments `seen`, `stop` and `look` of `ask`, and
+    `silent`: whether the page has sent no request for more than PAGE_TIMEOUT seconds.
     """
     key, end = f"page:{ticket}", f"end:{ticket}"
     signs = SIGNS.get_many([key, end])
@@ -192,13 +194,16 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a page's poll, which is also the page's heartbeat; a random part makes each poll differ."""
+    """Store a page's request for progress.
+
+    Its random part makes each request differ from the last one, which shows that the page is still open.
+    """
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())
 
 
 def _outcome(end: bytes | None) -> str:
-    """The JSON answer to the poll of a training that has ended; LOST if no outcome was stored."""
+    """The JSON answer to a page whose training has ended. end: the stored outcome; LOST if there is none."""
     return json.dumps({"end": json_object(end).get("outcome", LOST)})
 
 

@@ -104,7 +104,10 @@ def _carried(text: str, network: Model, data: DataSet) -> Film:
 
 
 def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
-    """Return the film if it was trained for this network and data; else raise WrongValue for `name`."""
+    """Return the film if it records a training of this network on this data; else raise WrongValue.
+
+    name: what the error message calls the film, such as "run".
+    """
     if not _same(film, network, data):
         raise _other_choices(name)
     return film

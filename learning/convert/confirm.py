@@ -58,7 +58,10 @@ def in_float64(given: Any) -> Any:
 
 
 def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
-    """The floating-point tensors in a float64 model's output, with every step computed in float64."""
+    """The floating-point tensors in the output of a float64 model.
+
+    Steps that the model casts to a lower precision are computed in float64 too.
+    """
     with evaluating(model), Float64():
         return floating_point_tensors(model(*in_float64(args), **in_float64(kwargs)))
 

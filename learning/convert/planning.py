@@ -42,7 +42,10 @@ Part = Literal["centring", "affine"]
 
 @dataclass(frozen=True)
 class Draft:
-    """The verdicts on all norms, and for each "yes" the edits of weights that fold this part of the norm."""
+    """For each normalisation layer of a graph, whether its parts can be folded, and the edits that fold them.
+
+    norms: the answers, by the layer's name. folds: for each part that can be folded, the edits of weights.
+    """
 
     norms: Mapping[str, NormPlan]
     folds: Mapping[tuple[str, Part], tuple[Edit, ...]]
@@ -56,7 +59,10 @@ class Draft:
         return Plan(tuple(self.norms.values()), _tied(self.graph, list(edits)), self.graph.names)
 
     def without(self, failed: Mapping[tuple[str, Part], str]) -> Draft:
-        """The draft without the folds in `failed`, with the verdict "unknown" and the reason given there."""
+        """The draft without the folds in `failed`, which maps each of them to a reason.
+
+        For these parts of layers, the answer becomes "unknown", with this reason.
+        """
         norms = dict(self.norms)
         for (name, part), reason in failed.items():
             norms[name] = _answered(norms[name], part, Answer("unknown", reason))

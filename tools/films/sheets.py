@@ -14,7 +14,11 @@ NORM_COUNTS = range(2, 7)
 
 
 def sheets() -> None:
-    """Write the table "sheets": for each number of norms, sheet counts of networks trained on a spiral."""
+    """Write the table "sheets": the sheet counts of networks trained on a spiral.
+
+    It has a row for each number of normalisation layers in NORM_COUNTS. A network's sheet count is the
+    largest number of inputs that it maps to the same direction.
+    """
     rows = []
     for norms in NORM_COUNTS:
         rows.append(counted(norms, spiral_film(TURNS, norms, steps=STEPS)))
@@ -23,9 +27,9 @@ def sheets() -> None:
 
 
 def counted(norms: int, film: Film) -> dict[str, Any]:
-    """The table row for networks with this number of norms. The last three columns have a number per network.
+    """The table row for the networks in `film`. The last three columns have one number per network.
 
-    norms     the number of norms
+    norms     the number of normalisation layers of each network
     bound     the upper bound of the sheet count, 2^(norms − 1)
     sheets    the largest number of inputs that the network maps to the same direction, for ε = 0
     same      the share of training points that keep their predicted class if ε is set to 0

@@ -86,7 +86,10 @@ def soft_texts() -> tuple[str, str]:
 
 
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
-    """The share of each axis that each head sees, (heads, d); None for overlap 0, with separate heads."""
+    """For each head, how much of each axis it sees, from 0 to 1: (heads, d). None for overlap 0.
+
+    With overlap 0 the heads are separate: each sees its own block of axes.
+    """
     if not overlap:
         return None
     at = np.arange(1, shape.width + 1)

@@ -44,7 +44,8 @@ class GuideShortener:
     def _may_shorten(self, mark: Mark) -> bool:
         """Whether the mark is a guide that can be shortened without altering any mark that is not a guide.
 
-        This is the case if the guide has a field for its size, or if its cloud is drawn by guides only.
+        A guide that has a field for its size is shortened by this field, which changes no other mark. For any
+        other guide, the points of its cloud are moved; so no mark except guides may draw the same cloud.
         """
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 

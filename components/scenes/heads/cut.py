@@ -34,9 +34,10 @@ NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
 def cut(heads: int, shape: str) -> Recipe:
-    """The recipe for a number of `heads`, whose windows say what share of each axis they see.
+    """The recipe for a number of attention `heads`, each of which sees a part wᵢ ∈ [0, 1] of each axis i.
 
-    `shape` is the shape of the windows, as in `geometry.windows`.
+    The numbers wᵢ of a head are its shares of the axes, and together its window. `shape` is the shape of the
+    windows, as in `geometry.windows`.
     """
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)
@@ -119,10 +120,10 @@ SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
 def shares(heads: int, shape: str, at: Array) -> Array:
-    """Each head's share of an axis at the positions `at` (n,) on the ring of axes: (T, heads, n).
+    """The shares of the heads at the positions `at` (n,) on the ring of axes: (T, heads, n).
 
-    There are T OVERLAPS of the windows. Axis k is at the position k; positions between the axes are for
-    curves.
+    A head's share wᵢ ∈ [0, 1] of an axis i says how much of this axis the head sees. T counts the OVERLAPS
+    of the windows. Axis k is at the position k; positions between the axes are for curves.
     """
     return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
@@ -141,7 +142,7 @@ def diagonals(heads: int, shape: str) -> Array:
 
 
 def part(heads: int, shape: str, h: int) -> Step:
-    """x ↦ (w ⊙ x, x), where w has head h's share of each axis, so that w ⊙ x is what it sees of x."""
+    """x ↦ (w ⊙ x, x), where wᵢ ∈ [0, 1] is head h's share of axis i; w ⊙ x is the part of x that it sees."""
     return with_input(Affine(by_overlap(diagonals(heads, shape)[:, h])))
 
 
@@ -169,7 +170,7 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
 
 
 def points(heads: int, shape: str, h: int) -> list[Part]:
-    """The points w ⊙ x that head h sees, where w has the head's share of each axis."""
+    """The points w ⊙ x that head h sees, where wᵢ ∈ [0, 1] is its share of axis i."""
     steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
     cloud, mark = draw(
@@ -254,7 +255,7 @@ def turning_query() -> Entries:
 
 
 def queries(heads: int, shape: str) -> Cloud:
-    """Cloud with a point w ⊙ w ⊙ q/√(d/H) for each of H heads, where w has the head's share of each axis.
+    """Cloud with a point w ⊙ w ⊙ q/√(d/H) for each of H heads, where wᵢ is the head's share of axis i.
 
     The dot product of that point with a key k is the head's score ⟨w ⊙ q, w ⊙ k⟩/√(d/H).
     """
@@ -350,7 +351,7 @@ def levels() -> list[Part]:
 
 
 def window(heads: int, shape: str, h: int) -> list[Part]:
-    """A head's window as a curve over the axes, with its share of each axis as dots."""
+    """Head h's window: a curve over the ring of axes, with a dot on it for the head's share of each axis."""
     places = np.linspace(0.5, D + 0.5, STEPS_PER_AXIS * D + 1)
     heights = shares(heads, shape, places)[:, h]
     given = np.hstack([places[:, None], np.eye(len(places))])

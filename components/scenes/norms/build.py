@@ -215,7 +215,11 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 
 
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
-    """The view of the cloud and its guides. Points are coloured by an angle of the input."""
+    """The view of the cloud of points, with the guides in `around`.
+
+    Each point is coloured by the polar angle of its input: in the plane orthogonal to 𝟏 = (1, 1, 1), or, for
+    d = 4, in the plane of the first two coordinates.
+    """
     x, d = cloud.points, cloud.points.shape[1]
     directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
@@ -227,7 +231,8 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, ...]]:
     """View of two small tables of numbers, one for each norm, in which one group of numbers is marked.
 
-    The numbers of a group are those that the norm averages together.
+    `chosen` maps each side of the scene to its normalisation layer ("norm"). A group consists of the numbers
+    that this layer averages together.
     """
     found, cells = split(*(part for side, norm in chosen.items() for part in tensor(norm, d, side)))
     paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))

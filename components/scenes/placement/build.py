@@ -240,12 +240,14 @@ def length_axis() -> list[Part]:
 def curve_view(
     shown: Graph, own: Mapping[str, Found], kind: str, *, qk_norm: bool, loud: bool
 ) -> tuple[tuple[Cloud, ...], View]:
-    """Graph of one quantity by block, with a curve of medians over draws for each placement, and its clouds.
+    """Graph of one quantity against the number of the block, and the clouds that it draws.
 
-    For the placement `kind` the smallest and largest values are drawn too, and a dot at the slider's block.
-    qk_norm: whether to draw √d, the bound that QK-norm gives the scores, in the graph of scores. loud:
-    whether queries and keys are three times as large, for which the vertical axis of some graphs reaches
-    higher.
+    For each placement of the normalisation layers, it has a curve: the median over random networks. For the
+    placement `kind` the smallest and largest values are drawn too, and a dot at the slider's block.
+
+    shown: the quantity. own: for each placement, the row of the table with its values. qk_norm:
+    whether to draw √d, the bound that QK-norm gives the scores, in the graph of scores. loud: whether queries
+    and keys are three times as large, for which the vertical axis of some graphs reaches higher.
     """
     scale = np.log10 if shown.log else np.asarray
     values = {name: scale(np.array(row[shown.column])) for name, row in own.items()}

@@ -193,7 +193,10 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
 
 
 def query(d: int) -> Row:
-    """The row vector that computes the score ⟨q, k⟩ of a key k, with q from the sliders."""
+    """The query q as a row vector, whose product with a key k is the score ⟨q, k⟩.
+
+    The sliders set the first three coordinates of q; all others are 0.
+    """
     return Row(Entries(np.zeros(d), {f"q{i + 1}": np.eye(d)[i] for i in range(min(d, 3))}))
 
 

@@ -151,9 +151,9 @@ def angle_view() -> View:
 
 
 def guides(wait: int) -> list[Part]:
-    """The surface with circles and rays on it, and the floor with its axes.
+    """The surface z = f(x, y) with circles and rays on it, and the floor with its axes.
 
-    The surface is a tilted plane at first, and bends after `wait` stages.
+    The surface is drawn as a tilted plane for the first `wait` stages of the animation; then it bends.
     """
     turn = np.linspace(0, 2 * np.pi, 73)
     circle = np.stack([np.cos(turn), np.sin(turn)], -1)

@@ -102,17 +102,26 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 
 
 def percent(found: Found, arm: str) -> float:
-    """The mean share of unselectable keys in a cell, in percent, with the keys treated as `arm` says."""
+    """The percentage of the keys in a cell that are unselectable, averaged over sets of keys.
+
+    arm: one of ARMS, which says how the keys are treated before the count, such as "centred".
+    """
     return 100 * found[arm][0]
 
 
 def error(cell: Found, arm: str) -> float:
-    """The standard error, in percent, of the mean that `percent` gives; the cell has several sets of keys."""
+    """The standard error, in percent, of the mean that `percent` returns for this cell.
+
+    The mean is over random sets of keys. The cell must have more than one set.
+    """
     return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates of a cell with the given `shares`, one for each way to treat the keys (ARMS)."""
+    """The coordinates of a cell of the table.
+
+    shares: for each of ARMS, the percentage of keys that are unselectable.
+    """
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
         1 + KEY_COUNTS.index(cell["n"]),
