@@ -34,8 +34,9 @@ export function desk(k, length) {
   return desks[k].subarray(0, length);
 }
 
-/** The numbers of x in an array that the next steps do not overwrite: x itself, or its copy in desk k if x is
- * on a bench. @param {Float64Array} x @param {number} k */
+/** The numbers of x in an array that the next steps do not overwrite: x itself, or, if x lies in a buffer
+ * that later steps overwrite (a bench), its copy in the kept buffer k (a desk). @param {Float64Array} x
+ * @param {number} k */
 export function onDesk(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);

@@ -174,9 +174,10 @@ function branches(x, n, pipelines, join, context, depth) {
   const d = x.length / n || 1;
   const concat = join === "concat";
   const widths = widthsOf(pipelines, d);
+  // each nesting depth has three desks, because the steps inside the branches overwrite the benches: one desk
+  // for the input, and two for outputs; if x is the output of earlier branches at this depth, it is on one of
+  // these two, and the result goes to the other
   const start = onDesk(x, 3 * depth);
-  // if x is itself the output of earlier branches at this depth, it is on one desk, and the result goes to
-  // another
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
   const joined = 3 * depth + 1;
   const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);

@@ -72,9 +72,11 @@ export function same(a, b) {
  * results appear now and then while a slider moves. The very first result is computed at once, whatever time
  * it takes.
  *
- * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute may be called several
- *   times; it then continues its work @param {boolean} urgent whether the computation may begin a part in
- *   every frame @returns {T}
+ * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute does
+ *   its work in parts and calls `takeTime` before each. This throws an exception when the frame's time is
+ *   up; in the next frame `compute` is called again, and continues after the parts that it has completed.
+ *   @param {boolean} urgent whether one part may run in every frame, even if the frame has no time left
+ *   @returns {T}
  */
 export function latest(slot, inputs, compute, urgent) {
   if (!slot.done) {

@@ -44,9 +44,9 @@ const GUIDE_WEIGHT = 0.6;
 // scene by its name
 const MIN_NAME_SIMILARITY = 2 / 3;
 // Limits for the share of the query's words, weighted by rarity, that an entry contains. If no entry reaches
-// FULL_MATCH_SHARE, the results are announced only as the closest. Entries are left out that have less than
+// GOOD_MATCH_SHARE, the results are announced only as the closest. Entries are left out that have less than
 // MIN_MATCH_SHARE, or less than half of the largest share.
-const FULL_MATCH_SHARE = 0.55;
+const GOOD_MATCH_SHARE = 0.55;
 const MIN_MATCH_SHARE = 0.2;
 
 /** Words that would get the same stem as "Dash" (the library) or "fold", but are not forms of these words. */
@@ -280,12 +280,12 @@ const shortened = (text) =>
     ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`
     : text;
 
-/** The line above the results, which screen readers announce: the number of pages found, or that no page has
- * all words of the query. @param {Found[]} found */
+/** The line above the results, which screen readers announce: the number of pages found, or that no page
+ * matches well. @param {Found[]} found */
 const heard = (found) =>
-  found.some(({ has }) => has >= FULL_MATCH_SHARE) || !found.length
+  found.some(({ has }) => has >= GOOD_MATCH_SHARE) || !found.length
     ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
-    : "No page has all of these words. The closest:";
+    : "No page matches these words well. The closest:";
 
 /** @type {Promise<Entry[] | null> | undefined} */ let known;
 

@@ -36,7 +36,8 @@ export class Panel {
   /** @type {Map<string, string>} the colours of roles when the figure settled */ #colors = new Map();
   /** @type {string} crowds, camera and theme when the figure settled, as JSON */ #settledWith = "";
   /** @type {Frame | null} the frame that the public path drew last */ #settled = null;
-  /** @type {Frame | null} the frame drawn by `open` or `paint`; null once Plotly redraws */ #painted = null;
+  /** @type {Frame | null} the frame that `open` or `paint` drew last; null once Plotly redraws */ #painted =
+    null;
   #sizes = new ResizeObserver(() => this.#fit());
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   /** Whether the figure has been built. */ opened = false;
@@ -110,7 +111,7 @@ export class Panel {
     this.rested();
   }
 
-  /** Draw a frame by the fast path; does nothing if the figure shows it already. @param {Frame} frame */
+  /** Draw a frame by the fast path; does nothing if the fast path drew it last. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.#painted)) return;
     this.frame = this.#painted = frame;
