@@ -80,7 +80,7 @@ class Affine:
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
         if self._levels if self._constant else _levels(A):
-            # the product stays the same, but rounding gives a constant vector no direction
+            # subtract one coordinate, so that rounding cannot give a constant vector a direction
             x = x - x[..., :1]
         if len(A.shape) == 2:
             return back(x @ A.mT if b is None else x @ A.mT + b)
@@ -213,7 +213,9 @@ class Product:
     def __post_init__(self):
         object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
         if not self.groups or not all(self.groups) or any(i < 0 for g in self.groups for i in g):
-            raise ValueError(f"a Product needs groups of coordinates, 0 or more each: got {self.groups}")
+            raise ValueError(
+                f"a Product needs groups of indices of coordinates, none negative: got {self.groups}"
+            )
 
     def width(self, d: int | None) -> int:
         most = max(i for group in self.groups for i in group)

@@ -23,7 +23,7 @@ FONT_FAMILY = "SourceSans3VF"  # the name inside the font file
 LEFT, COLUMN = 64, 500  # pixels: left edge and width of the text
 CHARACTER_WIDTH_EM = 0.53  # upper bound of a title character's width, relative to the font size
 TITLE_SIZES_PX = (76, 68, 60, 52)  # font sizes of a title; the largest that fits is used
-MAX_TITLE_LINES = 5
+MAX_TITLE_HEIGHT_PX = 260  # the font size times the number of lines
 PICTURE = (590, 24, 586, 582)  # left, top, width, height
 COLOR = re.compile(r"var\(--([\w-]+)\)")
 
@@ -74,11 +74,11 @@ def _words(title: str) -> str:
 def _set(title: str) -> tuple[int, list[str]]:
     """The font size in pixels of a title, and its lines: the largest size in which the title fits its column.
 
-    If it fits in none, the smallest size.
+    If it fits in none, the smallest size, with as many lines as needed. Raises ValueError for an empty title.
     """
     for size in TITLE_SIZES_PX:
         wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
         lines = wrap(title, wide, break_long_words=False)
-        if len(lines) * size <= MAX_TITLE_LINES * TITLE_SIZES_PX[-1] and max(map(len, lines)) <= wide:
+        if len(lines) * size <= MAX_TITLE_HEIGHT_PX and max(map(len, lines)) <= wide:
             break
     return size, lines

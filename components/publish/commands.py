@@ -1,4 +1,4 @@
-"""The commands `export`, `site`, `story`, `record`, `report`, `model`, `convert` and `certify`.
+"""The commands `export`, `site` and `story`; `add` also adds those of `recordings` and `conversions`.
 
 Modules that write pages are imported only when a command runs, because importing Dash takes as long as
 everything else together.

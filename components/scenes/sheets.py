@@ -23,7 +23,7 @@ SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of it
 
 
 def flat_sheet(film: Film, seed: int) -> Part:
-    """The sheet of a network with two inputs: the square of the input plane that `field` also colours."""
+    """The sheet of a network with two inputs: the square of inputs that `networks.field` also colours."""
     points = lattice(SHEET_SIDE**2, 2, half=input_half_side(film))
     return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 

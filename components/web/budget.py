@@ -147,7 +147,8 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
 def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
     """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
 
-    With the key None, it is computed anew each time. free: charge no client, and do not wait for a turn.
+    To compute it, the request waits for the client's turn, and the client is charged the CPU time. Raises
+    Busy. With the key None, it is computed anew each time. free: charge no client, and wait for no turn.
     """
 
     def computed() -> bytes:

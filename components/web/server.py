@@ -88,12 +88,19 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 
 
 def picture(kind: str, mime_type: str, slug: str) -> Response:
-    """The response with a picture of a scene, drawn on the server in the state that the query describes."""
+    """The response with a picture of a scene, drawn on the server in the state that the query describes.
+
+    kind: as in `stills.picture`. For the name of a page in `front_pages`, the page's own state is drawn, and
+    any query raises WrongValue.
+    """
     return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
 
 def preview(name: str) -> Response:
-    """The response with a link preview, a PNG: `name` is the slug of a scene, or one of `front_pages`."""
+    """The response with a link preview, a PNG: `name` is the slug of a scene, or one of `front_pages`.
+
+    The name of a front page is also the `kind` of its picture.
+    """
     page = front_pages().get(name)
     return picture(name, stills.PNG, page.slug) if page else picture("preview", stills.PNG, name)
 

@@ -91,9 +91,9 @@ def digest(
     """The digest of a recording: the report's numbers on each norm, and some vectors in a few coordinates.
 
     Of each norm at most `vectors` vectors are kept: first the massive ones (many times longer than the
-    others), then evenly spaced ones. The numbers are computed from all recorded vectors. `tell` is called
-    with the number of norms measured so far. Raises FileError for a norm with numbers too large to be
-    measured in double precision, or to be drawn in single precision.
+    others), up to half of `vectors`, then evenly spaced ones. The numbers are computed from all recorded
+    vectors. `tell` is called with the number of norms measured so far. Raises FileError for a norm with
+    numbers too large to be measured in double precision, or to be drawn in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # overflow is refused below
@@ -113,8 +113,9 @@ def digest(
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
     """For each norm, the indices of at most `most` vectors to keep.
 
-    First come the vectors of tokens at which some norm has a massive vector; at most `most`/2 such tokens
-    count. The others are chosen evenly spaced. So norms that saw the same tokens keep the same tokens.
+    First come the vectors of tokens at which some norm has a massive vector; of such tokens, only the
+    earliest `most`/2 count. The others are chosen evenly spaced. So norms that saw the same tokens keep the
+    same tokens.
     """
     few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []

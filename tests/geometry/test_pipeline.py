@@ -110,7 +110,7 @@ def test_a_product_multiplies_within_groups(xp, batch, rng):
 
 @pytest.mark.parametrize("groups", [(), ((),), ((0,), ()), ((-1,),)])
 def test_a_product_needs_groups(groups):
-    with pytest.raises(ValueError, match="needs groups of coordinates"):
+    with pytest.raises(ValueError, match="needs groups of indices"):
         Product(groups)
 
 

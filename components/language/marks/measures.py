@@ -1,4 +1,4 @@
-"""Marks that show statistics of a cloud's points: histograms, profiles, thresholds and fields of colour."""
+"""Marks that show numbers computed from a cloud's points: histograms, profiles, thresholds, colours."""
 
 from __future__ import annotations
 
