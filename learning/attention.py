@@ -1,4 +1,7 @@
-"""A token classifier: one transformer layer with one head, without positions. Source: brody2023, 3, E.1."""
+"""A classifier of tokens: one transformer layer with one attention head, without position embeddings.
+
+Source: brody2023, sections 3 and E.1.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,15 +26,18 @@ MAX_CLASSES, MAX_WIDTH = 64, 64  # limits for uploaded film files
 
 @dataclass(frozen=True)
 class AttentionClassifier:
-    """A pre-LN transformer block, attention then feed-forward network, which reads counts of classes.
+    """A transformer block that reads a sequence as counts: how many tokens of each class it contains.
 
-    Let eᵢ ∈ ℝᵈ be the embedding of class i, N one of NORMS, n_c the count of class c in the sequence, and LN
-    LayerNorm with a gain and a shift. A token of class i becomes
+    For each token, the block predicts the class with which the sequence is labelled. It is pre-LN: a
+    normalisation layer precedes attention, and another one precedes the feed-forward network. Let eᵢ ∈ ℝᵈ be
+    the embedding of class i, N the one of NORMS that is called `norm`, n_c the number of tokens of class c in
+    the sequence, and LN LayerNorm with a gain and a shift. A token of class i becomes
 
         a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
 
-    Counts suffice, because n_c equal keys get n_c equal weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d.
+    Here the matrices W and vectors b are parameters. Counts suffice, because tokens of the same class have
+    equal keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d.
     Raises ValueError for sizes outside the limits, and for an unknown norm.
     """
 
@@ -96,11 +102,11 @@ class AttentionClassifier:
         return dict(zip(self.shapes, self.parts(flat), strict=True))
 
     def initial(self, seeds: Sequence[int]) -> Array:
-        """Random parameters (S, P) in float32, one row per seed, as in PyTorch's transformer layer.
+        """Random parameters (S, P) in float32, one row per seed, drawn as PyTorch's transformer layer does.
 
-        Embeddings are standard normal. W_Q, W_K, W_V are uniform in ±√(6/4d), which is Glorot's bound for the
-        three as one matrix. All other matrices, b₁ and b₂ are uniform in ±1/√d. Gains are 1; shifts and b_O
-        are 0. The numbers do not depend on the norm.
+        Embeddings are standard normal. W_Q, W_K, W_V are uniform in ±√(6/4d), which is Glorot's bound for one
+        matrix (3d, d) that consists of these three. All other matrices, b₁ and b₂ are uniform in ±1/√d. The
+        gain is 1; the shift and b_O are 0. The parameters do not depend on which of NORMS the network has.
         """
         d, drawn = self.width, []
         bounds = dict.fromkeys(self.shapes, 1 / sqrt(d)) | dict.fromkeys(
@@ -120,25 +126,28 @@ class AttentionClassifier:
         return np.array(drawn, dtype=np.float32)
 
     def steps(self) -> tuple[Step, ...]:
-        """The pipeline steps of the norm before attention; () for the norm "none"."""
+        """The pipeline steps of the normalisation before attention; () if `norm` is "none"."""
         project, power = NORMS[self.norm]
         centred = (Affine(centering_matrix(self.width)),) if project else ()
         return centred + (() if power is None else (Normalize(self.width**power),))
 
     def keys(self, embedding: Array) -> Array:
-        """The normalised embeddings N(e), (…, C, d): the keys."""
+        """The normalised embeddings N(e) (…, C, d) of all C classes, which are the keys of attention."""
         return Pipeline(self.steps()).stages(embedding)[-1]
 
     def queries(self, flat: Array) -> Array:
-        """The queries W_Kᵀ W_Q N(e)/√d, (…, C, d): their inner products with the keys are the scores."""
+        """The queries W_Kᵀ W_Q N(e)/√d (…, C, d) of all C classes.
+
+        Their inner products with `keys` are the attention scores.
+        """
         of = self.named(flat)
         return self.keys(of["embedding"]) @ of["query"].mT @ of["key"] / sqrt(self.width)
 
     def logits(self, parts: Sequence[Array], counts: Array) -> Array:
-        """The logits (…, C·N, C) of a token of each of C classes in each of N sequences, ordered by class.
+        """The logits (…, C·N, C): a row for a token of each of C classes in each of N sequences.
 
-        counts (N, C): how often each class occurs in each sequence. A class that a sequence lacks has a row
-        too; `answers` gives this row the weight 0.
+        The rows of the first class come first. If a class does not occur in a sequence, it has a row too;
+        `answers` gives this row the weight 0. counts (N, C): how often each class occurs in each sequence.
         """
         xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width
@@ -161,9 +170,10 @@ class AttentionClassifier:
         return (e @ (a + of["second"] @ hidden + of["second_shift"][..., None])).mT
 
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label and the weight of each row of `logits`, (C·N,) each.
+        """The correct class (C·N,) for each row of `logits`, and the weight (C·N,) of the row in the loss.
 
-        The weight is the number of tokens for which the row stands: the count of its class in its sequence.
+        A row stands for all tokens of one class in one sequence, so its weight is their number times the
+        weight of the sequence. labels, weight (N,): the correct class and the weight of each sequence.
         """
         xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))

@@ -1,7 +1,8 @@
 """A small character-level GPT, whose forward pass returns every intermediate activation.
 
 `forward` runs it on NumPy or PyTorch arrays. Weights have the names and shapes of GPT-2's, so software for
-GPT-2 can load a model whose LayerNorms are the usual ones. Source: brody2023, section 4.2 and appendix E.2.
+GPT-2 can load a model if its LayerNorms are complete (`scaled` and `normed` in `Shape`).
+Source: brody2023, section 4.2 and appendix E.2.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ class Shape:
     """The hyperparameters of the language model.
 
     characters   the vocabulary: each character is one token
-    scaled       whether the LayerNorm before attention also scales; if not, it only centres
-    normed       whether there are LayerNorms; if not, a gain and a shift replace each of them
+    width        the dimension d of the vectors in the residual stream
+    window       the largest number of tokens that the model can read at once
+    scaled       whether the LayerNorm before attention divides by the standard deviation; if not, it centres,
+                 and applies its gain and shift
+    normed       whether there are LayerNorms; if not, each is replaced by its gain and shift alone
     heads        the number of attention heads; each reads a block of consecutive axes of q, k and v
 
     Raises ValueError for a repeated character, for a number below 1, and for heads that do not divide the
@@ -72,9 +76,9 @@ class Shape:
         return parts | {"ln_f.weight": (d,), "ln_f.bias": (d,)}
 
     def tokens(self, text: str) -> Int[np.ndarray, "n"]:
-        """Tokenise a text: the index of each character in `characters`.
+        """Tokenise a text: for each of its characters, the index in `characters`.
 
-        Raises ValueError for an unknown one.
+        Raises ValueError for a character that is not in `characters`.
         """
         if unknown := sorted(set(text) - set(self.characters)):
             raise ValueError(f"the model does not know {', '.join(map(repr, unknown))}")
@@ -86,12 +90,12 @@ class BlockActivations:
     """All activations of one transformer layer, each (*batch, n, …).
 
     stream    the residual stream before the layer
-    keys      the LayerNorm of `stream`, which attention reads
+    keys      the result of LayerNorm for `stream`, from which attention computes q, k and v
     q, k, v   the queries, keys and values
     scores    ⟨q, k⟩/√d, where d is the width of a head
     weights   the attention weights: the causal softmax of `scores`
     branch    the output of attention, which is added to the stream
-    read      the LayerNorm of `stream` + `branch`, which the MLP reads
+    read      the result of LayerNorm for `stream` + `branch`, which the MLP reads
     hidden    the hidden layer of the MLP after GELU
     mlp       the output of the MLP, which is added to the stream
     out       the residual stream after the layer
@@ -115,7 +119,10 @@ class BlockActivations:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The activations of a forward pass: all blocks, the final LayerNorm, logits (*batch, n, characters)."""
+    """The activations of a forward pass of the model.
+
+    They are those of each block, the result of the final LayerNorm, and the logits (*batch, n, characters).
+    """
 
     blocks: Sequence[BlockActivations]
     last: Array
@@ -123,7 +130,7 @@ class Reading:
 
 
 def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
-    """Causal softmax: over each position's scores for itself and earlier positions; later positions get 0."""
+    """Causal softmax: attention weights of each position for itself and earlier ones; later ones get 0."""
     return softmax(scores, causal=True)
 
 
@@ -137,20 +144,24 @@ def forward(
     shares: Float[Array, "heads d"] | None = None,
     kept: Sequence[BlockActivations] = (),
 ) -> Reading:
-    """Run the model. x = embedding + position, then in each layer
+    """Run the model and return all its activations.
+
+    Let x be the sum of the embeddings of tokens and positions. Then each layer computes
 
         x ← x + attention(LayerNorm(x)),  x ← x + MLP(LayerNorm(x)).
 
     The logits are LayerNorm(x) @ wteᵀ, or LayerNorm(x) @ head if the weights have a Linear "head".
 
     attend   replaces the causal softmax
-    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm (if not `shape.normed`: the gain and
-             shift). Only before attention `scaled` is passed: False leaves out the division
+    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm, or the gain and shift that stand for
+             it if `shape.normed` is False. The argument `scaled` is passed only before attention; if it is
+             False, the result is not divided by the standard deviation
     shares   (heads, d) for each head, how much of each axis it sees, from 0 to 1 (`geometry.windows`); None
              if each head sees a block of axes of its own
-    kept     the first blocks of an earlier pass over the same tokens, reused instead of computed
+    kept     the activations of the first blocks in an earlier pass over the same tokens; these blocks are not
+             computed again
 
-    Raises ValueError for more tokens than the window holds.
+    Raises ValueError for more than `shape.window` tokens.
     """
     n = tokens.shape[-1]
     if n > shape.window:
@@ -205,7 +216,7 @@ def cut(x: Float[Array, "*batch n d"], heads: int) -> Array:
 
 
 def joined_heads(x: Array, heads: int) -> Float[Array, "*batch n d"]:
-    """Undo `cut`: concatenate the blocks of all heads."""
+    """Undo `cut`: concatenate the blocks of axes of all heads."""
     if heads == 1:
         return x
     x = namespace(x).moveaxis(x, -3, -2)
@@ -213,10 +224,12 @@ def joined_heads(x: Array, heads: int) -> Float[Array, "*batch n d"]:
 
 
 def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Array:
-    """Soft heads: for each head, x times its share of every axis, (*batch, heads, n, d).
+    """Divide x among soft heads, which can share axes: (*batch, heads, n, d).
 
-    Over all heads the results sum to x. If `shares` are 1 in a head's block and 0 elsewhere, the scores are
-    the same as with `cut`. Source: symmetrize2025, section 5.4.
+    For each head, every axis of x is multiplied by a number from 0 to 1, which says how much of this axis the
+    head sees. These numbers are `shares`; for each axis they sum to 1 over the heads, so the results sum to
+    x. If they are 1 in a head's block of axes and 0 elsewhere, the attention scores are the same as with
+    `cut`. Source: symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
 
@@ -226,9 +239,9 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 
 
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """LayerNorm with the gain `name`.weight and the shift `name`.bias of the weights `own`.
+    """LayerNorm of x with a gain and a shift, which are own["`name`.weight"] and own["`name`.bias"].
 
-    scaled: False leaves out the division by the standard deviation.
+    own: the weights of the model. scaled: whether to divide by the standard deviation.
     """
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
@@ -237,15 +250,19 @@ def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool
 
 
 def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """Apply only the gain `name`.weight and the shift `name`.bias of the weights `own`, without a norm.
+    """Multiply x by a gain and add a shift, as in `layer_norm_of`, but without normalisation.
 
-    It takes the place of LayerNorm in models without norms, so `scaled` has no effect.
+    This replaces LayerNorm in models that have no LayerNorms. `scaled` has no effect; it is there because
+    both functions are called with the same arguments.
     """
     return to_ellipsoid(x, gamma=own[f"{name}.weight"], beta=own[f"{name}.bias"])
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
-    """The cross entropy of each next character in nats: log Σ exp(logits) − the logit of this character."""
+    """The cross entropy in nats of the prediction of each token except the first, from the tokens before it.
+
+    It is log Σ exp(logits) minus the logit of the token that follows.
+    """
     xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]
     largest = xp.max(logits, axis=-1, keepdims=True)
@@ -255,11 +272,13 @@ def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Measurements of a model on a text: mean loss in nats per character, and shares of unselectable keys.
+    """The mean loss of a model on a text, and for each layer the fraction of keys that are unselectable.
 
-    A key is unselectable if no query gives it the highest score. The shares are listed by layer: `before` for
-    the vectors of the residual stream, taken as keys, and `after` for the same vectors after the norm before
-    attention (or after what replaces this norm).
+    A key is unselectable if no query gives it the highest score. Two sets of vectors are taken as keys:
+
+    loss     the mean cross entropy in nats per character
+    before   for each layer, the fraction among the vectors of the residual stream before the layer
+    after    the same after the LayerNorm before attention, or after what replaces this LayerNorm
     """
 
     loss: float
@@ -268,10 +287,11 @@ class Measured:
 
 
 def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Measured:
-    """Measure the model on consecutive windows of a text; the keys of each window form a set of their own.
+    """Measure the model on a text, which is cut into consecutive pieces of `shape.window` characters.
 
-    A key is unselectable exactly if it is not a vertex of the convex hull of its set. Raises ValueError for a
-    text shorter than a window.
+    An incomplete piece at the end is left out. The keys of each piece form a set of their own. A key is
+    unselectable exactly if it is not a vertex of the convex hull of its set. Raises ValueError for a text
+    shorter than one piece.
     """
     count = len(text) // shape.window
     if not count:
@@ -292,9 +312,9 @@ def measured(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Meas
 def initial(shape: Shape, seed: int) -> dict[str, np.ndarray]:
     """Random weights in float32: gains 1, biases 0, all others normal with mean 0.
 
-    Their standard deviation is 1/√d for embeddings, and 1/√(number of inputs) for Linears. Linears that write
-    to the residual stream are divided by √(2·layers), as in GPT-2. GPT-2's fixed standard deviation of 0.02
-    would suit a larger d.
+    The standard deviation is 1/√d for embeddings, and 1/√(number of inputs) for the weights of Linears; for
+    Linears that write to the residual stream it is divided by √(2·layers), as in GPT-2. GPT-2's fixed
+    standard deviation of 0.02 would suit a larger width d.
     """
     rng, weights = np.random.default_rng(seed), {}
     for name, size in shape.parts.items():
@@ -315,7 +335,10 @@ def to_file(shape: Shape, weights: Mapping[str, np.ndarray], **about: str) -> by
 
 
 def from_file(data: bytes) -> tuple[Shape, dict[str, np.ndarray]]:
-    """Read a model that `to_file` wrote, in double precision. Raises FileError for any other file."""
+    """Read a model that `to_file` wrote; the weights are returned in double precision.
+
+    Raises FileError for any other file.
+    """
     weights, meta = from_safetensors(data)
     try:
         shape = Shape(**json.loads(meta["shape"]))

@@ -24,9 +24,10 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Train the language model with Adam; returns its weights after the last step.
 
-    The learning rate rises linearly to `rate`, then falls to 0 along a cosine. norm, shares: as in `forward`.
-    Deterministic: the same arguments give the same weights. Raises ValueError for a text that is no longer
-    than the window.
+    The learning rate is the product of `rate`, a factor that rises linearly to 1 in the first WARMUP_STEPS
+    steps, and a factor that falls from 1 to 0 along a cosine. norm, shares: as in `language.forward`. The
+    same arguments give the same weights. Raises ValueError unless the text has more than `shape.window`
+    characters.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")
@@ -48,6 +49,6 @@ def learned(
 
 
 def causal(scores: Float[torch.Tensor, "*batch n n"]) -> Float[torch.Tensor, "*batch n n"]:
-    """Causal softmax by PyTorch's own function, three times as fast as `learning.language.causal`."""
+    """The same as `learning.language.causal`, but three times as fast, with PyTorch's own softmax."""
     unseen = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
     return torch.softmax(scores + unseen, dim=-1)

@@ -18,11 +18,12 @@ TRAINING_SEQUENCES = 80_000  # size of the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
-    """Sequences of the majority task: counts of classes (n, CLASSES), labelled with the majority class.
+    """A data set of n random sequences, each with its most frequent class as the label.
 
-    A sequence has TOKENS tokens. Its sorted counts are a uniformly random partition of TOKENS into at most
-    CLASSES parts, in which the largest exceeds the second by MARGIN or more. The counts are assigned to
-    classes at random. Each training step gets `batch` new sequences.
+    A sequence of TOKENS tokens is represented by counts: the number of its tokens in each of CLASSES classes.
+    The sorted counts are a uniformly random partition of TOKENS into at most CLASSES parts, in which the
+    largest part exceeds the second by MARGIN or more. The counts are then assigned to classes at random. For
+    each training step, `batch` new sequences are drawn.
     """
     of = _drawn(n, np.random.default_rng(seed))
     return Stream(
@@ -35,10 +36,10 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
 
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """The data of `majority`, except that training uses a fixed set of `examples` sequences.
+    """The data set of `majority`, except that training uses a fixed set of `examples` sequences.
 
-    The set is shuffled again for each epoch. An incomplete batch at the end of an epoch is left out. Source:
-    brody2023, E.1.
+    Each epoch goes through this set once, in batches of `batch` sequences and in a new random order. An
+    incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
     """
     of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
 
@@ -64,9 +65,10 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
     """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
 
-    The conjugate partition is sampled: its parts are at most `parts` in size. For each size from the largest
-    down, the number of parts of this size is drawn; each number has a weight, which is the number of ways to
-    partition the remainder into smaller parts.
+    A partition writes `total` as a sum of positive whole numbers, its parts; zeros fill the row. The function
+    samples the conjugate partition, whose parts are at most `parts` in size. For each size from the largest
+    down, it draws the number of parts of this size. A number's probability is proportional to the number of
+    ways to partition the remainder into smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)
@@ -80,7 +82,7 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
 @cache
 def _ways(total: int, parts: int) -> Array:
-    """Row k, for k = 0 … `parts`: the numbers of partitions of 0 … `total` into parts of size at most k."""
+    """Array (parts + 1, total + 1): entry (k, n) is the number of partitions of n into parts of size ≤ k."""
     ways = np.zeros((parts + 1, total + 1), dtype=np.int64)
     ways[0, 0] = 1
     for part in range(1, parts + 1):

@@ -1,4 +1,7 @@
-"""A small feed-forward network of Linears with a norm or activation between them. Source: winsor2022."""
+"""A small feed-forward network of Linears, with a normalisation or activation between them.
+
+Source: winsor2022.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +24,9 @@ MAX_WIDTH, MAX_DEPTH = 64, 12  # limits for uploaded film files
 class Network:
     """A feed-forward network: `depth` Linears, each followed by the step `middle`, and a last Linear.
 
-    middle    "u_eps", x/√(‖x‖² + ε); "layer_norm", Πx/√(σ² + ε); "none"; or an activation function
+    middle    "u_eps" for x/√(‖x‖² + ε); "layer_norm" for Πx/√(σ² + ε), where Πx is x minus the mean of its
+              coordinates and σ their standard deviation; "none"; or the name of an activation function
+    eps       ε
     widths    the width of each hidden layer; None if all have the same `width`
 
     Raises ValueError for sizes outside the limits.
@@ -78,10 +83,11 @@ class Network:
         return parts
 
     def pipeline(self, weights: Array | Sequence[tuple[Any, Any]]) -> Pipeline:
-        """The network as a pipeline, for flat parameters (…, P) or for pairs (A, b) of arrays or `Entries`.
+        """The network as a pipeline of steps that map points.
 
-        If the parameters have leading axes, such as one for seeds, so have the results; the axis of the
-        points follows.
+        weights: flat parameters (…, P), or for each Linear a pair (A, b) of arrays or `Entries`. If the
+        parameters have leading axes, such as one for seeds, the results have the same axes, followed by the
+        axis of the points.
         """
         parts = weights if isinstance(weights, Sequence) else self.unflatten(weights)
         steps: list[Any] = []
@@ -98,7 +104,7 @@ class Network:
         return self.pipeline(list(zip(parts[::2], parts[1::2], strict=True))).stages(points)[-1]
 
     def answers(self, points: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
-        """The label and weight of each prediction. They are those of the points: each has one prediction."""
+        """The label and weight of each prediction: `labels` and `weight` themselves, one for each point."""
         return labels, weight
 
     def initial(self, seeds: Sequence[int]) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""Swap pairs of axes inside attention, within or across heads, and measure the effect on a language model.
+"""Swap pairs of axes (coordinates) inside attention, and measure the effect on a language model.
 
-Permuting the axes of an activation has the same effect as permuting rows or columns of the weights that write
-or read it. So `shuffled` changes only weights. Source: symmetrize2025, section 5.4, which proposes the test.
+Both axes of a pair belong to the same attention head, or to different ones. Permuting the axes of an
+activation has the same effect as permuting rows or columns of the weights that write or read it. So
+`shuffled` changes only weights. Source: symmetrize2025, section 5.4, which proposes the test.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,15 +33,15 @@ def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes with as many swaps as `one`: the same number in each head, all within heads."""
+    """A permutation of d axes that swaps axes within each head: equally many, in total as many as `one`."""
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes with as many swaps as `one`; each swap is between two different heads.
+    """A permutation of d axes that swaps axes of different heads; it has as many swaps as `one`.
 
-    The axes are drawn as in `each`, equally many from each head. `one`, `each` and `across` swap equally many
-    axes. So without the division into heads they would be the same random permutation.
+    Equally many axes of each head are swapped, as in `each`. Since `one`, `each` and `across` swap the same
+    number of axes, they differ only in how the swaps are related to the heads.
     """
     drawn = np.concatenate(some(d, heads, rng))
     while True:
@@ -54,9 +55,10 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 
 
 def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
-    """For each head, a random choice of its axes: equally many per head, in total as many as one head has.
+    """For each of the heads, a random choice of k of its axes, where k is d/heads².
 
-    Raises ValueError if this number per head is not whole and even, and for a single head.
+    In total these are d/heads axes, as many as one head has. Raises ValueError unless k is whole and even,
+    and for a single head.
     """
     m = d // heads
     if heads < 2 or m % (2 * heads):
@@ -65,7 +67,7 @@ def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "
 
 
 def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
-    """The permutation of d axes that swaps the axes `drawn` in pairs: first with second, and so on."""
+    """The permutation of d axes that swaps the first two axes in `drawn`, then the next two, and so on."""
     permutation = np.arange(d)
     permutation[drawn] = drawn.reshape(-1, 2)[:, ::-1].reshape(-1)
     return permutation
@@ -76,13 +78,13 @@ def shuffled(
 ) -> dict[str, Array]:
     """The weights of a model after the axes of one activation, in one layer, have been permuted.
 
-    Axis i of the activation gets the values of axis permutation[i]. place: the activation:
+    Axis i of the activation gets the values of axis permutation[i]. `place` says which activation this is:
 
-    read     the LayerNorm's output, which attention reads
-    q, v     the queries, or the values
-    qk       queries and keys, by the same permutation
-    concat   the concatenated results of all heads, before W_O
-    vo       the values; and the results before W_O by the inverse permutation
+    read     the output of the LayerNorm before attention
+    q, v     the queries; the values
+    qk       the queries and the keys, both by the same permutation
+    concat   the concatenated results of all heads, which the output matrix W_O multiplies
+    vo       the values by the permutation, and the concatenated results of all heads by its inverse
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:
@@ -106,10 +108,11 @@ def harm(
     *,
     attend: Callable[[Array], Array] = causal,
 ) -> Float[np.ndarray, "k 2"]:
-    """The effects (k, 2) of k permutations, at one place of one layer, on a model's predictions.
+    """The effects of k permutations on a model's predictions: (k, 2), in nats per character.
 
-    Both columns are in nats per character. The first is the increase of the mean loss. The second is the mean
-    `divergence` between the unchanged model's predictions and the new ones.
+    The first column is the increase of the mean loss. The second is the mean `divergence` of the predictions
+    from those of the unchanged model. layer, place: where the axes are permuted, as in `shuffled`. attend:
+    replaces the causal softmax.
     """
     before = forward(shape, weights, tokens, attend=attend)
     loss = losses(before.logits, tokens).mean()
@@ -123,7 +126,7 @@ def harm(
 
 
 def divergence(a: Float[Array, "*batch k"], b: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
-    """The Kullback–Leibler divergence Σ p·log(p/r) in nats of the softmax p of a and the softmax r of b."""
+    """The Kullback–Leibler divergence Σ p·log(p/r) in nats, where p = softmax(a) and r = softmax(b)."""
     xp = namespace(a)
 
     def logarithms(x: Array) -> Array:

@@ -1,9 +1,10 @@
-"""A learned LayerNorm: heads in a ring, each with its own axes, exchange messages in several iterations.
+"""A learned LayerNorm: heads in a ring, each with its own coordinates, exchange messages in iterations.
 
-Source: symmetrize2025, section 9, which gives no formulas. In each iteration a head subtracts one number from
-its axes, multiplies them by another number, and sends a few numbers as a message to its two neighbours. A
-small network in each head computes all of these numbers from the mean and standard deviation of the head's
-axes and from the previous messages. The browser runs a block as pipeline steps
+Source: symmetrize2025, section 9, which gives no formulas. The coordinates of a vector (its axes) are divided
+among heads. In each iteration a head subtracts one number from its coordinates, multiplies them by another
+number, and sends a few numbers as a message to its two neighbours. A small network in each head computes all
+of these numbers from the mean and standard deviation of the head's coordinates, and from the previous
+messages. All heads together are called a block. The browser runs a block as pipeline steps
 (components/scenes/symmetrise/steps.py).
 """
 
@@ -36,15 +37,22 @@ TINY = 1e-12  # far below the square of any size that occurs
 class Symmetriser:
     """The architecture of a learned LayerNorm: H heads in a ring, each with a block of d/H axes.
 
-    Let m be the mean of a head's axes, s = √mean((x − m)²) their standard deviation, and r the head's
-    message, which starts at 0. One iteration of head h is
+    Let x be the coordinates of a head, m their mean, s = √mean((x − m)²) their standard deviation, and r the
+    head's message, which is 0 at the start. One iteration of head h is
 
         (c, g, r′) = W₂ tanh(W₁ (m, s, r, r of head h−1, r of head h+1) + b₁) + b₂,   x′ = g·(x − c).
 
-    Every head has its own W and b. There are as many sets of these as `rounds`: iteration k uses set k, and
-    all further iterations the last one. adds: a variant in which the head sees its axes instead of m and s,
-    and adds d/H numbers to them instead of using c and g. Raises ValueError for numbers below 1 (for
-    messages, below 0), and for d that H does not divide.
+    Every head has its own weight matrices W₁, W₂ and biases b₁, b₂.
+
+    axes       the dimension d of the vectors
+    heads      H
+    messages   the number of coordinates of a message r
+    hidden     the number of neurons in the hidden layer
+    rounds     the number of sets of weights: iteration k uses set k; later iterations use the last set
+    adds       a variant in which the network of a head reads x instead of m and s, and its output has d/H
+               numbers, which are added to x, instead of c and g
+
+    Raises ValueError for numbers below 1 (for `messages`, below 0), and if H does not divide d.
     """
 
     axes: int = 16
@@ -62,12 +70,12 @@ class Symmetriser:
 
     @property
     def own(self) -> int:
-        """The number of axes of a head, d/H."""
+        """The number d/H of coordinates of one head."""
         return self.axes // self.heads
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter array by name; the first two axes are rounds and heads."""
+        """The shape of each parameter array by name. The first two numbers are `rounds` and `heads`."""
         seen = self.own if self.adds else 2
         first, w = (self.rounds, self.heads), self.hidden
         into, out = seen + 3 * self.messages, seen + self.messages
@@ -85,7 +93,7 @@ class Symmetriser:
 
 
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Random parameters (S, …) in float32, one set per seed, such that g is near 1 and c near 0."""
+    """Random parameters (S, …) in float32, one set per seed, with which g is near 1 and c near 0 at first."""
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
         for name, shape in block.shapes.items():
@@ -100,9 +108,10 @@ def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
-    """The vectors x (N, d), then the result of each iteration (*batch, N, d). For NumPy or PyTorch arrays.
+    """Run the block: the list of the vectors x (N, d), and the result (*batch, N, d) of each iteration.
 
-    If the parameters have leading axes, such as one for seeds, so have the results.
+    parts: the parameters, as NumPy or PyTorch arrays. If they have leading axes `batch`, such as one for
+    seeds, so have the results.
     """
     xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]
@@ -121,32 +130,35 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """The error ‖y − LayerNorm(x)‖/√d of each result y for its input x, (…, N).
+    """How far each result y is from LayerNorm(x) of its input x: ‖y − LayerNorm(x)‖/√d, (…, N).
 
-    √d is the length of LayerNorm(x).
+    The divisor √d is the length of LayerNorm(x). Here LayerNorm has ε = 0 and neither gain nor shift.
     """
     xp, off = namespace(y), y - layer_norm(x, eps=0.0)
     return xp.sqrt(xp.mean(off * off, axis=-1))
 
 
 def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The angle in degrees between each result y and LayerNorm(x) for its input x: (…, N)."""
+    """The angle in degrees between each result y and LayerNorm(x) of its input x: (…, N)."""
     return np.degrees(angles(np.broadcast_to(layer_norm(x, eps=0.0), y.shape), y))
 
 
 def _apart(x: Array, block: Symmetriser) -> Array:
-    """Split the axes into one block per head: (N, d) → (H, N, d/H)."""
+    """The coordinates of each head, (H, N, d/H), from vectors x (N, d)."""
     xp = namespace(x)
     return xp.moveaxis(xp.reshape(x, (x.shape[0], block.heads, block.own)), -2, -3)
 
 
 def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
-    """The weights (…, H, in, out) and biases (…, H, 1, out) that all heads use in round k."""
+    """The weights (…, H, in, out) and biases (…, H, 1, out) of all heads in the set k.
+
+    name: "inner" for the first layer of the heads' networks, "outer" for the second.
+    """
     return parts[f"{name}.weight"][..., k, :, :, :].mT, parts[f"{name}.bias"][..., k, :, None, :]
 
 
 def _view(at: Array) -> list[Array]:
-    """The mean of each head's axes and their standard deviation, (…, 1) each."""
+    """The mean and the standard deviation of each head's coordinates, (…, 1) each."""
     xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)
@@ -157,11 +169,12 @@ def _view(at: Array) -> list[Array]:
 
 
 def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Random vectors (n, d) of one of VECTOR_KINDS, whose coordinates have the mean square MEAN_SQUARE.
+    """Random vectors (n, d) of one of VECTOR_KINDS; the expected mean square of a vector is MEAN_SQUARE.
 
-    "gaussian" is s·(z + μ𝟏), where z and μ are standard normal and ln s is uniform in ± ln SPREAD. The other
-    kinds differ in z: for "uneven" its standard deviation grows from the first axis to the last, for "heavy"
-    it follows Student's t. Raises ValueError for another kind.
+    A vector is s·(z + μ𝟏), where 𝟏 = (1, …, 1), the number μ is standard normal, and ln s is uniform between
+    ± ln SPREAD. The kinds differ in the distribution of the coordinates of z: for "gaussian" they are
+    standard normal; for "uneven" their standard deviation grows from the first to the last; for "heavy" they
+    follow Student's t. Raises ValueError for another kind.
     """
     if kind not in VECTOR_KINDS:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")
@@ -177,7 +190,10 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pooled(images: np.ndarray) -> np.ndarray:
-    """Pictures (N, h, w) as vectors (N, 16) of the means of 4 × 4 tiles, with mean square MEAN_SQUARE."""
+    """The pictures (N, h, w) as vectors (N, 16): the mean of each of 4 × 4 tiles.
+
+    All are multiplied by one number, so that the mean square of all coordinates is MEAN_SQUARE.
+    """
     n, h, w = images.shape
     tiles = images.reshape(n, 4, h // 4, 4, w // 4).mean((2, 4)).reshape(n, 16).astype(float)
     return tiles * sqrt(MEAN_SQUARE / np.mean(tiles**2))
@@ -187,7 +203,11 @@ def pooled(images: np.ndarray) -> np.ndarray:
 
 
 def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[str, Any]) -> bytes:
-    """Serialise the parameters (T, …) of one seed at its T checkpoints as safetensors in float16."""
+    """Serialise the parameters of one trained block at T checkpoints, as a safetensors file in float16.
+
+    steps (T,): the training steps of the checkpoints. parts: the parameters (T, …). about: words about the
+    training, which are stored with it.
+    """
     arrays = {name: np.asarray(part, np.float16) for name, part in parts.items()}
     meta = {"block": asdict(block), "about": dict(about)}
     texts = {name: json.dumps(text) for name, text in meta.items()}
@@ -196,7 +216,10 @@ def to_file(block: Symmetriser, steps: np.ndarray, parts: Parts, about: Mapping[
 
 @dataclass(frozen=True)
 class Trained:
-    """A learned LayerNorm at T checkpoints of its training: their steps (T,), and the parameters (T, …)."""
+    """A learned LayerNorm at T checkpoints of its training.
+
+    steps (T,): the training steps of the checkpoints. parts: the parameters (T, …) at the checkpoints.
+    """
 
     block: Symmetriser
     steps: np.ndarray

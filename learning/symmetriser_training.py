@@ -1,6 +1,6 @@
-"""Train blocks of `learning.symmetriser` to imitate LayerNorm: Adam on new random vectors in each step.
+"""Train the blocks of heads of `learning.symmetriser` to imitate LayerNorm, with Adam. Needs PyTorch.
 
-Needs PyTorch.
+Each step trains on new random vectors.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,15 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 def learned(
     block: Symmetriser, draw: Draw, *, iterations: int, seeds: Sequence[int], checkpoints: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Train one block per seed; return the parameters (T, S, …) at the T steps in `checkpoints`.
+    """Train one block for each of S seeds; return the parameters (T, S, …) at the T steps in `checkpoints`.
 
-    The training ends at the last checkpoint. The loss is the mean squared error of the result of `iterations`
-    iterations, compared with LayerNorm. The learning rate falls linearly to 0. All seeds see the same vectors
-    and are otherwise independent.
+    block         the architecture
+    draw          draw(n, rng) returns n random vectors to train on
+    iterations    the number of iterations of the block whose result is compared with LayerNorm(x)
+    checkpoints   the increasing numbers of steps after which the parameters are kept
+
+    The training ends at the last checkpoint. The loss is the mean squared difference from LayerNorm(x). The
+    learning rate falls linearly to 0. All seeds see the same vectors and are otherwise independent.
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}
@@ -42,7 +46,7 @@ def learned(
 
 
 def _cut(slopes: Sequence[torch.Tensor]) -> None:
-    """Clip each seed's gradient to MAX_GRADIENT_LENGTH, in place."""
+    """Scale each seed's gradient down, in place, if its length exceeds MAX_GRADIENT_LENGTH."""
     length = sum((slope.flatten(1) ** 2).sum(1) for slope in slopes) ** 0.5
     for slope in slopes:
         slope *= (MAX_GRADIENT_LENGTH / length.clamp(min=MAX_GRADIENT_LENGTH)).reshape(

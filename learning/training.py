@@ -1,7 +1,7 @@
-"""Train many networks at once, one per seed. Needs PyTorch.
+"""Train many networks at once, one per random seed. Needs PyTorch.
 
-All tensors have a leading axis for seeds. The result for a network does not depend on which other networks
-are trained beside it.
+The first axis of all parameter tensors counts seeds. The result for a network does not depend on which other
+networks are trained beside it.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -29,9 +29,15 @@ LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpo
 
 @dataclass(frozen=True)
 class Moment:
-    """The state of a training at a progress report; loss and accuracy (S,) are those at the last checkpoint.
+    """A progress report of a training: its state at the latest checkpoint.
 
-    film: a function that returns the checkpoints so far as a `Film`.
+    step             the training step of this checkpoint
+    steps            the number of steps of the whole training
+    seconds          the time since the training began
+    loss, accuracy   (S,) of each seed's network at this checkpoint
+    ended            for each seed, at which step its training diverged, in words; "" if it did not
+    done             whether the training has ended
+    film             a function that returns all checkpoints so far as a `Film`
     """
 
     step: int
@@ -56,19 +62,20 @@ def train(
     checkpoints: int = 150,
     falling: bool = False,
 ) -> Generator[Moment, None, Film]:
-    """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields `Moment`s.
+    """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields progress reports.
 
-    A `Moment` comes about 6 times a second, the first one before any step. The generator finally returns the
-    `Film`, which has the weights at checkpoints. The loss is binary cross entropy on one logit for two
-    classes, and cross entropy for more.
+    A report (`Moment`) is yielded about 6 times a second; the first describes the networks before any step.
+    In the end the generator returns the record of the training, a `Film`, which has the weights at
+    checkpoints. The loss is binary cross entropy on one logit for two classes, and cross entropy for more.
 
     data      each step trains on `data.batch(step)`; loss and accuracy are measured on `data` itself
-    test      data for the film's `test_accuracy`
+    lr        the learning rate
+    test      data on which the `test_accuracy` of the film is measured; None: the film has none
     falling   whether the learning rate falls linearly, from `lr` at the first step to 0 after the last
 
-    The training of a seed that diverges (see `History`) ends; the others go on. The result depends neither on
-    timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, and for data that do not fit
-    the network.
+    If the training of a seed diverges (see `History`), this seed ends and the others go on. The result of a
+    seed depends neither on timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, and
+    for data that do not fit the network.
     """
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)
@@ -87,12 +94,12 @@ def train(
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
-    """The largest number of checkpoints that a film file with `seeds` of these networks may have."""
+    """The largest number of checkpoints in a film file that holds the weights of `seeds` such networks."""
     return MAX_NUMBERS["weights"] // (seeds * network.parameter_count)
 
 
 def trained(network: Model, data: DataSet, **options: Any) -> Film:
-    """Run `train` to its end and return the film."""
+    """Run `train` to its end and return the record of the training. options: the arguments of `train`."""
     *_, last = train(network, data, **options)
     return last.film()
 
@@ -100,9 +107,10 @@ def trained(network: Model, data: DataSet, **options: Any) -> Film:
 class _Run:
     """The state of a running training.
 
-    A network's rounding must not depend on the other seeds, because training amplifies rounding until curves
-    differ. So each seed's numbers fill whole vector registers (see `_tensors`). For the same reason at least
-    two seeds are trained, because PyTorch multiplies a single matrix by other code.
+    The rounding errors of one seed's network must not depend on the number of seeds, because training
+    amplifies them until the curves differ visibly. So the numbers of each seed fill whole vector registers of
+    the processor (see `_tensors`). For the same reason at least two seeds are trained: PyTorch multiplies a
+    single matrix by other code.
     """
 
     def __init__(self, network, data, test, *, lr, seeds, steps, falling=False):
@@ -119,7 +127,7 @@ class _Run:
         self.adam = Adam(flat, lr=lr)
 
     def go(self, seconds: float) -> None:
-        """Train for at least `seconds`, then on to the next checkpoint; or only to the training's end."""
+        """Train for at least `seconds`, and then until the next checkpoint, or until the training ends."""
         end = perf_counter() + seconds
         while True:
             x, labels, weight = self._learned()
@@ -160,7 +168,7 @@ class _Run:
         )
 
     def _learned(self) -> "Tensors":
-        """The tensors of this step's training batch; not made again if the batch is the same as before."""
+        """The tensors of the batch for this step; the previous ones if the batch has not changed."""
         batch = self.data.batch(self.step)
         if batch is not self.batch:
             self.batch, self.given = batch, _tensors(self.network, batch)
@@ -180,11 +188,12 @@ class _Run:
 
 
 class Adam:
-    """The Adam optimiser for one tensor, which it changes in place; same results and defaults as PyTorch's.
+    """The Adam optimiser for one tensor p, with the same results and defaults as PyTorch's.
 
-    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², p ← p − lr·m̂/(√v̂ + ε), with bias-corrected m̂ and v̂.
-    torch.optim.Adam is not used, because its import loads the compiler, which takes longer than training up
-    to the first picture. Source: Kingma and Ba, 2015.
+    Each step changes p in place by its gradient g: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g²,
+    p ← p − lr·m̂/(√v̂ + ε), where m̂ and v̂ are m and v after bias correction. torch.optim.Adam is not used,
+    because importing it loads PyTorch's compiler, which takes longer than the training until the first
+    picture. Source: Kingma and Ba, 2015.
     """
 
     def __init__(self, p: torch.Tensor, *, lr: float, betas=(0.9, 0.999), eps: float = 1e-8):
@@ -201,9 +210,9 @@ class Adam:
 
 
 def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The mean cross entropy of each seed's M predictions, weighted by `weight` (M,): (S,).
+    """The mean cross entropy (S,) of each seed's M predictions, weighted by `weight` (M,).
 
-    Logits are (S, M, 1) for two classes, otherwise (S, M, K).
+    logits: (S, M, 1) for two classes, (S, M, K) for K > 2. labels: (M,) the correct classes.
     """
     share = weight / weight.sum()
     if logits.shape[-1] == 1:
@@ -214,7 +223,7 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The weighted accuracy of each seed: the share of the total `weight` (M,) with a correct prediction."""
+    """The accuracy (S,) of each seed: the fraction of correct predictions, weighted by `weight` (M,)."""
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
     return ((guess == labels) * weight).sum(-1) / weight.sum()
 
@@ -225,8 +234,8 @@ Tensors = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 def _tensors(network: Model, data: DataSet) -> Tensors:
     """The points of a data set, and the labels and weights of their predictions, as tensors.
 
-    Points of weight 0 are added until the number of points is a multiple of VECTOR_LANES. Otherwise PyTorch
-    would round the last points, which do not fill a vector register, differently.
+    Points of weight 0 are added until the number of points is a multiple of VECTOR_LANES. Otherwise the last
+    points would not fill a vector register of the processor, and PyTorch would round them differently.
     """
     count = len(data.points)
     more = -count % VECTOR_LANES
@@ -238,7 +247,7 @@ def _tensors(network: Model, data: DataSet) -> Tensors:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run PyTorch in one thread, which is fastest for small tensors, then restore the setting."""
+    """While the block runs, PyTorch uses one thread, which is fastest for small tensors."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
