@@ -160,9 +160,9 @@ export function name(panel) {
   if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return;
   gd.classList.remove("turning");
   const at = frame.map(({ points }) => panel.pixels(points));
-  const { room } = panel;
+  const { drawingBox } = panel;
   const seen = (/** @type {number} */ l) =>
-    frame[l].opacity > MIN_OPACITY && (view.layers[l].draws !== "line" || lineVisible(at[l], room));
+    frame[l].opacity > MIN_OPACITY && (view.layers[l].draws !== "line" || lineVisible(at[l], drawingBox));
   const sampled = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
   const { rows, most } = reserveLegend(legend);
   for (const { item, l } of rows) item.hidden = !seen(l);
@@ -178,7 +178,7 @@ export function name(panel) {
     spots: spots(sampled[l], view.layers[l].draws === "line"),
     gap: LABEL_GAP_PX + Math.max(0, radius(view.layers[l], view.dims) - SMALL_POINT_PX / 2),
   }));
-  const boxes = placed(labels, room, taken, Float32Array.from(points));
+  const boxes = placed(labels, drawingBox, taken, Float32Array.from(points));
   boxes.forEach((box, k) => candidates[k].item.classList.toggle("named", Boolean(box)));
   const unnamed = rows.filter(({ item }) => !item.classList.contains("named"));
   for (const { item, repeated } of unnamed) if (repeated) item.hidden = true;

@@ -20,8 +20,8 @@
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
  * @typedef {import("../engine/engine.mjs").View} View
- * @typedef {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} Hand callbacks
- *   for the reader's clicks and camera turns
+ * @typedef {{picked: (layer: Mark, index: number) => void, turned: (camera: Camera) => void}} Callbacks for
+ *   the reader's clicks and camera turns
  */
 
 import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
@@ -34,7 +34,7 @@ const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 export class Panel {
   #themeColor;
   /** @type {Map<string, string>} the colours of roles when the figure settled */ #colors = new Map();
-  /** @type {string} crowds, camera and theme when the figure settled, as JSON */ #settledWith = "";
+  /** @type {string} crowds, camera and theme when the figure settled, as JSON */ #settledConditions = "";
   /** @type {Frame | null} the frame that the public path drew last */ #settled = null;
   /** @type {Frame | null} the frame that `open` or `paint` drew last; null once Plotly redraws */ #painted =
     null;
@@ -45,18 +45,18 @@ export class Panel {
   life = new AbortController(); // aborts when the panel is closed
 
   // Called with the mark and the index of the point under the pointer; with null and −1 if there is none.
-  /** @type {(layer: Mark | null, index: number) => void} */ hovered = () => {};
-  /** @type {() => void} called when the axes or the camera may have moved */ plotted = () => {};
-  /** @type {() => void} called when a frame has settled */ rested = () => {};
+  /** @type {(layer: Mark | null, index: number) => void} */ onHover = () => {};
+  /** @type {() => void} called when the axes or the camera may have moved */ onPlot = () => {};
+  /** @type {() => void} called when a frame has settled */ onRest = () => {};
 
   /** @param {HTMLElement} element @param {View} view @param {(name: string) => string} color the colour of a
-   * role in the present theme @param {Plotly} Plotly @param {Hand} hand */
-  constructor(element, view, color, Plotly, hand) {
+   * role in the present theme @param {Plotly} Plotly @param {Callbacks} callbacks */
+  constructor(element, view, color, Plotly, callbacks) {
     /** @type {Plotly} the element, which becomes Plotly's graph div */ this.gd = element;
     this.view = view;
     this.#themeColor = color;
     /** @type {Plotly} */ this.Plotly = Plotly;
-    this.hand = hand;
+    this.callbacks = callbacks;
   }
 
   /** The colour of a role in the theme. It is cached until the figure settles again, so that a new theme does
@@ -100,15 +100,15 @@ export class Panel {
     this.opened = true;
     if (this.closed) return this.close();
     this.gd.on("plotly_hover", (/** @type {Plotly} */ event) =>
-      this.hovered(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber),
+      this.onHover(this.view.layers[event.points[0].curveNumber], event.points[0].pointNumber),
     );
-    this.gd.on("plotly_unhover", () => this.hovered(null, -1));
+    this.gd.on("plotly_unhover", () => this.onHover(null, -1));
     this.begin();
-    this.gd.on("plotly_afterplot", () => this.plotted());
+    this.gd.on("plotly_afterplot", () => this.onPlot());
     this.#sizes.observe(this.gd);
     this.#painted = this.#settled = frame;
-    this.#settledWith = this.#settingWith([]);
-    this.rested();
+    this.#settledConditions = this.#conditionsWith([]);
+    this.onRest();
   }
 
   /** Draw a frame by the fast path; does nothing if the fast path drew it last. @param {Frame} frame */
@@ -124,12 +124,12 @@ export class Panel {
    * {Crowd[]} [crowds] places where many points coincide, to be labelled with the number of points */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
-    const settlingWith = this.#settingWith(crowds);
-    if (!this.moving && same(frame, this.#settled, "text") && settlingWith === this.#settledWith)
-      return this.rested();
+    const conditions = this.#conditionsWith(crowds);
+    if (!this.moving && same(frame, this.#settled, "text") && conditions === this.#settledConditions)
+      return this.onRest();
     this.#colors.clear();
     this.frame = this.#settled = frame;
-    this.#settledWith = settlingWith;
+    this.#settledConditions = conditions;
     const { data, layout } = figure(this, this.camera(), crowds);
     this.forget();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
@@ -142,11 +142,11 @@ export class Panel {
       return this.paint(this.frame);
     }
     this.gd.classList.remove("moving");
-    this.rested();
+    this.onRest();
   }
 
   /** The crowds, camera and theme with which the figure would settle now, as JSON. @param {Crowd[]} crowds */
-  #settingWith(crowds) {
+  #conditionsWith(crowds) {
     return JSON.stringify([crowds, this.camera(), this.#themeColor("paper")]);
   }
 
@@ -162,7 +162,7 @@ export class Panel {
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
     if (this.closed) return;
     if (camera) this.setCamera(camera);
-    this.rested();
+    this.onRest();
     if (this.moving) this.paint(this.frame); // Plotly has redrawn the frame that settled last
   }
 
@@ -175,7 +175,7 @@ export class Panel {
    * camera */
   turn(camera) {
     this.setCamera(camera);
-    this.hand.turned(camera);
+    this.callbacks.turned(camera);
   }
 
   /** Copy the current frame onto another canvas, with its top left corner at (x, y). @param
@@ -228,7 +228,7 @@ export class Panel {
 
   /** Left, top, width and height of the part of the figure in which marks are drawn, in pixels. @abstract
    * @returns {[number, number, number, number]} */
-  get room() {
+  get drawingBox() {
     throw new Error("abstract");
   }
 

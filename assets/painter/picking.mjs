@@ -13,8 +13,8 @@ const PICK_RADIUS_PX = 20; // the distance at which Plotly shows hover texts, to
 const SAME_PLACE_PX = 4; // points this near count as in the same place
 const STILL_PX = 4; // a press during which the pointer moves farther is not a click
 
-/** Call the panel's `hand.picked` with the mark and the index of the point when a clickable point is clicked.
- * @param {Panel} panel
+/** Call the panel's `callbacks.picked` with the mark and the index of the point when a clickable point is
+ * clicked. @param {Panel} panel
  * @param {AbortSignal} signal aborts when the panel is closed */
 export function watchClicks(panel, signal) {
   const { gd } = panel;
@@ -34,7 +34,7 @@ export function watchClicks(panel, signal) {
       if (Math.hypot(clientX - began.clientX, clientY - began.clientY) > STILL_PX) return;
       const { left, top } = gd.getBoundingClientRect();
       const clicked = clickableAt(panel, clientX - left, clientY - top);
-      if (clicked) panel.hand.picked(clicked.layer, clicked.index);
+      if (clicked) panel.callbacks.picked(clicked.layer, clicked.index);
     },
     options,
   );

@@ -21,18 +21,18 @@ import { axesBox, size } from "./traces.mjs";
 /** @import { Drawn } from "./painter.mjs" */
 
 /** Whether a mark is drawn on the canvas below the axes. @param {Mark} mark @returns {mark is Ground} */
-const grounds = (mark) => mark.draws === "field" || mark.draws === "cells";
+const isGround = (mark) => mark.draws === "field" || mark.draws === "cells";
 
 export class PlanePanel extends Panel {
-  /** @type {unknown[]} the values from which the ground canvas was drawn last */ #grounded = [];
+  /** @type {unknown[]} the values from which the ground canvas was drawn last */ #groundInputs = [];
   /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
-  /** @type {WeakMap<Mark, {points: Float32Array, place: string, path: Path2D}>} */ #paths = new WeakMap();
+  /** @type {WeakMap<Mark, {points: Float32Array, scaleKey: string, path: Path2D}>} */ #paths = new WeakMap();
   #over = h("canvas", { className: "motion" });
   /** @type {HTMLCanvasElement | null} the canvas under the axes, if the view has fields or cells */ ground =
     null;
 
   /** The rectangle of the axes. @override */
-  get room() {
+  get drawingBox() {
     return axesBox(this.gd);
   }
 
@@ -44,7 +44,8 @@ export class PlanePanel extends Panel {
   /** @override */
   begin() {
     this.gd.append(this.#over);
-    if (this.view.layers.some(grounds)) this.gd.prepend((this.ground = h("canvas", { className: "ground" })));
+    if (this.view.layers.some(isGround))
+      this.gd.prepend((this.ground = h("canvas", { className: "ground" })));
     this.#align();
     this.gd.on("plotly_afterplot", () => this.#align());
     this.#watchResolution();
@@ -80,11 +81,11 @@ export class PlanePanel extends Panel {
 
   /** The scales of both axes in the current frame. @returns {[Scale, Scale]} */
   get #scales() {
-    const [left, top, wide, high] = this.room;
+    const [left, top, width, height] = this.drawingBox;
     const [[west, east], [south, north]] = this.ranges;
     return [
-      (x) => left + ((x - west) / (east - west)) * wide,
-      (y) => top + ((north - y) / (north - south)) * high,
+      (x) => left + ((x - west) / (east - west)) * width,
+      (y) => top + ((north - y) / (north - south)) * height,
     ];
   }
 
@@ -96,9 +97,12 @@ export class PlanePanel extends Panel {
 
   /** @override @param {number} left @param {number} top */
   point(left, top) {
-    const [west, north, wide, high] = this.room;
+    const [boxLeft, boxTop, width, height] = this.drawingBox;
     const [x, y] = this.ranges;
-    return [x[0] + ((left - west) / wide) * (x[1] - x[0]), y[1] - ((top - north) / high) * (y[1] - y[0])];
+    return [
+      x[0] + ((left - boxLeft) / width) * (x[1] - x[0]),
+      y[1] - ((top - boxTop) / height) * (y[1] - y[0]),
+    ];
   }
 
   /** Draw all layers of the current frame on the two canvases; if the axes move, also the lines through 0,
@@ -110,13 +114,13 @@ export class PlanePanel extends Panel {
     const context = this.#cleared(this.#over);
     this.gd.classList.toggle("reaching", this.#axesMove);
     if (this.#axesMove) {
-      const [left, top, wide, high] = this.room;
+      const [left, top, width, height] = this.drawingBox;
       context.fillStyle = this.color("rule");
-      context.fillRect(Math.round(px(0) - 0.5), top, 1, high);
-      context.fillRect(left, Math.round(py(0) - 0.5), wide, 1);
+      context.fillRect(Math.round(px(0) - 0.5), top, 1, height);
+      context.fillRect(left, Math.round(py(0) - 0.5), width, 1);
     }
     this.frame.forEach((drawn, l) => {
-      if (drawn.opacity > 0 && !grounds(this.view.layers[l])) this.#drawLayer(context, l, drawn, px, py);
+      if (drawn.opacity > 0 && !isGround(this.view.layers[l])) this.#drawLayer(context, l, drawn, px, py);
     });
     context.restore();
   }
@@ -135,7 +139,7 @@ export class PlanePanel extends Panel {
     context.clearRect(0, 0, width, height);
     context.save();
     context.beginPath();
-    context.rect(...this.room);
+    context.rect(...this.drawingBox);
     context.clip();
     return context;
   }
@@ -144,21 +148,21 @@ export class PlanePanel extends Panel {
   #drawGround() {
     if (!this.ground) return;
     const { width, height } = size(this.gd);
-    const fields = this.frame.filter((_, l) => grounds(this.view.layers[l]));
-    const showing = [
-      ...fields.flatMap(({ values, points, opacity }) => [values, points, opacity]),
+    const groundLayers = this.frame.filter((_, l) => isGround(this.view.layers[l]));
+    const inputs = [
+      ...groundLayers.flatMap(({ values, points, opacity }) => [values, points, opacity]),
       ...this.frame.zoom,
       width,
       height,
-      ...this.room,
+      ...this.drawingBox,
       devicePixelRatio,
       this.color("paper"),
     ];
-    if (showing.every((part, i) => part === this.#grounded[i])) return;
-    this.#grounded = showing;
+    if (inputs.every((input, i) => input === this.#groundInputs[i])) return;
+    this.#groundInputs = inputs;
     const context = this.#cleared(this.ground);
     this.frame.forEach((drawn, l) => {
-      if (grounds(this.view.layers[l])) this.#drawGrid(context, l, drawn);
+      if (isGround(this.view.layers[l])) this.#drawGrid(context, l, drawn);
     });
     context.restore();
   }
@@ -170,30 +174,30 @@ export class PlanePanel extends Panel {
   #drawGrid(context, l, { points, values, opacity }) {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
-    const high = numbers.length / columns;
+    const rows = numbers.length / columns;
     const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(
       ([r, g, b]) =>
         ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0,
     ); // little endian
-    const image = new ImageData(columns, high);
+    const image = new ImageData(columns, rows);
     const dots = new Uint32Array(image.data.buffer);
-    for (let y = 0; y < high; y++) {
+    for (let y = 0; y < rows; y++) {
       for (let x = 0; x < columns; x++)
-        dots[columns * (high - 1 - y) + x] =
+        dots[columns * (rows - 1 - y) + x] =
           shades[shade(numbers[columns * y + x], /** @type {Color} */ (color))];
     }
-    if (this.#grid?.canvas.width !== columns || this.#grid?.canvas.height !== high)
-      this.#grid = new OffscreenCanvas(columns, high).getContext("2d");
+    if (this.#grid?.canvas.width !== columns || this.#grid?.canvas.height !== rows)
+      this.#grid = new OffscreenCanvas(columns, rows).getContext("2d");
     const grid = /** @type {OffscreenCanvasRenderingContext2D} */ (this.#grid);
     grid.putImageData(image, 0, 0);
     const smooth = draws === "field";
-    const [left, top, wide, tall] = this.room;
+    const [left, top, width, height] = this.drawingBox;
     const [px, py] = this.#scales;
     const last = points.length - 2;
-    const [x, y] = smooth ? [left, top + tall] : [px(points[0]), py(points[1])];
-    const [right, upper] = smooth ? [left + wide, top] : [px(points[last]), py(points[last + 1])];
+    const [x, y] = smooth ? [left, top + height] : [px(points[0]), py(points[1])];
+    const [right, upper] = smooth ? [left + width, top] : [px(points[last]), py(points[last + 1])];
     const dx = (right - x) / (columns - 1);
-    const dy = (y - upper) / (high - 1);
+    const dy = (y - upper) / (rows - 1);
     Object.assign(context, { globalAlpha: opacity, imageSmoothingEnabled: smooth });
     context.drawImage(grid.canvas, x - dx / 2, upper - dy / 2, right - x + dx, y - upper + dy);
   }
@@ -231,16 +235,16 @@ export class PlanePanel extends Panel {
   /** The path of a line layer in pixels, with gaps at NaN; cached until its points or the axes move. @param
    * {Mark} layer @param {Float32Array} points @param {Scale} px @param {Scale} py @returns {Path2D} */
   #path(layer, points, px, py) {
-    const place = [px, py].map((at) => [at(0), at(1)]).join();
+    const scaleKey = [px, py].map((scale) => [scale(0), scale(1)]).join();
     const known = this.#paths.get(layer);
-    if (known?.points === points && known.place === place) return known.path;
+    if (known?.points === points && known.scaleKey === scaleKey) return known.path;
     const path = new Path2D();
     for (let i = 0, joined = false; i < points.length; i += 2) {
       const x = points[i];
       if (x === x) path[joined ? "lineTo" : "moveTo"](px(x), py(points[i + 1]));
       joined = x === x;
     }
-    this.#paths.set(layer, { points, place, path });
+    this.#paths.set(layer, { points, scaleKey, path });
     return path;
   }
 
@@ -250,8 +254,11 @@ export class PlanePanel extends Panel {
     const { width, height } = size(this.gd);
     const plotly = new Image();
     // while axes move, the lines through 0 are on the canvas
-    const crossed = (/** @type {Plotly} */ axis) => ({ ...axis, zeroline: axis.zeroline && !this.#axesMove });
-    const axes = { ...layout, xaxis: crossed(layout.xaxis), yaxis: crossed(layout.yaxis) };
+    const withZeroLine = (/** @type {Plotly} */ axis) => ({
+      ...axis,
+      zeroline: axis.zeroline && !this.#axesMove,
+    });
+    const axes = { ...layout, xaxis: withZeroLine(layout.xaxis), yaxis: withZeroLine(layout.yaxis) };
     plotly.src = await this.Plotly.toImage(moving ? { data: [], layout: axes } : { data, layout }, {
       format: "svg",
       width,

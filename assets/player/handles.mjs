@@ -32,7 +32,7 @@ export function handles(player) {
     const place = () => {
       for (const show of shows) show();
     };
-    panel.plotted = place;
+    panel.onPlot = place;
     return place;
   });
   const show = () => {
@@ -49,7 +49,7 @@ const listening = new WeakMap();
 /** Remove the handles, before the panels get another recipe. @param {Panel[]} panels */
 export function release(panels) {
   for (const panel of panels) {
-    panel.plotted = () => {};
+    panel.onPlot = () => {};
     listening.get(panel)?.abort();
     listening.delete(panel);
     for (const left of panel.gd.querySelectorAll(".handle")) left.remove();

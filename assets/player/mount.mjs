@@ -9,7 +9,7 @@ import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
 import { lines } from "./overview.mjs";
-import { passages, towards } from "./passages.mjs";
+import { passages, stageShownAt } from "./passages.mjs";
 import { PlanePanel } from "../painter/plane.mjs";
 import { NoWebGL, SpacePanel } from "../painter/plotly/space.mjs";
 import { picture } from "../painter/pictures.mjs";
@@ -27,9 +27,9 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
 
 /**
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
- * living: () => void, panels: (panels: Panel[]) => Panel[]}} Hand callbacks. picked: the reader clicks on a
- * point; turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can
- * follow; panels: the new panels are made, and replace the old ones
+ * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners picked: the reader clicks on a point;
+ * turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can follow;
+ * panels: the new panels are made, and replace the old ones
  */
 
 /** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role
@@ -78,7 +78,7 @@ export function fill(player, host) {
 /** Highlight the parts of the formula that belong to the stage shown at `progress`. @param {HTMLElement}
  * formula @param {number} progress */
 function mark(formula, progress) {
-  const stage = `stage-${towards(progress)}`;
+  const stage = `stage-${stageShownAt(progress)}`;
   if (formula.dataset.stage === stage) return;
   formula.dataset.stage = stage;
   for (const piece of formula.querySelectorAll("[class*=stage-]"))
@@ -93,7 +93,7 @@ export const fit = (panels, { views }) =>
 /** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit` the
  * recipe, they are kept instead, with their cameras. The page's still picture stays until the first panel is
  * drawn. Without WebGL the server's picture of the present state replaces it. @param {Player} player @param
- * {() => Frame[]} frame returns the present frames of all views @param {Hand} listeners */
+ * {() => Frame[]} frame returns the present frames of all views @param {Listeners} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;
   const views = player.need("views");
@@ -135,7 +135,7 @@ export async function open(player, frame, listeners) {
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
-  if (player.panels[v] === panel) panel.plotted();
+  if (player.panels[v] === panel) panel.onPlot();
 }
 
 /** Reserve room for a panel's legend, and draw the panel for the first time. @param {Player} player
@@ -174,7 +174,7 @@ async function keep(player, frame) {
       return panel
         .settle(frame[v])
         .then(() => panel.setCamera(camera ?? home(panel.view)))
-        .then(() => panel.rested());
+        .then(() => panel.onRest());
     }),
   );
 }
@@ -193,7 +193,7 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
 
 /**
  * Create the panel of a view, with its element and legend. @param {Player} player @param {View} view
- * @param {import("../globals.mjs").Plotly} Plotly @param {Hand} listeners
+ * @param {import("../globals.mjs").Plotly} Plotly @param {Listeners} listeners
  */
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
@@ -212,7 +212,7 @@ function build(player, view, Plotly, listeners) {
     picked: (layer, index) => listeners.picked(layer, pointOf(layer, index)),
     turned: (camera) => listeners.turned(camera, panel),
   });
-  panel.rested = () => name(panel);
+  panel.onRest = () => name(panel);
   if (view.edge)
     element.after(
       h(
@@ -258,7 +258,7 @@ export function pictured(player) {
   const { element, show } = picture(cloud, () => color(panel.gd, "ink"));
   let pointed = -1;
   const showNow = () => show(pointed < 0 ? player.followed : pointed);
-  panel.hovered = (layer, index) => {
+  panel.onHover = (layer, index) => {
     pointed = layer && layer.cloud === cloud.name ? pointOf(layer, index) : -1;
     showNow();
   };

@@ -8,17 +8,17 @@ import { h, plainLabel } from "../dom.mjs";
 
 /** The stage that counts as shown at a position between stages: the next whole stage. Up to 0.02 after a
  * stage it is still that stage. @param {number} progress the position, in stages */
-export const towards = (progress) => Math.ceil(progress - 0.02);
+export const stageShownAt = (progress) => Math.ceil(progress - 0.02);
 
 /** The indices of the stages that a paragraph is about. `words` has names or indices of stages, separated by
  * " | "; a name without its final number means all stages of that name ("Linear" means "Linear 1", "Linear 2"
  * …). Words that name no stage are ignored. @param {string} words @param {string[]} stages the names of all
  * stages */
-export function named(words, stages) {
+export function stagesNamed(words, stages) {
   const asked = words.split(" | ");
   /** @param {string} name @param {number} k */
-  const called = (name, k) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1"), String(k)];
-  return stages.flatMap((name, k) => (called(name, k).some((each) => asked.includes(each)) ? [k] : []));
+  const namesOf = (name, k) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1"), String(k)];
+  return stages.flatMap((name, k) => (namesOf(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
 /** The first of `stages` after the stage `now`; if there is none, the first of all, as in a loop.
@@ -33,8 +33,8 @@ export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 export function passages(part, player) {
   const { stages } = player.recipe;
   const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(".passage")]).map((element) => {
-    const litStages = named(element.dataset.stages ?? "", stages);
-    const go = () => player.goTo(after(litStages, towards(player.progress)));
+    const litStages = stagesNamed(element.dataset.stages ?? "", stages);
+    const go = () => player.goTo(after(litStages, stageShownAt(player.progress)));
     const button = h(
       "button",
       {
@@ -48,14 +48,14 @@ export function passages(part, player) {
     if (litStages.length) element.prepend(button);
     element.onclick = litStages.length
       ? (event) => {
-          if (!elsewhere(/** @type {Element} */ (event.target))) go();
+          if (!notForPassage(/** @type {Element} */ (event.target))) go();
         }
       : null;
     return { element, button, litStages };
   });
   let shown = -1;
   return () => {
-    const now = towards(player.progress);
+    const now = stageShownAt(player.progress);
     if (now === shown) return;
     shown = now;
     for (const { element, button, litStages } of all) {
@@ -67,4 +67,4 @@ export function passages(part, player) {
 
 /** Whether a click on a passage is not meant for the passage: it is on a link, or text is selected.
  * @param {Element} target */
-const elsewhere = (target) => Boolean(target.closest("a")) || getSelection()?.isCollapsed === false;
+const notForPassage = (target) => Boolean(target.closest("a")) || getSelection()?.isCollapsed === false;

@@ -30,13 +30,13 @@ def calls(node, name, *cases):
     ],
 )
 def test_a_stage_has_a_name_or_a_number(node, words, stages):
-    assert calls(node, "named", [words, STAGES]) == [stages]
+    assert calls(node, "stagesNamed", [words, STAGES]) == [stages]
 
 
 def test_a_name_without_a_number_is_that_of_all_that_are_numbered(node):
     stages = ["x", "Linear 1", "L2", "× √3", "Linear 10", "3", "LN"]
     cases = {"Linear | L": [1, 2, 4], "Linear 1": [1], "L": [2], "× √": [], "": [], "5": [5]}
-    assert calls(node, "named", *([words, stages] for words in cases)) == list(cases.values())
+    assert calls(node, "stagesNamed", *([words, stages] for words in cases)) == list(cases.values())
 
 
 def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
@@ -47,4 +47,4 @@ def test_on_the_way_the_stage_ahead_is_lit(node):
     """Between two stages the paragraph of the next one is highlighted, like the step in progress in the
     formula.
     """
-    assert calls(node, "towards", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]
+    assert calls(node, "stageShownAt", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]

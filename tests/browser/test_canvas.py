@@ -124,7 +124,7 @@ def test_a_saved_picture_has_the_field(page):
     share = """(async () => {
       const { collage } = await import("/assets/painter/views.mjs");
       const canvas = await collage([p.panels[value]], "#000000");
-      const box = p.panels[value].room.map((x) => 2 * x);
+      const box = p.panels[value].drawingBox.map((x) => 2 * x);
       const { data } = canvas.getContext("2d").getImageData(...box);
       let n = 0;
       for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] > 60;

@@ -224,7 +224,7 @@ def test_a_query_that_is_dragged_far_stays_in_the_view_and_under_the_pointer(pag
     visit(page, "/select?d=2")
     rest(page)
     (low, high), *_ = player(page, "p.panels[0].view.ranges")
-    left, top, wide, tall = player(page, "p.panels[0].room")
+    left, top, wide, tall = player(page, "p.panels[0].drawingBox")
     page.locator(".handle").scroll_into_view_if_needed()
     box = page.locator(".view .figure").first.bounding_box()
     x, y = box["x"] + left + 0.88 * wide, box["y"] + top + 0.5 * tall

@@ -130,7 +130,8 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.select_option("#choice-curve", "accuracy")
     until(page, "p.recipe.views[2].ranges[1][1] < 1.1 && p.recipe.readouts[0].label.endsWith('2')")
     player(
-        page, "p.panels[2].hand.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)"
+        page,
+        "p.panels[2].callbacks.picked(p.recipe.views[2].layers.find((l) => l.hand?.kind === 'choose'), 0)",
     )
     page.locator(".headline span", has_text="Accuracy of seed 0").wait_for(timeout=TIMEOUT_MS)
     page.mouse.move(*middle(page, ".view:nth-child(3) .figure"))

@@ -102,13 +102,13 @@ export class SpacePanel extends Panel {
   begin() {
     this.gd.on("plotly_click", (/** @type {Plotly} */ { points: [{ curveNumber, pointNumber }] }) => {
       const layer = this.view.layers[curveNumber];
-      if (clickable(layer)) this.hand.picked(layer, pointNumber);
+      if (clickable(layer)) this.callbacks.picked(layer, pointNumber);
     });
     const moved = (/** @type {Plotly} */ event) => {
       if (!("scene.camera" in event) || this.#turning) return;
       this.gd.classList.add("turning");
-      this.hand.turned(this.camera());
-      requestAnimationFrame(() => this.plotted()); // Plotly moves its camera in its next frame
+      this.callbacks.turned(this.camera());
+      requestAnimationFrame(() => this.onPlot()); // Plotly moves its camera in its next frame
     };
     this.gd.on("plotly_relayouting", moved);
     this.gd.on("plotly_relayout", moved);
@@ -296,13 +296,13 @@ export class SpacePanel extends Panel {
       this.scene.camera.lookAt(camera.eye, camera.center, UP);
       this.#redraw();
     });
-    if (turned) return this.plotted();
+    if (turned) return this.onPlot();
     this.#turning++;
     this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.#turning--);
   }
 
   /** The figure without its outermost pixels. @override @returns {[number, number, number, number]} */
-  get room() {
+  get drawingBox() {
     return [2, 2, this.gd.clientWidth - 4, this.gd.clientHeight - 4];
   }
 
