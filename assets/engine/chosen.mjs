@@ -15,13 +15,13 @@ import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
 export const allPoints = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
-/** The display coordinates of the points that a mark shows. If their number can change (`counted`), the array
- * has a place for every point of the cloud, and NaN for those that are not shown. @param {Mark} mark @param
- * {Moment} moment */
+/** The display coordinates of the points that a mark shows. If their number can change (see
+ * `sizeCanChange`), the array has a place for every point of the cloud, and NaN for those that are not shown.
+ * @param {Mark} mark @param {Moment} moment */
 export function shownPoints(mark, moment) {
   const only = onlyOf(mark);
   if (!only) return allPoints(mark, moment);
-  if (counted(only)) return withGaps(allPoints(mark, moment), mark.rows.length, mark, moment);
+  if (sizeCanChange(only)) return withGaps(allPoints(mark, moment), mark.rows.length, mark, moment);
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, mark.cloud);
   const indices = chosen(mark, moment);
@@ -41,7 +41,7 @@ const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 /** Whether the number of points that `only` selects can change while the figure moves. Points that are not
  * shown then stay in the arrays as NaN, so that the arrays keep their lengths. @param {Only} only @returns
  * {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
-export const counted = (only) =>
+export const sizeCanChange = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
 /** The indices, in a mark's cloud, of the points that the mark shows. @param {{only?: Only, cloud: string}}

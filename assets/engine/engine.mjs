@@ -54,7 +54,7 @@
 import { unpack, movers } from "./packed.mjs";
 import { affine, numbersOf } from "./matrices.mjs";
 import { scratch } from "./scratch.mjs";
-import { IN_PLACE_STEPS, apply, every, parametersOf, sourcesOf } from "./steps.mjs";
+import { IN_PLACE_STEPS, apply, flattened, parametersOf, sourcesOf } from "./steps.mjs";
 import { latest } from "./time_slices.mjs";
 
 export { coordinate, gather, project, rowMovers } from "./coordinates.mjs";
@@ -160,7 +160,7 @@ function remembered(cloud, params, all, memory) {
 /** The cache entry of a cloud whose stages have not been computed yet. @param {Cloud} cloud @returns {Known}
  */
 function unknown(cloud) {
-  const steps = every([...cloud.place, ...cloud.steps]);
+  const steps = flattened([...cloud.place, ...cloud.steps]);
   return { names: parametersOf(steps), sources: sourcesOf(steps), slot: {}, before: undefined };
 }
 
@@ -283,7 +283,7 @@ export function loose({ clouds, views, readouts }) {
   const found = freed.get(clouds);
   if (found) return found;
   const marks = marksOf({ views });
-  const sources = new Set(clouds.flatMap(({ place, steps }) => sourcesOf(every([...place, ...steps]))));
+  const sources = new Set(clouds.flatMap(({ place, steps }) => sourcesOf(flattened([...place, ...steps]))));
   const whole = new Set([
     ...sources,
     ...readouts.flatMap((r) => (r.kind === "residual" ? [r.a, r.b] : r.kind === "fate" ? [r.keys] : [])),

@@ -22,7 +22,7 @@ import {
 } from "./engine.mjs";
 import { bestThreshold, disc, facing, histogram, semiAxes, withHeads } from "./geometry.mjs";
 import { certificateOf, hullOf } from "./measures.mjs";
-import { every, parametersOf, sourcesOf } from "./steps.mjs";
+import { flattened, parametersOf, sourcesOf } from "./steps.mjs";
 import { latest, same, takeTime } from "./time_slices.mjs";
 /** @import { Cloud, Moment, Params, Stages } from "./engine.mjs" */
 /** @import { DiscMark, Mark, RimMark, Row, SupportDiscMark, SupportMark, WayMark } from "./recipe.d.ts" */
@@ -285,7 +285,7 @@ function walk(mark, { recipe, stages, params }, indices, starting) {
  * parameters, and the stages of clouds. @param {Cloud} cloud @param {string} parameter @param {Params} params
  * @param {Stages} stages @returns {unknown[]} */
 function moving(cloud, parameter, params, stages) {
-  const steps = every(cloud.steps);
+  const steps = flattened(cloud.steps);
   return [
     ...parametersOf(steps)
       .filter((name) => name !== parameter)

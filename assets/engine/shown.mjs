@@ -5,7 +5,7 @@
  * skip unchanged layers by identity.
  */
 
-import { chosen, counted, withGaps } from "./chosen.mjs";
+import { chosen, sizeCanChange, withGaps } from "./chosen.mjs";
 import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
 import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
@@ -15,11 +15,11 @@ import { same } from "./time_slices.mjs";
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} the points that each mark showed last,
  * and the inputs from which they were computed */
-const shown = new WeakMap();
+const lastPoints = new WeakMap();
 
 /** If points of another cloud decide which points of a mark are shown (`only.of`), the stages of that cloud;
  * otherwise null or undefined. @param {Mark} mark @param {Stages} stages */
-function seenBy(mark, stages) {
+function selectingStages(mark, stages) {
   const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
   return of ? stages[of] : null;
@@ -33,10 +33,8 @@ const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
  * and if the choice of the points that it shows does not depend on current positions. @param {Mark} mark */
 function rests(mark) {
   const only = onlyOf(mark);
-  const fixed = (/** @type {Row} */ row) => {
-    while (row.over && row.stage !== null) row = row.over;
-    return row.stage !== null;
-  };
+  /** @type {(row: Row) => boolean} */
+  const fixed = ({ stage, over }) => stage !== null && (!over || fixed(over));
   return (
     PROJECTED_MARKS.has(mark.mark) &&
     mark.rows.every(fixed) &&
@@ -44,18 +42,22 @@ function rests(mark) {
   );
 }
 
-/** @type {WeakMap<Mark, {still: boolean, names: string[], tinted: string[]}>} results of `natureOf` */
+/** @type {WeakMap<Mark, {still: boolean, rowParameters: string[], colorParameters: string[]}>} results of
+ * `natureOf` */
 const natures = new WeakMap();
 
 /** On what a mark depends: whether it `rests` (still), the names of the parameters that occur in its rows or
- * its query (names), and the names of those that occur in the row by which it is coloured (tinted). Cached
- * for each mark. @param {Mark} mark */
+ * its query (rowParameters), and the names of those that occur in the row by which it is coloured
+ * (colorParameters). Cached for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
   const row = shading(mark);
-  const names = rowMovers("query" in mark && mark.query ? [...mark.rows, mark.query] : mark.rows);
-  const found = { still: rests(mark), names, tinted: row ? rowMovers([row]) : [] };
+  const found = {
+    still: rests(mark),
+    rowParameters: rowMovers("query" in mark && mark.query ? [...mark.rows, mark.query] : mark.rows),
+    colorParameters: row ? rowMovers([row]) : [],
+  };
   natures.set(mark, found);
   return found;
 }
@@ -73,20 +75,20 @@ function shading({ color }) {
  * moment */
 export function pointsOf(mark, moment) {
   const { stages, at, params, followed, progress } = moment;
-  const known = shown.get(mark);
-  const { still, names } = natureOf(mark);
+  const known = lastPoints.get(mark);
+  const { still, rowParameters } = natureOf(mark);
   const inputs = [
     stages[mark.cloud],
     still ? null : at[mark.cloud],
     followed,
     mark.mark === "Trail" ? progress : 0,
     mark.mark === "Way" ? startsOf(mark, moment) : 0,
-    seenBy(mark, stages),
-    ...names.map((name) => params[name]),
+    selectingStages(mark, stages),
+    ...rowParameters.map((name) => params[name]),
   ];
   if (known && same(known.inputs, inputs)) return known.points;
   const points = drawn(mark, moment);
-  shown.set(mark, { inputs, points });
+  lastPoints.set(mark, { inputs, points });
   return points;
 }
 
@@ -101,24 +103,24 @@ export function valuesOf(mark, moment) {
   if (!mark.color) return null;
   const { stages, at, params, followed } = moment;
   const { of } = mark.color;
-  const live = !("bdata" in of);
+  const computed = !("bdata" in of);
   const { cloud } = mark;
   const only = onlyOf(mark);
   const row = shading(mark);
-  const now =
-    (only && !Array.isArray(only)) || (live && (!row || row.stage === null || row.over)) ? at[cloud] : null;
+  const readsPositions =
+    (only && !Array.isArray(only)) || (computed && (!row || row.stage === null || row.over));
   const inputs = [
-    now,
+    readsPositions ? at[cloud] : null,
     of,
     followed,
-    live ? stages[cloud] : null,
-    seenBy(mark, stages),
-    ...natureOf(mark).tinted.map((name) => params[name]),
+    computed ? stages[cloud] : null,
+    selectingStages(mark, stages),
+    ...natureOf(mark).colorParameters.map((name) => params[name]),
   ];
   const known = tints.get(mark);
   if (known && same(known.inputs, inputs)) return known.values;
-  const numbers = live ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
-  const shownNumbers = counted(only)
+  const numbers = computed ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
+  const shownNumbers = sizeCanChange(only)
     ? withGaps(numbers, 1, mark, moment)
     : only
       ? gather(numbers, 1, chosen(mark, moment))

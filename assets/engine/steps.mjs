@@ -24,20 +24,20 @@ function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
   for (const group of groups ?? [null]) {
     const size = group ? group.length : d;
-    const low = group ? group[0] : 0;
+    const firstIndex = group ? group[0] : 0;
     const { factor } = sphereFactor(size, radius, eps, convention);
-    const row = !group || group.every((j, g) => j === low + g);
-    for (let i = 0, at = low; i < n; i++, at += d) {
+    const contiguous = !group || group.every((j, g) => j === firstIndex + g);
+    for (let i = 0, at = firstIndex; i < n; i++, at += d) {
       let squares = 0;
-      if (row) for (let j = at; j < at + size; j++) squares += x[j] * x[j];
+      if (contiguous) for (let j = at; j < at + size; j++) squares += x[j] * x[j];
       else
         for (let g = 0; g < size; g++) {
-          const v = x[at - low + group[g]];
+          const v = x[at - firstIndex + group[g]];
           squares += v * v;
         }
       const scale = factor(squares);
-      if (row) for (let j = at; j < at + size; j++) x[j] *= scale;
-      else for (let g = 0; g < size; g++) x[at - low + group[g]] *= scale;
+      if (contiguous) for (let j = at; j < at + size; j++) x[j] *= scale;
+      else for (let g = 0; g < size; g++) x[at - firstIndex + group[g]] *= scale;
     }
   }
   return x;
@@ -71,12 +71,12 @@ function product(x, n, groups) {
 /** Softmax over the coordinates of each point, in place. At temperature 0 the largest coordinate gets 1; if
  * several are largest, they share it equally. With the causal mask, point k of the cloud (from 0) uses only
  * its first k + 1 coordinates, and the others become 0. @param {Float64Array} x @param {number} n @param
- * {number} temperature @param {boolean} causal @param {number} first the index of the first of these points
- * in its cloud */
-function softmax(x, n, temperature, causal, first) {
+ * {number} temperature @param {boolean} causal @param {number} firstPoint the index of the first of these
+ * points in its cloud */
+function softmax(x, n, temperature, causal, firstPoint) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
-    const end = at + (causal ? Math.min(first + i + 1, d) : d);
+    const end = at + (causal ? Math.min(firstPoint + i + 1, d) : d);
     let largest = -Infinity;
     let sum = 0;
     for (let j = at; j < end; j++) if (x[j] > largest) largest = x[j];
@@ -128,7 +128,7 @@ function attention(x, n, keys, causal) {
 
 /** The number of coordinates that a point has after these steps, if it has d coordinates before them. @param
  * {Step[]} steps @param {number} d @returns {number} */
-const wide = (steps, d) =>
+const widthAfter = (steps, d) =>
   steps.reduce((now, step) => {
     switch (step.kind) {
       case "affine":
@@ -142,26 +142,26 @@ const wide = (steps, d) =>
       case "attention":
         return now - 2 * step.keys + 1;
       case "derivative":
-        return 2 * wide(step.pipeline, now / 2);
+        return 2 * widthAfter(step.pipeline, now / 2);
       case "branches":
         return step.join === "sum"
-          ? wide(step.pipelines[0], now)
-          : step.pipelines.reduce((sum, each) => sum + wide(each, now), 0);
+          ? widthAfter(step.pipelines[0], now)
+          : step.pipelines.reduce((sum, each) => sum + widthAfter(each, now), 0);
       default:
         return now;
     }
   }, d);
 
 /** @type {WeakMap<Step[][], {d: number, widths: number[]}>} results of `widthsOf` */
-const measured = new WeakMap();
+const widthCache = new WeakMap();
 
 /** The number of output coordinates of each branch for d input coordinates; cached.
  * @param {Step[][]} pipelines @param {number} d */
 function widthsOf(pipelines, d) {
-  const known = measured.get(pipelines);
+  const known = widthCache.get(pipelines);
   if (known?.d === d) return known.widths;
-  const widths = pipelines.map((steps) => wide(steps, d));
-  measured.set(pipelines, { d, widths });
+  const widths = pipelines.map((steps) => widthAfter(steps, d));
+  widthCache.set(pipelines, { d, widths });
   return widths;
 }
 
@@ -179,15 +179,15 @@ function branches(x, n, pipelines, join, context, depth) {
   // these two, and the result goes to the other
   const start = onDesk(x, 3 * depth);
   const m = concat ? widths.reduce((a, b) => a + b) : widths[0];
-  const joined = 3 * depth + 1;
-  const out = desk(joined + Number(desks[joined]?.buffer === start.buffer), n * m);
+  const outDesk = 3 * depth + 1;
+  const out = desk(outDesk + Number(desks[outDesk]?.buffer === start.buffer), n * m);
   for (let k = 0, from = 0; k < pipelines.length; k++) {
     // if the last step of a branch is affine, it writes directly into the result
     const steps = pipelines[k];
     const last = steps.at(-1);
-    const straight = (!k || concat) && last?.kind === "affine" ? last : null;
-    const y = branch(start, n, steps, straight ? steps.length - 1 : steps.length, context, depth + 1);
-    if (straight) affine(y, n, ...numbersOf(straight, context), { at: out, from, stride: m });
+    const directAffine = (!k || concat) && last?.kind === "affine" ? last : null;
+    const y = branch(start, n, steps, directAffine ? steps.length - 1 : steps.length, context, depth + 1);
+    if (directAffine) affine(y, n, ...numbersOf(directAffine, context), { at: out, from, stride: m });
     else if (!k || concat) into(out, from, m, y, widths[k]);
     else for (let i = 0; i < y.length; i++) out[i] += y[i];
     if (concat) from += widths[k];
@@ -237,8 +237,8 @@ function orbit(x, n, { pipeline, state, count }, context, depth) {
 /** Solve the differential equation dx/dt = velocity(x) for all points up to the time `step.until`.
  * @param {Float64Array} x @param {number} n
  * @param {Extract<Step, {kind: "flow"}>} step @param {Context} context @param {number} depth */
-function flowing(x, n, step, context, depth) {
-  const inner = every(step.velocity);
+function applyFlow(x, n, step, context, depth) {
+  const inner = flattened(step.velocity);
   const inputs = [
     ...parametersOf(inner).map((name) => context.params[name]),
     ...sourcesOf(inner).map((name) => context.all[name]),
@@ -253,24 +253,25 @@ function flowing(x, n, step, context, depth) {
 /** Steps in one flat list. `branches` and `derivative`, which have no entries (numbers that may depend on
  * parameters) themselves, are replaced by the steps inside them; `orbit` and `flow` are kept, each followed
  * by the steps inside it. @param {Step[]} steps @returns {Step[]} */
-export const every = (steps) =>
+export const flattened = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {
       case "branches":
-        return step.pipelines.flatMap(every);
+        return step.pipelines.flatMap(flattened);
       case "derivative":
-        return every(step.pipeline);
+        return flattened(step.pipeline);
       case "orbit":
-        return [step, ...every(step.pipeline)];
+        return [step, ...flattened(step.pipeline)];
       case "flow":
-        return [step, ...every(step.velocity)];
+        return [step, ...flattened(step.velocity)];
       default:
         return [step];
     }
   });
 
-/** The names of the parameters on which the entries of steps depend. @param {Step[]} steps flattened by
- * `every` */
+/** The names of the parameters on which the entries of steps depend: those that a `placed` step names, and
+ * those in any field of another step, or of the moves of single points in a flow (`puts`). For a field
+ * without entries `movers` returns []. @param {Step[]} steps as returned by `flattened` */
 export const parametersOf = (steps) =>
   steps.flatMap((step) =>
     step.kind === "placed"
@@ -280,8 +281,8 @@ export const parametersOf = (steps) =>
         ),
   );
 
-/** The names of the clouds whose points these steps use as matrices. @param {Step[]} steps flattened by
- * `every` */
+/** The names of the clouds whose points these steps use as matrices. @param {Step[]} steps as returned by
+ * `flattened` */
 export const sourcesOf = (steps) =>
   steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 
@@ -321,7 +322,7 @@ export function apply(x, n, step, context, depth = 0) {
     case "orbit":
       return orbit(x, n, step, context, depth + 1);
     case "flow":
-      return flowing(x, n, step, context, depth + 1);
+      return applyFlow(x, n, step, context, depth + 1);
     case "derivative":
       return derivative(x, n, step.pipeline, context);
     case "branches":
