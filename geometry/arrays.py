@@ -1,6 +1,7 @@
-"""Input validation for maps of points: dtypes, shapes, scalars, and array libraries (NumPy, PyTorch).
+"""Validate and convert the arguments of functions that map points: dtypes, shapes, and array libraries.
 
-The first argument decides the array library, the device and the dtype; every other argument follows it.
+The first argument x of such a function decides the array library (NumPy, PyTorch), the device and the dtype;
+every other argument is converted to them.
 
 | input | computed in | returned as |
 | --- | --- | --- |
@@ -9,9 +10,9 @@ The first argument decides the array library, the device and the dtype; every ot
 | integers, booleans, of NumPy or PyTorch | the library's default real dtype | the default real dtype |
 | numbers and nested lists | NumPy's float64 | float64 |
 
-An argument of another library is converted: NumPy x with a tensor γ gives NumPy. A conversion must not lose a
-gradient silently, so an argument that requires a gradient needs a tensor x. Complex numbers, text, and
-masked or ragged arrays raise ValueError.
+For example, if x is a NumPy array and γ is a tensor, the result is a NumPy array. A conversion must not lose
+a gradient silently, so ValueError is raised if γ requires a gradient and x is not a tensor. Complex numbers,
+text, and masked or ragged arrays raise ValueError.
 """
 
 from collections.abc import Callable
@@ -29,12 +30,15 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """The array-API namespace of x; NumPy is tried first, because the server uses it."""
+    """The module with the array API's functions for x; NumPy is tried first, because the server uses it."""
     return numpy if type(x) is np.ndarray else array_namespace(x)
 
 
 def real(x: Numbers, *, axes: int = 0) -> Array:
-    """x as an array of a real floating dtype with at least `axes` axes; x itself if it already is one."""
+    """x as an array of a real floating dtype; x itself if it already is one.
+
+    Raises ValueError if x has fewer than `axes` axes, or cannot be converted (see the module's docstring).
+    """
     x = x if is_array_api_obj(x) else np.asarray(x)
     if np.ma.is_masked(x) or not _dense(x):
         raise ValueError("all numbers of an array are needed: some are masked, or left out")
@@ -49,9 +53,10 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as `real` returns it, but in float32 instead of half precision; and a function that converts results.
+    """x as an array in which to compute, and a function that converts the result of the computation.
 
-    This function casts a result that was computed from x back to the dtype that `real` gave x.
+    The array is the one that `real` returns, but in float32 if that has half precision. The function converts
+    a result to the dtype of the array that `real` returns.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
         return x, _same  # fast path: the server calls this for each step and each set of points
@@ -66,7 +71,7 @@ def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]
 def widened(x: Array) -> Array:
     """x in float32 if it is in half precision, otherwise x itself.
 
-    Half precision has 11 bits, too few for sums, and no numbers beyond 65504.
+    The numbers of half precision have 11 significant bits or fewer, which are too few for sums.
     """
     xp = namespace(x)
     if x.dtype in (xp.float64, xp.float32) or xp.finfo(x.dtype).bits >= 32:
@@ -75,10 +80,10 @@ def widened(x: Array) -> Array:
 
 
 def like(value: Numbers, x: Array) -> Array:
-    """Convert `value` to x's library, device and real dtype; a gradient that `value` requires is kept.
+    """Convert `value` to x's library, device and real dtype; if it requires a gradient, so does the result.
 
     If x holds integers or booleans, the dtype is the library's default real dtype. Raises ValueError if
-    `value` is a tensor that requires a gradient and x is no tensor.
+    `value` is a tensor that requires a gradient and x is not a tensor.
     """
     if type(x) is np.ndarray and x.dtype.char in "df":
         if type(value) is np.ndarray and value.dtype == x.dtype:
@@ -105,8 +110,8 @@ def like(value: Numbers, x: Array) -> Array:
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
     """Convert `value` to an array without axes, in x's library and dtype.
 
-    name: the word for `value` in an error message. Raises ValueError for an array with axes, and for a number
-    below `least`.
+    name: what an error message calls `value`. Raises ValueError if `value` has axes. If `least` is given,
+    raises it also for a number that is below `least`, infinite or NaN.
     """
     value = like(value, x)
     if value.shape != ():
@@ -117,7 +122,10 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """Convert `value` to a Python integer. Raises ValueError, which names it `name`, for anything else."""
+    """Convert `value` to a Python integer. Raises ValueError if it is not a whole number.
+
+    name: what the error message calls `value`.
+    """
     try:
         return index(value)
     except TypeError:
@@ -125,9 +133,9 @@ def whole(value: Any, name: str) -> int:
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:
-    """Convert `value` (d,) to an array like x: one number for each coordinate of a point of x.
+    """Convert `value` (d,), a number for each coordinate, to the library, device and dtype of x (*batch, d).
 
-    Raises ValueError, which names it `name`, for another shape.
+    Raises ValueError for any other shape. name: what the error message calls `value`.
     """
     value = like(value, x)
     if value.shape != x.shape[-1:]:
@@ -136,7 +144,7 @@ def one_each(value: Numbers, x: Array, name: str) -> Array:
 
 
 def constant(x: Array) -> Array:
-    """The array x, detached from its gradient if its library has gradients."""
+    """The array x as a constant, through which no gradient flows."""
     return x.detach() if hasattr(x, "detach") else x
 
 
@@ -145,7 +153,7 @@ def requires_gradient(x: Array) -> bool:
 
 
 def has_values(x: Array) -> bool:
-    """Whether an array has values. Tensors on PyTorch's meta device have only a shape."""
+    """Whether an array has values. Tensors on PyTorch's "meta" device have none, only a shape and a dtype."""
     return not getattr(x, "is_meta", False)
 
 

@@ -1,4 +1,7 @@
-"""Crowds: places in a picture where many points coincide. The engine in the browser mirrors this file."""
+"""Crowds: places in a picture where many points coincide or nearly do.
+
+The engine in the browser mirrors this file.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,15 @@ MAX_NEIGHBOUR_RATIO = 1.5  # neighbours per point of the crowd; with more, the p
 def crowds(
     points: np.ndarray, low: np.ndarray, high: np.ndarray, space: np.ndarray | None = None
 ) -> list[tuple[np.ndarray, int]]:
-    """The places of a picture where many of its points (N, k) coincide, each with its number of points.
+    """The places (k,) of a picture where many points (nearly) coincide, each with the number of points there.
 
-    The place with most points comes first; [] if there is none. low, high (k,): the ends of the picture's
-    axes. space (N, d): the points whose projections the picture shows; by default `points` themselves. If
-    points are at one place of the picture but some are far from the others' median in space, those few are
-    not counted. Points with NaN are ignored.
+    The place with most points comes first; [] if there is no such place.
+
+    points      (N, k) the positions of the points in the picture; a point with NaN is ignored
+    low, high   (k,) the ends of the picture's axes
+    space       (N, d) the points of which `points` are projections; by default `points` themselves. Points
+                that coincide in the picture may be far apart in this space; those far from the median of
+                their place are not counted
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

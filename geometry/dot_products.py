@@ -1,8 +1,9 @@
 """Exact distributions of dot products and cosines of random vectors, Gaussian or on a sphere.
 
-The two vectors q and k are independent and have the same distribution. On a sphere only their cosine matters;
-its distribution depends only on the dimension m of the space that contains the sphere. Source:
-symmetrize2025, sections 3.2 and 5.2.
+The two vectors q and k are independent and have the same distribution: normal, or uniform on a sphere. On a
+sphere, their dot product is a multiple of the cosine of the angle between them. The distribution of this
+cosine depends only on the dimension m of the space that contains the sphere. Source: symmetrize2025,
+sections 3.2 and 5.2.
 """
 
 import numpy as np
@@ -31,7 +32,8 @@ def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The probability that the cosine of two random directions in m dimensions is c or more.
 
     For c ≥ 0 it is I(1 − c²; (m−1)/2, 1/2) / 2, where I is the regularised incomplete beta function; for c <
-    0 it is one minus the value at −c. For m = 1 the cosine is ±1, so it is 1/2 between them.
+    0 it is one minus the value at −c. For m = 1 the cosine is ±1, so the probability is 1/2 for
+    −1 < c ≤ 1.
     """
     c = np.asarray(c, dtype=float)
     beyond = 0.5 * (special.betainc((m - 1) / 2, 0.5, np.clip(1 - c * c, 0, 1)) if m > 1 else np.ones_like(c))
@@ -39,11 +41,12 @@ def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 
 
 def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
-    """The density of ⟨q, k⟩ for standard normal q, k in d dimensions: variance d, kurtosis 3 + 6/d.
+    """The density at s of the dot product ⟨q, k⟩ of standard normal vectors q and k in d dimensions.
 
-    It is |s/2|^ν K_ν(|s|) / (√π Γ(d/2)), where ν = (d−1)/2 and K is the modified Bessel function of the
-    second kind. At s = 0 its limit is Γ(ν) / (2√π Γ(d/2)), infinite for d = 1. K overflows for large ν, so
-    its integral K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 to ∞ is computed here in logarithms.
+    The dot product has variance d and kurtosis 3 + 6/d. Its density is |s/2|^ν K_ν(|s|) / (√π Γ(d/2)), where
+    ν = (d−1)/2 and K is the modified Bessel function of the second kind. At s = 0 its limit is Γ(ν) / (2√π
+    Γ(d/2)), infinite for d = 1. K overflows for large ν, so its integral K_ν(s) = ∫ exp(−s cosh t) cosh(νt)
+    dt from 0 to ∞ is computed here in logarithms.
     """
     nu, s = (d - 1) / 2, np.abs(np.asarray(s, dtype=float))
     if d == 1:
@@ -58,12 +61,13 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """The expected share E[x_j²/‖x‖²] of a coordinate in the squared length, for normal x with mean 0.
+    """The expected part E[x_j²/‖x‖²] of the squared length of a random vector x that one coordinate makes up.
 
-    The coordinates are independent. The result has one number for each of the `variances`: the share of a
-    coordinate with this variance. `counts`: the number of coordinates with each variance. The share is ∫ a (1
-    + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du from 0 to ∞, where a is the coordinate's variance, and b runs over the
-    variances of the others. 0 if all variances are 0.
+    The coordinates x_j of x are independent and normal with mean 0; `counts` says how many of them have each
+    of the `variances`. The result has, for each of the variances, the expectation for a coordinate with this
+    variance; all are 0 if all variances are 0. The expectation is the integral from 0 to ∞ of
+    a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du, where a is the coordinate's variance, and b runs over the
+    variances of all other coordinates.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)
@@ -77,9 +81,10 @@ def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> F
 
 
 def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch"]:
-    """The variance Σ λ² of the score ⟨q, k⟩ of independent normal q, k whose coordinates have variances λ.
+    """The variance Σ λ² of the dot product ⟨q, k⟩ of independent normal vectors q and k with mean 0.
 
-    counts: the number of coordinates with each of the variances. For d unit variances the result is d.
+    The sum is over all coordinates, whose variances λ are given: `counts` says how many coordinates have each
+    of the `variances`. For d coordinates of variance 1 the result is d.
     """
     return np.sum(counts * np.square(variances), axis=-1)
 
@@ -87,9 +92,9 @@ def score_variance(variances: Float[Array, "*batch n"], counts: Float[Array, " n
 def cosine_variance(
     variances: Float[Array, "*batch n"], counts: Float[Array, " n"]
 ) -> Float[Array, "*batch"]:
-    """The variance of the cosine of independent normal q and k, whose coordinates have the given variances.
+    """The variance of the cosine of the angle between independent normal vectors q and k with mean 0.
 
-    counts: the number of coordinates with each variance. The result is the sum of the squared `shares` over
-    all coordinates, which is 1/d for d equal variances.
+    `counts` says how many coordinates of q, and of k, have each of the `variances`. The result is the sum of
+    the squared `shares` of all coordinates, which is 1/d for d equal variances.
     """
     return np.sum(counts * np.square(shares(variances, counts)), axis=-1)

@@ -1,9 +1,9 @@
 """Dual numbers: forward-mode automatic differentiation of any code that follows the array API.
 
-A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If f is computed with it, the result
-has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is differentiated by
-running its steps. Only elementary functions need a formula for their slope, which is here; steps need none.
-Source: baydin2018.
+A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If a function f is computed
+with it, the result has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is
+differentiated by running its steps on a dual array. Only elementary functions need a formula for their
+derivative, which is in SLOPES. Source: baydin2018.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Dual:
         return Dual(self.value.mT, self.tangent.mT)
 
     def detach(self) -> Array:
-        """The value without the tangent, which then counts as a constant."""
+        """The value as a plain array, which is a constant: its derivative is 0."""
         return self.value
 
     def __getitem__(self, key: Any) -> Dual:
@@ -122,7 +122,10 @@ LINEAR = ("astype", "reshape", "sum", "take")  # linear functions: applied to va
 
 
 class Namespace:
-    """The array API's functions for dual arrays; plain arrays are passed on to their own library."""
+    """The functions of the array API for dual arrays. own: the module that has them for plain arrays.
+
+    A plain array is passed to this module unchanged.
+    """
 
     def __init__(self, own: Any):
         self.own = own
@@ -171,16 +174,17 @@ class Namespace:
 
 
 def parts(x: Any) -> tuple[Any, Any]:
-    """The value and the tangent of a dual array; x and 0 for anything else, which is a constant."""
+    """The value and the tangent of x. Anything but a dual array is a constant; its tangent is 0."""
     if isinstance(x, Dual):
         return x.value, x.tangent
     return x, 0.0 if isinstance(x, int | float) else 0 * x
 
 
 def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
-    """Apply the elementary function `name` to a dual array, with its slope from SLOPES.
+    """Apply an elementary function to a dual or plain array x.
 
-    A plain array is passed to `function` unchanged.
+    function: computes it for a plain array. own, name: the array's library, and the key of SLOPES that
+    has the derivative of the function.
     """
     if not isinstance(x, Dual):
         return function(x)

@@ -1,4 +1,4 @@
-"""Arrays that depend on parameters: constant, affine in parameters, or interpolated along a track."""
+"""Arrays that depend on parameters: constant, affine, or interpolated between given arrays (`Track`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,10 @@ Params = Mapping[str, Any]  # values by parameter name: numbers, or arrays witho
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Arrays at strictly increasing parameter values: `at` (T,), `values` (T, *shape).
+    """A piecewise linear function of one parameter, whose values are arrays.
 
-    For example the weights of a network during its training.
+    At the T strictly increasing parameter values `at` (T,), it has the `values` (T, *shape). It represents,
+    for example, the weights of a network during its training.
 
     Raises
     ------
@@ -47,8 +48,8 @@ class Track:
     def value(self, t: Any, *, x: Array) -> Array:
         """The array at the parameter value t, in the library, dtype and device of x.
 
-        Between two neighbours in `at` it is interpolated linearly. Before the first or after the last, it is
-        the first or last of `values`.
+        Between two neighbouring numbers in `at`, the array is interpolated linearly. Below the first of them
+        it is the first of `values`, above the last of them the last of `values`.
         """
         after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
         if after in (0, self.at.size):
@@ -62,9 +63,8 @@ class Track:
 class Entries:
     """An array that depends on parameters: base + Σ params[name]·terms[name] + Σ tracks[name](params[name]).
 
-    A `Track` gives an array for each value of its parameter. `base`, each term, and the array that each track
-    gives have the same shape. Numbers and nested lists become float64; a tensor stays a tensor, with its
-    gradient.
+    `base`, each of the terms, and the array that each `Track` returns have the same shape. Numbers and nested
+    lists become float64; a tensor stays a tensor, with its gradient.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class Entries:
 
     @classmethod
     def of(cls, value: Any) -> "Entries":
-        """`value` itself if it is Entries, otherwise constant entries."""
+        """`value` itself if it is an instance of Entries; otherwise Entries that are constantly `value`."""
         return value if isinstance(value, cls) else cls(value)
 
     @property
@@ -104,14 +104,14 @@ class Entries:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of the parameters that `value` needs."""
+        """The names of the parameters on which the array depends."""
         return frozenset(self.terms) | frozenset(self.tracks)
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The array at these parameters, in the library, dtype and device of x (by default, of the base).
+        """The array at these parameters, in the library, dtype and device of x (by default, of `base`).
 
-        Other names in `params` are ignored, because they belong to other entries of the same scene. Raises
-        ValueError if a name is missing.
+        `params` may contain parameters on which the array does not depend. Raises ValueError if one on which
+        it depends is missing.
         """
         params, x = params or {}, self.base if x is None else x
         if not (self.terms or self.tracks):
@@ -130,10 +130,14 @@ class Entries:
 class Of:
     """A matrix made of the points of another cloud (a set of points): one row for each point.
 
-    Transposed, it has one column for each point. `Affine(Of(keys))` gives the scores ⟨x, key⟩;
-    `Affine(Of(values, transposed=True))` gives the sum of the values with weights x. `source` has a `name`,
-    `points`, `stages(params)`, their `widths` and `parameters`, like `components.language.cloud.Cloud`.
-    stage: the stage at which the source's points are taken; None is the last. Source: design.md.
+    If `transposed`, it has one column for each point. `Affine(Of(keys))` computes the scores ⟨x, key⟩;
+    `Affine(Of(values, transposed=True))` computes the sum of the values with weights x.
+
+    source   the other cloud, which has a `name`, `points`, `stages(params)`, `widths` and `parameters`, as
+             `components.language.cloud.Cloud` does
+    stage    the stage of the source at which its points are taken; None is the last
+
+    Source: design.md.
     """
 
     source: Any
@@ -150,7 +154,7 @@ class Of:
         return self.source.parameters
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The matrix at these parameters, in the library, dtype and device of x (by default the source's)."""
+        """The matrix at these parameters, in the library, dtype and device of x; by default of the points."""
         points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
         points = points if x is None else like(points, x)
         return points.mT if self.transposed else points

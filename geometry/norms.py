@@ -1,8 +1,8 @@
 """Normalisation layers, as compositions of centring, normalising, gain and shift.
 
-They agree with `torch.nn.functional`. The last axis holds the coordinates of a vector; `arrays` says which
-inputs are accepted. All raise ValueError unless γ and β have exactly one number for each coordinate, and ε is
-one number ≥ 0. Source: projection2025, section 16.
+Their results agree with those of `torch.nn.functional`, where it has the same layer. `arrays` says which
+inputs are accepted. Each function raises ValueError unless a gain γ and a shift β have exactly one number for
+each coordinate (or channel), and ε is one number ≥ 0. Source: projection2025, section 16.
 """
 
 from math import sqrt
@@ -23,7 +23,9 @@ def layer_norm(
     eps: Scalar = 1e-5,
     convention: str = "pytorch",
 ) -> Float[Array, "*batch d"]:
-    """Layer normalisation: γ ⊙ Πx/√(σ² + ε) + β, with the variance σ² = ‖Πx‖²/d of each point's coordinates.
+    """Layer normalisation of each point x: γ ⊙ Πx/√(σ² + ε) + β.
+
+    Here Πx is x minus the mean of its coordinates, and σ² = ‖Πx‖²/d is their variance.
 
     Parameters
     ----------
@@ -167,9 +169,11 @@ def batch_norm(
     beta: Float[Array, "d"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch n d"]:
-    """Batch normalisation in training: each feature is centred and scaled over the n points of a batch.
+    """Batch normalisation as in training: each coordinate is normalised over the n points of a batch.
 
-    So the result for a point depends on the other points of its batch.
+    The mean of the coordinate over the batch is subtracted, and the result is divided by its standard
+    deviation over the batch. So the result for a point depends on the other points of its batch. γ and β have
+    one number for each coordinate.
     """
     x, back = taken(x, axes=2)
     return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
@@ -182,9 +186,10 @@ def instance_norm(
     beta: Float[Array, "channels"] | None = None,
     eps: Scalar = 1e-5,
 ) -> Float[Array, "*batch channels positions"]:
-    """Instance normalisation: each channel of each sample is centred and scaled over its positions.
+    """Instance normalisation: each channel of each sample is normalised over its positions.
 
-    γ and β have one number for each channel.
+    The mean over the positions is subtracted, and the result is divided by the standard deviation. γ and β
+    have one number for each channel.
     """
     return batch_norm(real(x, axes=2).mT, gamma=gamma, beta=beta, eps=eps).mT
 
@@ -210,7 +215,7 @@ def dyt(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, coordinate by coordinate, without division by a length."""
+    """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, which replaces a normalisation layer. alpha: α, one number."""
     x, back = taken(x)
     alpha = number(alpha, x, "alpha")
     return back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

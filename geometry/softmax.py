@@ -1,4 +1,4 @@
-"""Softmax over the coordinates of points. The engine in the browser mirrors this file."""
+"""Softmax over the coordinates of each point. The engine in the browser mirrors this file."""
 
 from math import inf
 
@@ -20,11 +20,11 @@ def softmax(
     x : array (*batch, d)
         Points, such as the scores of attention; (*batch, n, d) if `causal`.
     temperature : float
-        T ≥ 0. T = 0 is the limit, the argmax; if several coordinates are largest, they share the weight
-        evenly.
+        T ≥ 0. T = 0 stands for the limit T → 0, in which the largest coordinate gets the weight 1; if several
+        are largest, they get equal weights.
     causal : bool
-        Apply the causal mask: of the n points, the k-th (from 0) uses only its first k + 1 coordinates; the
-        others become 0.
+        Whether to apply the causal mask: the softmax of the k-th of the n points (from 0) is over its first
+        k + 1 coordinates only, and its other coordinates become 0.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Normalisation to a sphere: the radial map x ↦ R·x/‖x‖. All norms divide here and nowhere else."""
+"""Normalisation to a sphere: the radial map x ↦ R·x/‖x‖. All normalisation layers divide by this code."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -20,7 +20,9 @@ def to_sphere(
     convention: str = "bare",
     groups: Groups | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Move each point along its direction to the sphere of radius R (inside it where ε > 0).
+    """Move each point x along its direction to the sphere of radius R; for ε > 0, to the inside of it.
+
+    The formula depends on `convention`; n is the number of coordinates that are normalised together.
 
     | convention | formula | with R = √n |
     | --- | --- | --- |
@@ -29,7 +31,7 @@ def to_sphere(
     | `"std"` | R·x/(‖x‖ + ε√n) | x/(√mean(x²) + ε) |
 
     The zero vector stays zero, also for ε = 0, and its gradient is finite. Vectors of any size are accepted
-    without overflow. Beside an infinite coordinate, which becomes NaN, the others become 0.
+    without overflow. If a coordinate is infinite, it becomes NaN, and the others become 0.
 
     Parameters
     ----------
@@ -38,12 +40,12 @@ def to_sphere(
     radius : float
         R.
     eps : float
-        ε ≥ 0, in squared units of x; for "std" in units of x.
+        ε ≥ 0. It has the unit of x²; for "std", the unit of x.
     convention : {"bare", "pytorch", "std"}
         The formula, see above.
     groups : sequence of tuples of int, optional
-        Disjoint groups of coordinates. Each is normalised on its own, with its own number n of coordinates;
-        coordinates in no group stay unchanged. None: one group of all coordinates.
+        Disjoint groups of coordinates, given by their indices. Each group of n coordinates is normalised on
+        its own; coordinates in no group stay unchanged. None: one group of all coordinates.
 
     Returns
     -------
@@ -114,10 +116,10 @@ def check_convention(convention: str) -> None:
 
 
 def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
-    """Check groups of coordinates, and return all their coordinates in one tuple.
+    """Check groups of coordinates, and return the indices of all their coordinates in one tuple.
 
-    d: the number of coordinates, if known. Raises ValueError if a group is empty, two groups overlap, or one
-    contains a coordinate that does not exist.
+    d: the number of coordinates of a point, if known. Raises ValueError if a group is empty, two groups
+    overlap, or one contains a coordinate that does not exist.
     """
     order = tuple(i for group in groups for i in group)
     if not all(groups) or len(set(order)) < len(order):
@@ -150,8 +152,8 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): the vectors are units·x, so that large ones do not overflow; radius and ε are not
-    scaled.
+    units (*batch, 1): if given, the points are units·x, which need not be representable; the argument x is
+    then the points divided by their units, while `radius` and `eps` are those for the points themselves.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:
@@ -175,7 +177,7 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
 
 
 def _positive(x):
-    """x as a divisor: each 0, infinity and NaN is replaced by 1."""
+    """x as a divisor: each number that is not positive and finite is replaced by 1."""
     xp = namespace(x)
     return xp.where((x > 0) & (x < inf), x, 1.0)
 

@@ -15,8 +15,10 @@ SLOPES = {"tanh": lambda x, y: 1 - y * y, "relu": lambda x, y: x > 0}
 def gradients(network: Network, weights: Array, data: DataSet) -> Array:
     """The gradient ∇L (T, P) of the mean cross entropy L (see `film.score`) at each of T rows of weights.
 
-    It is computed by backpropagation through the pipeline. With g = ∂L/∂y: for y = A·x + b, ∂L/∂A = Σ g·xᵀ,
-    ∂L/∂b = Σ g and ∂L/∂x = Aᵀg; for y = R·x/r with r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
+    weights (T, P): each row has all parameters of the network. The gradient is computed by backpropagation
+    through the steps of the network, each of which maps an x to a y. Let g = ∂L/∂y. For a Linear
+    y = A·x + b, ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g, and ∂L/∂x = Aᵀg. For a normalisation y = R·x/r with
+    r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
     """
     x = data.points.astype(float)  # one row of weights at a time, because a film may have many
     return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])
@@ -34,7 +36,7 @@ def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
 
 
 def _errors(logits: Array, labels: Array) -> Array:
-    """The gradient ∂L/∂logits (T, N, K): (probabilities − one-hot labels)/N."""
+    """The gradient ∂L/∂logits (T, N, K) of the mean cross entropy: (probabilities − one-hot labels)/N."""
     if logits.shape[-1] == 1:
         return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))
@@ -42,7 +44,7 @@ def _errors(logits: Array, labels: Array) -> Array:
 
 
 def _back(step: Affine | Normalize | Pointwise, x: Array, y: Array, g: Array) -> Array:
-    """∂L/∂x before a pipeline step y = step(x), computed from g = ∂L/∂y after it."""
+    """The gradient ∂L/∂x, computed from the gradient g = ∂L/∂y and y = step(x)."""
     match step:
         case Affine():
             return g @ step.A.value({})

@@ -11,9 +11,9 @@ from learning.network import Network
 
 
 class Model(Protocol):
-    """A network architecture whose parameters are stored as one flat row of P numbers.
+    """A network architecture. Its parameters are P numbers, which are stored in one row.
 
-    If the parameters have leading axes, such as one for seeds, so have the outputs.
+    Rows of parameters can have leading axes (…, P), such as one for seeds; the outputs then have them too.
     """
 
     @property
@@ -37,11 +37,12 @@ class Model(Protocol):
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
         """The logits (…, M, outputs) of M predictions for N points (N, inputs).
 
-        M may be a multiple of N: an `AttentionClassifier` predicts for each class in a sequence.
+        M is N, or a multiple of N: for a sequence, an `AttentionClassifier` makes a prediction for each
+        class.
         """
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
-        """The label (M,) and weight (M,) of each prediction, from those of the points, (N,) each."""
+        """The label (M,) and weight (M,) of each prediction. labels, weight (N,): those of the points."""
 
     def fields(self) -> dict[str, Any]:
         """The JSON fields from which the function `model` builds this network again.

@@ -1,7 +1,8 @@
-"""Untrained transformer blocks with the norm in one of four places, with or without QK-norm.
+"""Untrained transformer blocks with the normalisation in one of four places, with or without QK-norm.
 
-All norms are RMSNorm without a gain. Pre-LN and post-LN: Xiong et al., ICML 2020; peri-LN: Kim et al., 2025;
-nGPT: Loshchilov et al., 2024; QK-norm: Henry et al., 2020; compared in karagodin2025.
+QK-norm normalises queries and keys. Every normalisation is RMSNorm without a gain. Pre-LN and post-LN: Xiong
+et al., ICML 2020; peri-LN: Kim et al., 2025; nGPT: Loshchilov et al., 2024; QK-norm: Henry et al., 2020;
+compared in karagodin2025.
 """
 
 from collections.abc import Mapping
@@ -18,12 +19,15 @@ Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(x: Array) -> Array:
-    """RMSNorm without a gain: the vector of the same direction with length √d."""
+    """RMSNorm without a gain: for each vector of x, the one with the same direction and length √d."""
     return rms_norm(x, eps=0.0)
 
 
 def scores(own: Own, x: Array, qk_norm: bool) -> Array:
-    """The attention scores ⟨q, k⟩/√d of tokens x (…, T, d). `qk_norm` normalises queries and keys first."""
+    """The attention scores ⟨q, k⟩/√d (…, T, T) of tokens x (…, T, d).
+
+    qk_norm: whether queries and keys are normalised before the product.
+    """
     q, k = x @ own["query"], x @ own["key"]
     if qk_norm:
         q, k = norm(q), norm(k)
@@ -44,13 +48,14 @@ def block(placement: str, own: Own, x: Array, qk_norm: bool = False) -> Array:
     """The residual stream (…, T, d) after one transformer block.
 
     A block has two branches: attention, then the feed-forward network. For each branch f, x is replaced by
+    the value that belongs to `placement`, one of PLACEMENTS:
 
     pre    x + f(norm(x))
     post   norm(x + f(x))
     peri   x + norm(f(norm(x)))
     ngpt   norm(x + STEP·(norm(f(x)) − x))
 
-    depending on `placement`.
+    own: the weight matrices of the block by name. qk_norm: whether attention normalises queries and keys.
     """
     for branch in (lambda at: attention(own, at, qk_norm), lambda at: mlp(own, at)):
         match placement:

@@ -19,10 +19,10 @@ FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw,
 
 
 def network_layers(network: Network, flat: Array) -> list[Layer]:
-    """The layers (A, b) of a network, without its last Linear, in double precision.
+    """The matrix A and the vector b of each Linear of a network except the last, in double precision.
 
-    flat: the network's parameters. Raises ValueError unless the network has 2 inputs, layers of width 3, and
-    u_ε.
+    flat: the network's parameters as one vector. Raises ValueError unless the network has 2 inputs, layers of
+    width 3, and u_ε.
     """
     if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
@@ -30,7 +30,7 @@ def network_layers(network: Network, flat: Array) -> list[Layer]:
 
 
 def images(layers: list[Layer], points: Array) -> Array:
-    """The directions (N, 3) to which `layers` map points (N, 2) of the plane, for ε = 0."""
+    """The unit vectors (N, 3) to which `layers` map points (N, 2) of the plane, for ε = 0."""
     x = points
     for A, b in layers:
         x = x @ A.T + b
@@ -56,7 +56,7 @@ def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
 
 
 def same_without_eps(network: Network, flat: Array, points: Array) -> float:
-    """The share of points (N, 2) whose predicted class is the same with ε = 0 as with the network's own ε."""
+    """The fraction of points (N, 2) whose predicted class stays the same if the network's ε becomes 0."""
     parts = network.parts(flat)
     labels = [each.logits(parts, points)[:, 0] > 0 for each in (network, replace(network, eps=0.0))]
     return float(np.mean(labels[0] == labels[1]))

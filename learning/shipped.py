@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def folder(name: str) -> Path:
-    """The path of a data folder: in `normscape` of an installed wheel, otherwise at the checkout's root."""
+    """The path of a data folder: inside an installed `normscape`, otherwise at the root of the repository."""
     inside = ROOT / "normscape" / name
     return inside if inside.is_dir() else ROOT / name
 
@@ -26,9 +26,10 @@ FOLDER = folder("films")
 
 @cache
 def read(name: str, what: Callable[[bytes], Any]) -> Any:
-    """The contents of a shipped file as the parser `what` returns them; each file is read once per process.
+    """The contents of a data file, parsed: what(data), where `data` are the bytes of the file.
 
-    Raises FileNotFoundError.
+    name: the name of the file in FOLDER. A process reads each file only once and then returns the same
+    object. Raises FileNotFoundError if there is no such file.
     """
     return what((FOLDER / name).read_bytes())
 
@@ -38,5 +39,5 @@ def film(name: str) -> Film:
 
 
 def table(name: str) -> tuple[dict[str, Any], ...]:
-    """The rows of a shipped table of experiments, such as "labels" or "digits"."""
+    """The rows of a table of experiments, which is a data file; name: such as "labels" or "digits"."""
     return read(f"{name}.json", json_table)

@@ -1,4 +1,4 @@
-"""A stack of untrained transformer blocks, to compare how norms change the residual stream with depth.
+"""A stack of untrained transformer blocks, to compare how normalisation layers change the residual stream.
 
 Source: projection2025, symmetrize2025; pre-LN and post-LN: Xiong et al., ICML 2020.
 """
@@ -19,7 +19,10 @@ Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(kind: str, x: Array) -> Array:
-    """Normalise x by one of STREAM_KINDS, without gain and shift; "none" returns x."""
+    """Normalise x without gain and shift, by RMSNorm or LayerNorm; x itself if `kind` is "none".
+
+    kind: one of STREAM_KINDS; "post_ln" uses LayerNorm.
+    """
     if kind == "none":
         return x
     return rms_norm(x, eps=EPS) if kind == "rms_norm" else layer_norm(x, eps=EPS)
@@ -29,8 +32,8 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
     """The residual stream (…, T, d) after one transformer block.
 
     A block has two branches: attention with one head, then the feed-forward network. For each branch f, x is
-    replaced by x + g·f(norm(x)), which is pre-LN, or, if kind is "post_ln", by LayerNorm(x + g·f(x)). gain:
-    g. Linear layers are x @ W, without bias.
+    replaced by x + g·f(norm(x)), where g is `gain`; this is pre-LN. If `kind` is "post_ln", x is replaced by
+    LayerNorm(x + g·f(x)) instead. Linear layers are x @ W, without bias. own: the weight matrices by name.
     """
     for branch in (_attention, _mlp):
         if kind == "post_ln":
@@ -41,7 +44,7 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
 
 
 def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> list[Array]:
-    """The residual stream before the first block and after each block."""
+    """The residual stream x before the first block, then the residual stream after each block."""
     found = [x]
     for own in blocks:
         found.append(block(kind, own, found[-1], gain))
@@ -60,8 +63,8 @@ def _mlp(own: Own, x: Array) -> Array:
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
     """Draw the weight matrices of random blocks, and tokens (T, d), from normal distributions.
 
-    Entries of a matrix have standard deviation 1/√(number of its inputs), those of tokens 1. With the same
-    seed, a stack of fewer layers gets the first blocks of a deeper one.
+    The entries of a matrix have standard deviation 1/√(number of its inputs), the coordinates of tokens 1.
+    For the same seed, a stack of fewer `layers` consists of the first blocks of a deeper one.
     """
     rng, d = np.random.default_rng(seed), width
     x = rng.standard_normal((tokens, d))

@@ -1,6 +1,7 @@
-"""Read untrusted film files safely: every array is checked against a size limit before memory is allocated.
+"""Read files of training runs (films) that visitors upload, without trusting them.
 
-Sizes that the file states are not trusted either: unpacking stops at the limit, as a guard against zip bombs.
+The size that the file states for an array is checked against a limit before memory is allocated. Since the
+stated size may be false, unpacking stops there, as a guard against zip bombs.
 """
 
 import io
@@ -35,7 +36,10 @@ MAX_BYTES_PER_NUMBER = 8  # of float64
 
 
 def npz_parts(data: bytes) -> Parts:
-    """The metadata and arrays of a NumPy archive. Raises FileError if it is broken or too large."""
+    """The metadata and the arrays by name in a .npz file of a training run.
+
+    Raises FileError if the file is broken or too large, or if it contains anything else.
+    """
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
         raise FileError("this archive contains other things than a run")
@@ -66,9 +70,9 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """Read one array of an archive, but at most up to its limit.
+    """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
 
-    The size that the archive states may be false.
+    The size that the archive states may be false, so no more than this is unpacked.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
@@ -81,7 +85,10 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
 
 
 def _array(data: bytes, name: str) -> Array:
-    """Parse a .npy file. Raises FileError unless it has exactly as many numbers as its header says."""
+    """Parse a .npy file. Raises FileError if the array is too large or has another size than the header says.
+
+    name: the name of the array, which determines the limit of its size.
+    """
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)

@@ -25,8 +25,9 @@ MAX_LINK_CHARACTERS = 3000  # servers cut a request's first line at about 4,000
 def weights_text(network: Any, flat: Array) -> str:
     """Encode a network and its parameters (P,) as URL-safe base64 with a checksum.
 
-    Feed-forward networks are stored in single precision; attention networks, which have more parameters, in
-    half. Raises FileError for a network whose text would be too long.
+    Parameters of feed-forward networks are stored in single precision. Those of attention networks, which
+    have more, are stored in half precision. Raises FileError if the text would be too long, or a parameter
+    does not fit.
     """
     count = network.parameter_count
     if np.shape(flat) != (count,):
@@ -58,9 +59,9 @@ def _attention(network: AttentionClassifier, flat: Array) -> bytes:
 
 
 def network_of(text: str) -> tuple[Network | AttentionClassifier, Array]:
-    """Decode a text that `weights_text` wrote: the network and its parameters (P,).
+    """Decode a text that `weights_text` returned: the architecture of the network, and its parameters (P,).
 
-    Raises FileError for other texts.
+    Raises FileError for any other text.
     """
     if len(text) > MAX_LINK_CHARACTERS:
         raise FileError(f"a network in a link has at most {MAX_LINK_CHARACTERS} characters: got {len(text)}")
@@ -111,7 +112,7 @@ def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """A Network in which equal layer widths are given as one number, so that equal networks compare equal.
+    """A Network whose `widths` are None if all are equal, so that networks of equal widths compare equal.
 
     Raises FileError for sizes outside the limits.
     """
@@ -132,7 +133,10 @@ def bounded(weights: Any) -> Array:
 
 
 def finite(array: Any, name: str) -> Array:
-    """Convert numbers to single precision. Raises FileError, with `name`, unless all are finite."""
+    """Convert numbers to single precision. Raises FileError unless all are finite.
+
+    name: what the error message calls the array.
+    """
     with np.errstate(over="ignore"):
         array = np.asarray(array, dtype=np.float32)
     if not np.isfinite(array).all():
