@@ -286,9 +286,15 @@ def test_near_the_largest_number(rng, dtype, d):
     st.sampled_from([1e-8, 1e-5, 0.1]),
 )
 def test_any_numbers_in_any_type(dtype, x, eps):
+    """The error is below the sum of all roundings, each of half a unit.
+
+    Those are: d for the mean, d + 1 for the squares and their sum (halved by the root), and at most 5 others.
+    Such a sum is reached by no vector: of 6 million vectors the largest error was 2.4 units.
+    """
     x = torch.tensor(x, dtype=dtype)
+    roundings = len(x) + (len(x) + 1) / 2 + 5
     for y in both(lambda x: layer_norm(x, eps=eps), x):
-        assert off(y, exact(x, eps=eps)) < UNITS
+        assert off(y, exact(x, eps=eps)) < roundings / 2
 
 
 @pytest.mark.parametrize("dtype", FLOATS[2:], ids=str)

@@ -314,7 +314,7 @@ def trained_streams():
 
 CLAIMS = {
     "grows from 2.8 before the first norm to 1,027 before the last.": trained_streams,
-    "the vectors before all norms but the first have median lengths from 11 to 35.": trained_streams,
+    "the median length of the vectors before a norm is between 11 and 35 for all norms but the first.": trained_streams,
     "LayerNorm leaves open how one of these numbers is distributed over many tokens: shift a number in all tokens, and its mean "
     "over the tokens is still shifted after LayerNorm.": of_a_number_over_tokens,
     "The axis shows its logarithm to base 10: 0 is the size at the start, 1 is ten times that size": logarithms,

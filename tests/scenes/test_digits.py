@@ -184,7 +184,7 @@ CLAIMS = {
     "**Ten caps.** The output layer gives each digit a score, a linear function of the point, and the answer is the digit with the largest score. On the sphere each score is largest in one direction.": ten_digits,
     "The middles of ten equal caps on a sphere in three dimensions can be at most about 66° apart": ten_caps,
     r"Compare, with last layers of 32 neurons, the network with $u_\varepsilon$ and the one with *nothing* between its layers. With $u_\varepsilon$, one picture fewer is classified correctly at depth 1, one more at depth 2, and seven and five more at depths 3 and 4 (medians of three seeds).": beside_nothing,
-    "With these last layers it is ahead of tanh at no depth, and ahead of ReLU only at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
+    r"With last layers of 32 neurons, $u_\varepsilon$ is ahead of tanh at no depth, and ahead of ReLU only at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
     r"With last layers of three neurons $u_\varepsilon$ is ahead of tanh at all depths but 3": beside_tanh_and_relu,
     "is ahead of tanh at all depths but 3, and from depth 2 on ahead of the network with *nothing* between its layers (medians of three seeds).": beside_nothing,
     "There are 360 test pictures, so one is 0.28 %. The accuracy has a standard error of 0.8 to 1.2 % with wide last layers, and of 1.2 to 2.6 % with three neurons. Three seeds of one network differ by up to nine pictures, with three neurons by up to 134.": uncertain,

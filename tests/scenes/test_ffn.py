@@ -560,12 +560,12 @@ CLAIMS = {
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
     "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,
     "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
-    "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs that 12 neurons could have, a circle shows 24 at most, 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, here 134.": the_pieces,
+    "so $m$ neurons cut it into at most $2m$ arcs: 6, 12, 18, 24 for 3, 6, 9, 12 neurons. Of 4,096 patterns of signs that 12 neurons could have, a circle shows 24 at most, so the entropy is at most 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, here 134.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
     "On the circle each of our 8 seeds with 12 neurons keeps all points apart; on the sphere 4 of the 8 lose something, 1.9 % at most.": drawn_and_wide,
     "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
-    "At the tilt and shift of the first picture, ReLU takes arcs of length 1.03 to a single point; GELU leaves curves of length 0.35.": after_gelu,
+    "At the tilt and shift of the first picture, ReLU takes arcs with a total length of 1.03 to a single point; GELU makes of these arcs curves with a total length of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "Our networks show (medians of 8 seeds)": the_task,
     "on the circle, with ReLU and 12 neurons, from 47 % to 57 % (median of 8 seeds).": more_zeros,

@@ -290,7 +290,7 @@ def evenly_around():
 CLAIMS = {
     "Each goes through two steps.": two_steps,
     r"with $\varepsilon = 0$ it ends on the unit circle.": two_steps,
-    "Without a stretch, for $t = 1.25$, all of them point to the right, so all points land on the right.": all_to_the_right,
+    "Without a stretch (see below), for $t = 1.25$, all of them point to the right, so all points land on the right.": all_to_the_right,
     r"At the end, without a stretch, for $t > 1$ and $\varepsilon = 0$, it has a dip: both ends, $x = -1$ and $x = 1$, have come to 1, and what is between them stays lower, a little like $|x|$. For $t < -1$ the curve is upside down and mirrored, and for $t$ between $-1$ and 1 it only climbs.": dip_or_climb,
     r"The brown line is the curve for $\varepsilon = 0$, computed by another formula; the largest distance between the two is written below.": the_two_agree,
     r"It is measured between $t - h$ and $t + h$, with $h = 10^{-5}$.": the_step_is,

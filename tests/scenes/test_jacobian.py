@@ -264,7 +264,7 @@ def across_and_along():
 
 
 CLAIMS = {
-    "The sliders do not give the coordinates of $x$. The last one is its part along $𝟏$, the others are its coordinates at right angles to $𝟏$.": across_and_along,
+    r"The sliders do not set $x_1, x_2, \dots$: the last slider sets the part of $x$ along $𝟏$, the others its parts along directions at right angles to $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
     "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ it is a segment that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc already for $d = 3$.": disc_then_segment,

@@ -476,8 +476,8 @@ CLAIMS = {
     "So few seeds say little: the four losses of LayerNorm lie farther apart than their mean lies from the mean of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
-    "so a sequence is its 20 counts": the_task,
-    "All queries are drawn with one length, longer than nearly all keys at any time of the training. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
+    "so all that it can know of a sequence is how often each of the 20 classes occurs.": the_task,
+    "All queries are drawn with one fixed length. At every time of the training it is more than the length of nearly all keys. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
@@ -508,7 +508,7 @@ CLAIMS = {
     "After centring the loss does not depend on a query's part along 𝟏, so the gradient along it is "
     "0.": no_gradient_along_one,
     "Training shortens the part at right angles to 𝟏, and all scores go to 0 with it.": the_parts,
-    "With LayerNorm the part of a query at right angles to 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since $W_Q$, which shrinks, makes both parts.": the_parts,
+    "With LayerNorm the part of a query at right angles to 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since both parts come from one matrix, $W_Q$ (it makes the queries), which shrinks.": the_parts,
     "from 0.429 to 0.037 at right angles to 𝟏, and from 0.129 to 0.011 along it. These are means over the classes with the rate 0.01 (median of 10 seeds).": the_parts,
     "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,

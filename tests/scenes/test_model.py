@@ -572,7 +572,7 @@ def the_rank():
 
 
 CLAIMS = {
-    "A norm that centres only two coordinates has one semi-axis, which says nothing about this.": one_semi_axis,
+    "A norm that centres, of two coordinates in all, has only one semi-axis, which says nothing about this.": one_semi_axis,
     "all $|\\gamma_i|$ are equal. A norm that centres": one_semi_axis,
     "Each strip begins at 0, except the logarithmic ones, which begin at their lowest value.": the_strips,
     "The picture has three axes: $𝟏$, the vector of ones, points up; the other two are at right angles to it, and the normalised vectors spread most along them.": the_axes,
@@ -599,7 +599,7 @@ CLAIMS = {
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
     "In every norm but the first it is then below 0.015; random vectors have 0.455. So centring turns a typical output by "
     "0.3° at most in these norms.": empty,
-    "It calls one layer 12 times, so all calls share one": albert,
+    "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
     "from 1.1° at the first norm of attention to 0.3° at the last": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
     "0. The uppermost strip shows that they jump to this length from one layer to the next, and the verdict names their dimension: 507.": layer_12,

@@ -244,7 +244,7 @@ CLAIMS = {
     "$$\\lVert w' \\rVert^2 = \\lVert w \\rVert^2 + \\eta^2 \\lVert \\nabla L \\rVert^2.$$": pythagoras,
     "Let $g$ be the gradient where $w$ has length 1. A step turns $w$ by the angle whose tangent, $\\tan$, is $\\eta \\lVert g \\rVert / \\lVert w \\rVert^2$.": pythagoras,
     "Decay multiplies $w$ by $1 - \\eta\\lambda$ in each step": the_law,
-    "If $\\lVert g \\rVert$ is the same in all steps, they are in equilibrium exactly where $$\\lVert w \\rVert^4 = \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda - \\eta \\lambda^2} \\approx \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda}.$$": the_law,
+    "If $\\lVert g \\rVert$ is the same in all steps, decay and noise balance exactly where $$\\lVert w \\rVert^4 = \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda - \\eta \\lambda^2} \\approx \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda}.$$": the_law,
     "A random $\\lVert g \\rVert$ makes the length fluctuate. For a small $\\eta\\lambda$ it stays near this value": the_law,
     "There the same happens to $v$: its gradient is orthogonal to it, and gradient descent without decay never shortens it.": weight_norm,
     "raises the learning rate from near 0 during the first steps.": a_short_start,

@@ -432,7 +432,7 @@ CLAIMS = {
     "For independent coordinates of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
     "and 19.9, and only 12 of the 502 heads are below 1. The medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in "
     "AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
-    "takes all $q$ and $k$ through LayerNorm. **centred**: first their mean": whole_vectors,
+    "takes all $q$ and $k$ through LayerNorm. **centred**: first, each vector's own mean": whole_vectors,
     "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. "
     r"In a transformer the **power a** is $\frac12$. The dashed curves are the exact laws for "
     r"independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
@@ -452,7 +452,7 @@ CLAIMS = {
     r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
     "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
     "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the "
-    "factor and 3.01 with it (200,000 draws).": mean_entropies,
+    r"division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,
     "The 8 queries of the picture are one draw, and differ from the means: 0.77 and 3.06 for $d_k "
     "= 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
     "It is enough that the queries, or the keys, prefer no direction: the variance is the trace "
@@ -467,7 +467,7 @@ CLAIMS = {
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
     "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for chords before LayerNorm and for angles after it.": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors would.": pockets,
-    r"divided by $\sqrt{d_k}$, have a variance of nearly 1 in both cases": pockets,
+    r"divided by the root of their number of coordinates, both have a variance of nearly 1:": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,

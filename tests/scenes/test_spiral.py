@@ -292,7 +292,7 @@ CLAIMS = {
     "It has three neurons a layer": shape,
     "25 numbers in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
-    "and the other class around its edge, along an arc, 180° to 214° long, of a ring (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
+    "sphere. The other class lies around the cap's edge, on a part of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
     "A *plateau* is a part of the run in which the loss hardly falls. Four conditions define it: it lasts at least a tenth of the run; the loss varies by at most a factor of 1.26 in it; the logarithm of the loss falls at most half as fast as if it fell evenly over the whole run, from the largest loss to the smallest; and the loss stays more than a factor of 1.26 above its last value. A *drop* is a part of the run, at most a twentieth of it, in which the smallest loss so far falls to less than half.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In 100 steps of a drop, 12 points turn by more than 90°; in 100 steps of a plateau, 1 point does (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,

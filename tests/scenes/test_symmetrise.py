@@ -329,7 +329,7 @@ CLAIMS = {
     r"$\sum x_i = 0$, which is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$, which is $\sqrt{d}\,\sigma$. LayerNorm puts all on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
     "so that infinity lies at twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
-    "trained for 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another "
+    "trained to reach LayerNorm's result after 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another "
     "number $H$ of heads. The picture shows the median seed. Click a point": the_numbers_of_a_head,
     "LayerNorm's is 0 everywhere.": out_of_range,
     "A message travels one head per iteration, and in the first there is none. So four heads need "
