@@ -7,10 +7,10 @@
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry a text
  *   that can be found, such as a scene or a question. of: the title of its page; also: synonyms of its title,
  *   joined by ", "
- * @typedef {{entry: Entry, has: number, score: number, said: string, more: Entry[]}} Found one page in the
- *   results. entry: the best entry on the page; has: the share of the query's words, weighted by rarity, that
- *   this entry contains; score: by which pages are ordered; said: the snippet to show; more: further entries
- *   on the same page
+ * @typedef {{entry: Entry, matchShare: number, score: number, snippet: string, more: Entry[]}} Found one page
+ *   in the results. entry: the best entry on the page; matchShare: the share of the query's words, weighted
+ *   by rarity, that this entry contains; score: by which pages are ordered; snippet: the text to show; more:
+ *   further entries on the same page
  */
 
 import { h } from "../dom.mjs";
@@ -80,8 +80,8 @@ const SPELLED_SYMBOLS = new Map(
 );
 
 /** A query with its symbols as our texts typeset them: sqrt(d_k) becomes √dk, and u_epsilon becomes uε.
- * @param {string} asked the query, after `folded` */
-const written = (asked) =>
+ * @param {string} asked the query, after `plainSpelling` */
+const typeset = (asked) =>
   asked.replace(/_(\w+)/g, (_, name) => SPELLED_SYMBOLS.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
 
 /** The word "mean" as a verb at the end of a question ("What does … mean?"). It is removed, because there it
@@ -99,7 +99,7 @@ const STOP_WORDS = new Set(
 );
 
 /** Lower case without accents, in British spelling. @param {string} text */
-const folded = (text) =>
+const plainSpelling = (text) =>
   text
     .normalize("NFD")
     .replace(/\p{M}/gu, "")
@@ -119,7 +119,7 @@ function root(word) {
 /** The stems of a text's words, numbers and symbols, without stop words. 1,500 becomes 1500.
  * @param {string} text */
 const roots = (text) =>
-  (folded(text).match(/\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
+  (plainSpelling(text).match(/\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
     .map((word) => (/^\p{N}/u.test(word) ? word.replaceAll(",", "") : word))
     .filter((word) => !STOP_WORDS.has(word))
     .map((word) => root(SPELLED_SYMBOLS.get(word) ?? word));
@@ -135,13 +135,15 @@ const ready = new WeakMap();
 /** The search index of a list of entries; it is built at the first call for this list. @param {Entry[]}
  * entries */
 function prepared(entries) {
-  const known = ready.get(entries);
-  if (known) return known;
+  const cached = ready.get(entries);
+  if (cached) return cached;
   const read = entries.map((entry) => {
     const names = [entry.title, ...(entry.also?.split(", ") ?? [])];
     return { entry, names, fields: [names.flatMap(roots), roots(entry.text)] };
   });
-  const usual = [0, 1].map((f) => read.reduce((sum, { fields }) => sum + fields[f].length, 0) / read.length);
+  const meanLengths = [0, 1].map(
+    (f) => read.reduce((sum, { fields }) => sum + fields[f].length, 0) / read.length,
+  );
   const all = read.map(({ entry, names, fields }) => {
     const counts = new Map();
     fields.forEach((field, f) =>
@@ -150,13 +152,13 @@ function prepared(entries) {
           word,
           (counts.get(word) ?? 0) +
             (f ? 1 : NAME_WEIGHT) /
-              (1 - LENGTH_NORMALIZATION + (LENGTH_NORMALIZATION * field.length) / usual[f]),
+              (1 - LENGTH_NORMALIZATION + (LENGTH_NORMALIZATION * field.length) / meanLengths[f]),
         ),
       ),
     );
     return {
       entry,
-      names: names.map((name) => ({ name: folded(name), words: new Set(roots(name)) })),
+      names: names.map((name) => ({ name: plainSpelling(name), words: new Set(roots(name)) })),
       counts,
     };
   });
@@ -193,38 +195,51 @@ const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
  * @param {Entry[]} entries @param {string} query */
 function ranked(entries, query) {
   const { all, rarity } = prepared(entries);
-  const asked = folded(query).trim();
-  const words = [...new Set(roots(written(asked).replace(VERB_MEAN, "")))];
+  const asked = plainSpelling(query).trim();
+  const words = [...new Set(roots(typeset(asked).replace(VERB_MEAN, "")))];
   const likes = words.map((word) => alike(word, rarity.keys()));
-  const counts = likes.map((like) =>
-    all.map(({ counts }) => sum([...like].map(([word, worth]) => worth * (counts.get(word) ?? 0)))),
+  // for each word of the query, and each entry: the weighted count of the stems that match the word
+  const matchCounts = likes.map((like) =>
+    all.map(({ counts }) => sum([...like].map(([stem, weight]) => weight * (counts.get(stem) ?? 0)))),
   );
-  const known = counts.map((each) => {
+  const rarities = matchCounts.map((each) => {
     const n = each.filter(Boolean).length;
     return n && rare(n, all.length);
   });
-  const usual = sum(known) / known.filter(Boolean).length;
-  if (!usual) return { likes, hits: [] };
+  const meanRarity = sum(rarities) / rarities.filter(Boolean).length;
+  if (!meanRarity) return { likes, hits: [] };
   // a word of the query that occurs in no entry gets the average weight of the other words
-  const worth = known.map((each) => each || usual);
-  const most = sum(worth);
+  const wordWeights = rarities.map((each) => each || meanRarity);
+  const totalWeight = sum(wordWeights);
   /** The similarity of the query to a name, 0 to 1: twice the weight of the words that they share, divided by
    * the sum of the weights of both (Dice coefficient). It is 2 if query and name are the same text. */
-  const named = (/** @type {Ready["names"][number]} */ { name, words }) => {
+  const nameSimilarity = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
-      likes.map((like, k) => worth[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),
+      likes.map((like, k) => wordWeights[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),
     );
-    return name === asked ? 2 : (2 * shared) / (most + sum([...words].map((word) => rarity.get(word) ?? 0)));
+    return name === asked
+      ? 2
+      : (2 * shared) / (totalWeight + sum([...words].map((word) => rarity.get(word) ?? 0)));
   };
   const hits = all.map(({ entry, names }, i) => {
-    const has = sum(worth.map((each, k) => (counts[k][i] ? each : 0))) / most;
-    const good = sum(worth.map((each, k) => (each * counts[k][i]) / (TERM_SATURATION + counts[k][i]))) / most;
-    const called = Math.max(...names.map(named));
-    const score = good * has ** 2 + called ** 2;
-    return { entry, has, called, score: entry.kind === "guide" ? GUIDE_WEIGHT * score : score };
+    const matchShare = sum(wordWeights.map((each, k) => (matchCounts[k][i] ? each : 0))) / totalWeight;
+    const bm25 =
+      sum(wordWeights.map((each, k) => (each * matchCounts[k][i]) / (TERM_SATURATION + matchCounts[k][i]))) /
+      totalWeight;
+    const bestNameSimilarity = Math.max(...names.map(nameSimilarity));
+    const score = bm25 * matchShare ** 2 + bestNameSimilarity ** 2;
+    return {
+      entry,
+      matchShare,
+      bestNameSimilarity,
+      score: entry.kind === "guide" ? GUIDE_WEIGHT * score : score,
+    };
   });
-  const least = Math.max(MIN_MATCH_SHARE, ...hits.map(({ has }) => has / 2));
-  return { likes, hits: hits.filter(({ has }) => has >= least).sort((a, b) => b.score - a.score) };
+  const least = Math.max(MIN_MATCH_SHARE, ...hits.map(({ matchShare }) => matchShare / 2));
+  return {
+    likes,
+    hits: hits.filter(({ matchShare }) => matchShare >= least).sort((a, b) => b.score - a.score),
+  };
 }
 
 /** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
@@ -238,13 +253,13 @@ export function find(entries, query) {
     // if the scene's own entry is the best, but the query is not the scene's name, the best entry for a part
     // of the scene comes first
     const [first, ...more] =
-      onPage[0].called < MIN_NAME_SIMILARITY && onPage[0].entry.kind === "scene" && onPage[1]
+      onPage[0].bestNameSimilarity < MIN_NAME_SIMILARITY && onPage[0].entry.kind === "scene" && onPage[1]
         ? [onPage[1], onPage[0], ...onPage.slice(2)]
         : onPage;
     const shown = first.entry.kind === "scene" ? onPage.map(({ entry }) => entry) : [first.entry];
     return {
       ...first,
-      said: said(shown, likes),
+      snippet: snippetOf(shown, likes),
       more: more.slice(0, MAX_HITS_PER_PAGE - 1).map(({ entry }) => entry),
     };
   });
@@ -254,10 +269,10 @@ export function find(entries, query) {
  * beginning. Other texts are shown from the sentence or table row that contains most of the query's words.
  * @param {Entry[]} entries the entry that was found; if it is a scene, followed by the entries for its parts
  * that match @param {ReturnType<typeof alike>[]} likes for each word of the query, the stems that match it */
-function said(entries, likes) {
+function snippetOf(entries, likes) {
   const [{ kind, text }] = entries;
   if (kind === "question") return shortened(text);
-  const shares = (/** @type {string} */ sentence) => {
+  const countMatches = (/** @type {string} */ sentence) => {
     const own = roots(sentence);
     return likes.filter((like) => own.some((word) => like.has(word))).length;
   };
@@ -265,11 +280,11 @@ function said(entries, likes) {
     text.split("\n").flatMap((line) =>
       (line.includes(" · ") ? [line] : line.split(/(?<=[.:?!]) (?=\p{Lu})/u)) // table rows are not split
         .filter((sentence) => sentence.slice(0, -1) !== title)
-        .map((sentence) => ({ sentence, line, shares: shares(sentence) })),
+        .map((sentence) => ({ sentence, line, matches: countMatches(sentence) })),
     ),
   );
   if (!sentences.length) return "";
-  const { sentence, line } = sentences.reduce((a, b) => (b.shares > a.shares ? b : a));
+  const { sentence, line } = sentences.reduce((a, b) => (b.matches > a.matches ? b : a));
   return shortened(line.slice(line.indexOf(sentence)));
 }
 
@@ -282,28 +297,28 @@ const shortened = (text) =>
 
 /** The line above the results, which screen readers announce: the number of pages found, or that no page
  * matches well. @param {Found[]} found */
-const heard = (found) =>
-  found.some(({ has }) => has >= GOOD_MATCH_SHARE) || !found.length
+const announcement = (found) =>
+  found.some(({ matchShare }) => matchShare >= GOOD_MATCH_SHARE) || !found.length
     ? `${found.length === MAX_PAGES ? "The best " : ""}${found.length} found`
     : "No page matches these words well. The closest:";
 
-/** @type {Promise<Entry[] | null> | undefined} */ let known;
+/** @type {Promise<Entry[] | null> | undefined} */ let indexPromise;
 
 /** The entries of the search index, which is loaded once. Null if it cannot be loaded; then the next call
  * tries again. @param {URL} url of the index */
 function load(url) {
-  known ??= fetch(url)
+  indexPromise ??= fetch(url)
     .then((reply) => (reply.ok ? reply.json() : Promise.reject()))
     .catch(() => {
-      known = undefined;
+      indexPromise = undefined;
       return null;
     });
-  return known;
+  return indexPromise;
 }
 
 /** The list item that shows one page of the results. @param {Found} found @param {URL} base the address of
  * the index, to which links are relative */
-const item = ({ entry, said, more }, base) =>
+const item = ({ entry, snippet, more }, base) =>
   h(
     "li",
     {},
@@ -316,7 +331,7 @@ const item = ({ entry, said, more }, base) =>
         { className: "of" },
         entry.kind === "scene" ? "scene" : `${KIND_LABELS[entry.kind]} · ${entry.of}`,
       ),
-      h("span", {}, said),
+      h("span", {}, snippet),
     ),
     ...more.map((other) =>
       h(
@@ -332,24 +347,24 @@ const item = ({ entry, said, more }, base) =>
  */
 function results(base, query) {
   const list = h("ol", { className: "found" });
-  const words = h("p", { className: "said", role: "status" });
+  const statusLine = h("p", { className: "status", role: "status" });
   const show = async () => {
     const asked = query();
     const entries = await load(base);
     if (asked !== query()) return; // the query has changed while the index was loading
     const found = entries ? find(entries, asked) : [];
-    if (!entries) words.textContent = "The search index could not be loaded. Type again to retry.";
-    else words.textContent = asked.trim() && heard(found);
+    if (!entries) statusLine.textContent = "The search index could not be loaded. Type again to retry.";
+    else statusLine.textContent = asked.trim() && announcement(found);
     list.replaceChildren(...found.map((page) => item(page, base)));
   };
-  return { list, words, show };
+  return { list, statusLine, show };
 }
 
 /** Open the search dialog. @param {string} source the address of the search index */
 export function search(source) {
   const base = new URL(source, location.href);
   load(base);
-  const { list, words, show } = results(base, () => field.value);
+  const { list, statusLine, show } = results(base, () => field.value);
   const field = h("input", {
     type: "search",
     "aria-label": "Search titles, texts, questions and symbols",
@@ -388,7 +403,7 @@ export function search(source) {
       field,
       h("button", { type: "button", onclick: () => dialog.close() }, "Close"),
     ),
-    words,
+    statusLine,
     list,
   );
   document.body.append(dialog);

@@ -136,7 +136,7 @@ ROWS = {  # numbers that occur only in a table, with the row that the search sho
 @pytest.mark.parametrize(("query", "row"), ROWS.items(), ids=ROWS)
 def test_a_number_of_a_table_is_found_with_its_row(node, query, row):
     best = node.ask("find", query=query)[0]
-    assert best["entry"]["url"] == row[0] and best["said"].startswith(row[1])
+    assert best["entry"]["url"] == row[0] and best["snippet"].startswith(row[1])
 
 
 def test_dash_is_not_dashed(node):
@@ -145,19 +145,19 @@ def test_dash_is_not_dashed(node):
 
 
 def test_a_hit_on_a_scene_tells_the_sentence_that_has_what_was_asked(node):
-    shown = {each["entry"]["url"]: each["said"] for each in node.ask("find", query="exploding gradients")}
+    shown = {each["entry"]["url"]: each["snippet"] for each in node.ask("find", query="exploding gradients")}
     assert "gradient" in next(said for url, said in shown.items() if url.startswith("/depth"))
     entries = [
         {"kind": "scene", "title": "A", "of": "Scene", "text": "About it.", "url": "/a", "also": "hedgehog"},
         {"kind": "text", "title": "B", "of": "A", "text": "Nothing. A hedgehog rolls.", "url": "/a#b"},
     ]
     (told,) = node.ask("find", entries=entries, query="hedgehog")
-    assert (told["entry"]["url"], told["said"]) == ("/a", "A hedgehog rolls.")
+    assert (told["entry"]["url"], told["snippet"]) == ("/a", "A hedgehog rolls.")
 
 
 @pytest.mark.parametrize("query", ["distillation", "biological", "convolution"])
 def test_what_no_page_answers_has_no_alias(node, query):
-    assert all(each["has"] < 1 for each in node.ask("find", query=query))
+    assert all(each["matchShare"] < 1 for each in node.ask("find", query=query))
 
 
 @pytest.mark.parametrize(("query", "url"), ASKED.items(), ids=ASKED)
@@ -278,8 +278,8 @@ def test_what_is_not_there_is_not_found(node):
 def test_words_that_nobody_here_uses_hide_little(node):
     assert found(node, "softmax xylophone")[0][1] == "/words#softmax"
     nearest = node.ask("find", query="softmax xylophone zither marimba")
-    assert nearest[0]["entry"]["url"] == "/words#softmax" and nearest[0]["has"] < 0.5
-    assert node.ask("find", query="softmax")[0]["has"] == 1
+    assert nearest[0]["entry"]["url"] == "/words#softmax" and nearest[0]["matchShare"] < 0.5
+    assert node.ask("find", query="softmax")[0]["matchShare"] == 1
 
 
 def test_a_word_is_found_by_another_that_asks_for_the_same(node):
@@ -295,8 +295,8 @@ def test_the_words_around_what_was_found_are_told(node):
         "url": "u",
     }
     (told,) = node.ask("find", entries=[entry], query="needle")
-    assert told["said"].startswith("A needle and") and told["said"].endswith("hay …")
-    assert len(told["said"]) < 210
+    assert told["snippet"].startswith("A needle and") and told["snippet"].endswith("hay …")
+    assert len(told["snippet"]) < 210
 
 
 def test_a_site_has_its_own_addresses(entries):
