@@ -28,8 +28,8 @@ export class PlanePanel extends Panel {
   /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
   /** @type {WeakMap<Mark, {points: Float32Array, scaleKey: string, path: Path2D}>} */ #paths = new WeakMap();
   #over = h("canvas", { className: "motion" });
-  /** @type {HTMLCanvasElement | null} the canvas under the axes, if the view has fields or cells */ ground =
-    null;
+  /** @type {HTMLCanvasElement | null} the canvas below the axes; null if the view has no fields or cells */
+  groundCanvas = null;
 
   /** The rectangle of the axes. @override */
   get drawingBox() {
@@ -45,7 +45,7 @@ export class PlanePanel extends Panel {
   begin() {
     this.gd.append(this.#over);
     if (this.view.layers.some(isGround))
-      this.gd.prepend((this.ground = h("canvas", { className: "ground" })));
+      this.gd.prepend((this.groundCanvas = h("canvas", { className: "ground" })));
     this.#align();
     this.gd.on("plotly_afterplot", () => this.#align());
     this.#watchResolution();
@@ -146,7 +146,7 @@ export class PlanePanel extends Panel {
 
   /** Draw the fields and cells on the canvas below the axes, unless it shows them already. */
   #drawGround() {
-    if (!this.ground) return;
+    if (!this.groundCanvas) return;
     const { width, height } = size(this.gd);
     const groundLayers = this.frame.filter((_, l) => isGround(this.view.layers[l]));
     const inputs = [
@@ -160,7 +160,7 @@ export class PlanePanel extends Panel {
     ];
     if (inputs.every((input, i) => input === this.#groundInputs[i])) return;
     this.#groundInputs = inputs;
-    const context = this.#cleared(this.ground);
+    const context = this.#cleared(this.groundCanvas);
     this.frame.forEach((drawn, l) => {
       if (isGround(this.view.layers[l])) this.#drawGrid(context, l, drawn);
     });
@@ -265,7 +265,7 @@ export class PlanePanel extends Panel {
       height,
     });
     await plotly.decode();
-    return [...(this.ground ? [this.ground] : []), plotly, ...(moving ? [this.#over] : [])];
+    return [...(this.groundCanvas ? [this.groundCanvas] : []), plotly, ...(moving ? [this.#over] : [])];
   }
 }
 

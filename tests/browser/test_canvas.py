@@ -94,7 +94,7 @@ def test_the_field_follows_the_resolution(new_page):
     for ratio in (2, 1):
         metrics = {"width": 1280 + ratio, "height": 800, "deviceScaleFactor": ratio, "mobile": False}
         screen.send("Emulation.setDeviceMetricsOverride", metrics)
-        until(page, f"p.panels[{FIELD}].ground.width === {ratio} * p.panels[{FIELD}].gd.clientWidth")
+        until(page, f"p.panels[{FIELD}].groundCanvas.width === {ratio} * p.panels[{FIELD}].gd.clientWidth")
         fits(page)
 
 
