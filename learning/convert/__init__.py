@@ -18,9 +18,10 @@ __all__ = ["Answer", "Edit", "NormPlan", "Plan", "centring", "contributions", "p
 
 
 def plan(model: Any, *args: Any, **kwargs: Any) -> Plan:
-    """Plan which norms of a model can be folded, and how, from the call `model(*args, **kwargs)`.
+    """Plan which normalisation layers of a model can be folded, and how.
 
-    The plan is confirmed numerically: only folds that leave the model's outputs unchanged remain in it.
+    The plan is made from one call, `model(*args, **kwargs)`, and confirmed numerically: it contains only
+    folds that leave the model's outputs unchanged up to rounding.
     """
     model = getattr(model, "_orig_mod", model)  # the original module, if this one is compiled
     return confirmed(model, drafted(model, args, kwargs), args, kwargs)
@@ -37,9 +38,9 @@ def drafted(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Draft
 
 
 def centring(model: Any, *args: Any, **kwargs: Any) -> dict[str, tuple[str, str]]:
-    """For each norm, by path: whether its centring folds ("yes", "no" or "unknown"), and the reason.
+    """Whether the centring of each normalisation layer can be folded, and the reason, by the module's path.
 
-    This function serves as the argument `verdicts` of `record`.
+    The answer is "yes", "no" or "unknown". This function can be passed to `record` as `verdicts`.
     """
     return {
         norm.name: (norm.centring.verdict, norm.centring.reason)

@@ -32,9 +32,13 @@ MAX_FOLD_ERROR = 1e-10  # share of the largest output; in float64, before weight
 
 @dataclass
 class Difference:
-    """The difference between two models' outputs: the largest, and the mean KL divergence in nats.
+    """The differences between the outputs of two models.
 
-    The KL divergence and `same_choice` are None for models whose outputs are not logits.
+    largest       the largest absolute difference between two corresponding numbers
+    kl            the mean KL divergence per position, in nats
+    same_choice   the fraction of positions at which both models find the same token most likely
+
+    `kl` and `same_choice` are None if the outputs are not logits, or not finite.
     """
 
     largest: float = 0.0
@@ -46,7 +50,7 @@ class Difference:
 class Tally:
     """Running sums over samples, from which a `Difference` is made.
 
-    predicts: whether outputs are logits, which the KL divergence needs.
+    predicts: whether the outputs are logits; the KL divergence is computed only for logits.
     """
 
     largest: float = 0.0
@@ -78,8 +82,11 @@ class Tally:
 class Precision:
     """The comparison of two models in one precision, such as float32.
 
-    `difference` is between the models, and `rounding` has the differences that rounding alone causes in the
-    original, by cause. `bound` is the largest difference with which the comparison passes.
+    difference                the difference between the two models
+    loss_before, loss_after   the losses of the two models in nats; None for models that predict no tokens
+    rounding                  for each cause of rounding, the difference between the original and the same
+                              model with other rounding
+    bound                     the largest difference with which the comparison passes
     """
 
     difference: Difference
@@ -128,9 +135,9 @@ def certify(
 ) -> Certificate:
     """Compare the outputs of two checkpoints on the samples in `read`, and return the result.
 
-    about     describes the text in the certificate
+    about     a description of the samples, for the certificate
     exact     loads the converted weights before they were rounded to their stored dtype; None if unknown
-    centred   names of norms of the converted model whose inputs must have mean 0
+    centred   names of the normalisation layers of the converted model whose inputs must have mean 0
 
     Raises NotConverted if one of the models cannot be run.
     """
@@ -147,7 +154,7 @@ def certify(
 class _Comparison:
     """The measurements of two checkpoints, collected sample by sample.
 
-    exact, centred: as in `certify`. predicts: whether the outputs are logits.
+    exact, centred: as in the function `certify`. predicts: whether the outputs are logits.
     """
 
     def __init__(
@@ -169,13 +176,14 @@ class _Comparison:
         self.largest, self.means = 0.0, dict.fromkeys(centred, 0.0)
 
     def passes(self, samples: int) -> int:
-        """The number of forward passes that `samples` samples take."""
+        """The number of forward passes that are needed to compare the models on that many `samples`."""
         return samples * (2 * len(PRECISIONS) + (self.exact is not None)) + len(PRECISIONS) + 1
 
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        With `rounding`, the original also runs with changed weights and with another text in its batch.
+        rounding: whether to measure rounding too. For this, the original also runs with changed weights, and
+        with another text in its batch.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -216,7 +224,7 @@ class _Comparison:
 
 
 class _Tallies:
-    """Running sums over samples in one precision: of the models' differences, rounding, and losses."""
+    """Running sums over samples in one precision, from which a `Precision` is made."""
 
     def __init__(self, predicts: bool) -> None:
         self.difference = Tally(predicts=predicts)
@@ -240,7 +248,7 @@ class _Tallies:
 
 
 def loss(logits: Any, targets: Any) -> float:
-    """The cross-entropy summed over the positions that have a target, in nats."""
+    """The cross entropy in nats, summed over all positions whose target is not NO_TARGET."""
     rows, wanted = logits.flatten(0, -2), targets.flatten()
     return float(torch.nn.functional.cross_entropy(rows, wanted, ignore_index=NO_TARGET, reduction="sum"))
 
@@ -251,9 +259,9 @@ def _ran(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any
 
 
 def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, bar: Any) -> Any:
-    """The output for inputs that run in one batch with a reversed copy of themselves.
+    """The output for `inputs` from a forward pass over a batch of `inputs` and a reversed copy of them.
 
-    The copy stands for another text in the same batch, which changes only the rounding.
+    The copy serves as another text in the same batch. It changes the output for `inputs` only by rounding.
     """
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each
@@ -264,9 +272,9 @@ def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, 
 
 
 def _jittered(source: Checkpoint) -> Load:
-    """A loader of a checkpoint's weights with a random relative change of at most half a machine epsilon.
+    """A function that loads the weights of a checkpoint by name, and changes each number a little at random.
 
-    The machine epsilon is that of the dtype in which the weight is stored.
+    The relative change is at most half a machine epsilon of the dtype in which the weight is stored.
     """
 
     def jittered(name: str) -> Any:
@@ -301,9 +309,10 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 
 @contextmanager
 def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
-    """While the block runs, update `means[name]`, the largest max |μ| / max |x| of the inputs of each norm.
+    """While the block runs, measure how far the inputs of some normalisation layers are from mean 0.
 
-    Here μ are the means of the vectors x of one input. The keys of `means` are the norms' names.
+    The keys of `means` are the names of the layers. For each input, max |μ| / max |x| is computed, where μ
+    are the means of its vectors and x their coordinates. `means[name]` is increased to the largest value.
     """
 
     def heard(name: str) -> Any:
@@ -328,7 +337,11 @@ def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
 def _reason(
     measured: Mapping[str, Precision], fold: Difference | None, largest: float, means: Mapping[str, float]
 ) -> str:
-    """The reason why a certificate must be refused; "" if it passes."""
+    """The reason why a certificate must be refused; "" if it passes.
+
+    measured: the comparison in each precision. fold: the difference before the weights were rounded; None if
+    unknown. largest: the largest output in absolute value. means: as in `_means`.
+    """
     for name, mean in means.items():
         if not mean <= MAX_FOLD_ERROR:
             return (

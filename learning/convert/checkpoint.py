@@ -137,9 +137,10 @@ class Checkpoint:
         return {path.name: _sha256(path) for path in self.files}
 
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
-        """Memory-map the weight files, and note which file has which tensor of the model.
+        """Memory-map the weight files, and note in which file each tensor of the model is stored.
 
-        Returns False, and notes nothing more, if the model computes some of its tensors from stored ones.
+        state: the tensors of the model by name. Returns whether all tensors can be read in this way: False if
+        the model computes one of its tensors from stored ones.
         """
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
@@ -175,7 +176,10 @@ class Checkpoint:
         self.shards = {SINGLE: kept}
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:
-        """For each parameter that is not stored, the name of the stored parameter that it is tied to."""
+        """For each parameter that is not stored, the name of the stored parameter to which it is tied.
+
+        parameters: all parameters of the model by name. Those that are tied to each other are one object.
+        """
         stored = {name for names in self.shards.values() for name in names}
         homes = {id(each): name for name, each in parameters.items() if name in stored}
         return {
@@ -194,11 +198,12 @@ def write(
     dropped: frozenset[str] = frozenset(),
     config: dict[str, Any],
 ) -> None:
-    """Write a copy of the checkpoint `source` in which each tensor is `tensor(name)`, in its original dtype.
+    """Write a copy of the checkpoint `source` to `folder`, with other values of its tensors.
 
-    added     names of new tensors, each with an existing tensor, whose file and dtype it gets
-    dropped   names of tensors that are left out
-    config    entries of the configuration to change
+    tensor    returns the new value of a tensor by name, which is stored in the dtype of the old one
+    added     the names of new tensors; each is mapped to an existing tensor, whose file and dtype it gets
+    dropped   the names of tensors that are left out
+    config    the entries of the configuration that change
     """
     _copy_small_files(source, folder, config)
     shards = {file: list(names) for file, names in source.shards.items()}
@@ -225,9 +230,9 @@ def write(
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Write a folder atomically: yields a temporary folder, which becomes `out` at the end of the block.
+    """Write a folder atomically: yields a temporary folder, which is renamed to `out` when the block ends.
 
-    If the block fails, the temporary folder is removed. Raises NotConverted if `out` exists.
+    If the block raises an exception, the temporary folder is removed. Raises NotConverted if `out` exists.
     """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
@@ -242,7 +247,7 @@ def replacing(out: Path) -> Iterator[Path]:
 
 
 def quiet() -> None:
-    """Silence the warnings and progress bars of the libraries, because our command shows its own."""
+    """Silence the warnings and progress bars of transformers and huggingface_hub; the command has its own."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

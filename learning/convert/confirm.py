@@ -1,4 +1,4 @@
-"""Confirm a folding plan numerically: fold a copy of the model in float64 and compare the outputs."""
+"""Confirm a folding plan numerically: fold a float64 copy of the model, and compare its outputs."""
 
 from __future__ import annotations
 
@@ -67,12 +67,16 @@ def outputs(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
 
 
 def floating_point_tensors(found: Any) -> list[Tensor]:
-    """The floating-point tensors in a model's output, which may be nested."""
+    """The floating-point tensors in `found`, the output of a model, which may be a nested container."""
     return [each for each in tensors(found) if each.is_floating_point()]
 
 
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The relative difference max |a − b| / max |a| of two models' outputs; of several, the largest."""
+    """The relative difference max |a − b| / max |a| between the outputs of two models.
+
+    one, other: the output tensors a of one model and b of the other. The result is the largest of their
+    relative differences; 0 if there are none.
+    """
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
         for a, b in zip(one, other, strict=True)
@@ -82,10 +86,10 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
-    """The difference of a model's outputs after each parameter changed at random by up to a machine epsilon.
+    """How much rounding changes a model's outputs: their relative `difference` after a small random change.
 
-    It is relative, as is the change of the parameters. before: the outputs without the change. The result is
-    at least the machine epsilon of float64.
+    Each parameter of a copy of the model is changed at random by at most a machine epsilon of its size.
+    before: the outputs without this change. The result is at least the machine epsilon of float64.
     """
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
@@ -97,10 +101,10 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 
 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-    """The plan with only those folds that leave a float64 copy's outputs unchanged up to rounding.
+    """The plan with only those folds that leave the outputs of a float64 copy unchanged up to rounding.
 
-    The verdict on the other folds becomes "unknown". So does every verdict if there is too little memory, or
-    if the model does not run in float64.
+    For all other folds, the answer becomes "unknown". If there is too little memory, or if the model does not
+    run in float64, this is the answer for every fold.
     """
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:

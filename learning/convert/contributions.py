@@ -1,8 +1,8 @@
-"""Find which modules write a norm's input, from the additions in one forward pass.
+"""Find which modules write the input of a normalisation layer, from the additions in one forward pass.
 
-In a residual stream, the input of a norm is a sum; its summands are the operands of the additions that made
-it. The mean of the sum is the sum of the summands' means, so each summand has a share in the mean. In the
-same way, each summand has a share in every coordinate.
+In a residual stream, this input is a sum; its summands are the operands of the additions that computed it.
+The mean of the sum is the sum of the summands' means, so each summand contributes a part of the mean. In the
+same way, each summand contributes a part of every coordinate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SUM_ROUNDINGS = 32  # allowed error of the summands' sum, in machine epsilons of
 
 
 class Summands(Tracer):
-    """A tracer that also keeps the tensors that are added, and the input tensors of norms."""
+    """A tracer that also keeps tensors: those that are added, and the inputs of normalisation layers."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -47,9 +47,9 @@ class Summands(Tracer):
         super()._norm(norm, x, parameters, output)
 
     def summands(self, value: Value) -> list[Value]:
-        """The summands of a value: the operands of the additions that made it, at any depth.
+        """The summands of a value: the operands of the addition that computed it, or their own summands.
 
-        [value] if it was not made by an addition.
+        [value] if it was not computed by an addition.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
@@ -59,7 +59,7 @@ class Summands(Tracer):
         return [part for each in call.args for part in self.summands(each)]
 
     def kind(self, value: Value) -> str:
-        """The kind of module that wrote this summand, one of `sources.KINDS`."""
+        """The kind of module that computed the summand `value`: one of `sources.KINDS`."""
         origin = _origin(value)
         if origin not in self.kinds:
             self.kinds[origin] = self._kind(origin)
@@ -81,7 +81,10 @@ class Summands(Tracer):
         return "MLP" if read else "embedding"
 
     def _reads_stream(self, call: Call | None) -> bool:
-        """Whether a call is a norm that reads a residual stream: a sum, or the embedding alone."""
+        """Whether `call` is a normalisation layer whose input is a residual stream.
+
+        A residual stream is a sum, or the embedding alone.
+        """
         if call is None or call.op != NORM:
             return False
         x = call.args[0]
@@ -91,11 +94,13 @@ class Summands(Tracer):
 def contributions(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any], dimensions: Mapping[Place, int]
 ) -> dict[Place, tuple[Sources, Sources]]:
-    """For each norm: which modules write its input's mean, and one coordinate of its longest input vector.
+    """For each normalisation layer, how much each kind of module contributes to its input.
 
-    `dimensions` gives the index of this coordinate by the norm's path and the number of its call in the
-    forward pass. Padding marked by an `attention_mask` is left out. A norm is missing from the result if it
-    does not read a residual stream, or does not normalise along the last axis.
+    The result has two `Sources` for a layer: the contributions to the mean of its input vectors, and those to
+    one coordinate of the longest input vector. `dimensions` maps the layer, given by its path and the number
+    of its call in the forward pass, to the index of this coordinate. Padding marked by an `attention_mask` is
+    left out. A layer is missing from the result if its input is not a residual stream, or if it does not
+    normalise along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -118,9 +123,10 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """For each summand of x, its kind and module; and the summands as a tensor (summands, n, d).
+    """The summands of x: a list of the kind and the module of each, and a tensor (summands, n, d) of all.
 
-    Returns None if x is not a residual stream, or is not the sum of these summands up to rounding.
+    Returns None if x is not a residual stream, or if it differs from the sum of the summands by more than
+    rounding.
     """
     whole, values = tracer.kept[x], tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
@@ -158,7 +164,7 @@ def _sources(written: Sequence[tuple[str, str]], numbers: Tensor, whole: Tensor)
 
 
 def _origin(value: Value) -> Value:
-    """The value of which this one is a view or a copy; the value itself if it is neither."""
+    """The value of which `value` is a view or a copy; `value` itself if it is neither."""
     while value.call is not None and value.call.op in (COPY_OPS | VIEW_OPS) - {"copy"}:
         value = value.call.args[0]
     return value
@@ -183,7 +189,7 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """A mask of the vectors of x that are not padding; None if `mask` is no attention mask that fits x."""
+    """For each vector of x, whether it is not padding; None if `mask` is not an attention mask for x."""
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
     return mask.reshape(-1).bool() if fits else None

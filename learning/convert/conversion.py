@@ -1,4 +1,4 @@
-"""Convert a checkpoint: fold its norms, write the result, and certify it; or certify any two checkpoints."""
+"""Convert a checkpoint: fold its normalisation layers, write the result, and certify it."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def certify(
 
 
 class Refused(NotConverted):
-    """Raised if the certificate of a conversion is refused; then nothing was written."""
+    """Raised if the converted model differs by more than rounding; then nothing was written."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(f"nothing was written, for the certificate is refused: {certificate.reason}")
@@ -153,9 +153,10 @@ class Refused(NotConverted):
 
 
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
-    """Raise NotConverted if converting is of little use.
+    """Raise NotConverted if converting the model is of little use.
 
-    This is so if no norm folds, or if half of the norms or more do not fold and `partly` is False.
+    It is if no normalisation layer can be folded, or if half of them or more cannot be folded and `partly` is
+    False.
     """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
@@ -196,9 +197,10 @@ def _exact(plan: Plan, source: Checkpoint) -> Load:
 
 
 def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
-    """The LayerNorms whose centring folds, by name, in the format of `load.py`.
+    """The LayerNorms that become RMSNorms because their centring can be folded, by name.
 
-    Each has a size, ε, and whether a gain γ and a shift β are left after folding.
+    The values have the format that `load.py` reads: the size, ε, and whether a gain γ and a shift β are left
+    after folding.
     """
     found = {}
     for each in plan.norms:

@@ -1,4 +1,4 @@
-"""The cost of dropping a LayerNorm's centring that cannot be folded: how the outputs change, norm by norm."""
+"""How a model's outputs change if the centring of a LayerNorm is dropped although it cannot be folded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes fo
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """For each norm and for all at once: how the model's outputs change without centring (see `effects`).
+    """How the model's outputs change without the centring of each normalisation layer, and of all at once.
 
-    The changes are the KL divergence and those of loss and output, on the first MAX_SAMPLES samples. Only
-    norms are measured whose names match one of `patterns`, such as `h.1.*`; without patterns, all in `norms`.
-    Returns [] if no norm matches, or if the model's output is not understood.
+    An entry of the list has the name of the layer ("norm"), and the fields of its `Effect`, measured on the
+    first MAX_SAMPLES samples. The layers are those in `norms` whose names match one of `patterns`, such as
+    `h.1.*`; without patterns, all in `norms`. Returns [] if no name matches, or if the model's output has
+    neither logits nor a last hidden state.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
     if not chosen:

@@ -1,7 +1,8 @@
-"""The effect of centring on a model's predictions: an ablation that toggles the centring of each norm.
+"""The effect of centring on a model's predictions, measured by toggling it in each normalisation layer.
 
-To toggle means: a LayerNorm or GroupNorm no longer subtracts the mean, so it divides by √(mean x² + ε); an
-RMSNorm subtracts the mean. γ, β and ε stay the same, and nothing is retrained. Needs PyTorch.
+If centring is toggled, a LayerNorm or GroupNorm no longer subtracts the mean, so it divides by
+√(mean x² + ε), while an RMSNorm does subtract the mean. γ, β and ε stay the same, and nothing is retrained.
+Needs PyTorch.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ class UnknownOutput(ValueError):
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect on a model's outputs of changing some of its norms.
+    """How a model's outputs change if some of its normalisation layers are changed.
 
     kl      the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits
     loss    the loss of the changed model minus that of the original; NaN for batches without labels
-    change  ‖y' − y‖/‖y‖, where y are all outputs: logits, or hidden states for a model without logits
+    change  ‖y' − y‖/‖y‖, where y are all outputs of the model and y' those of the changed model: logits, or
+            hidden states for a model without logits
     """
 
     kl: float
@@ -43,7 +45,7 @@ class Effect:
 
 @dataclass
 class _Sums:
-    """Running sums over batches for one change of norms, from which its `Effect` is computed."""
+    """Running sums over batches, from which the `Effect` of one change of the model is computed."""
 
     predictions: int = 0
     labels: int = 0
@@ -66,12 +68,14 @@ def effects(
     norms: Sequence[str] | None = None,
     tell: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Effect]:
-    """The effect of toggling each norm's centring alone, by path, and of toggling all (key ALL_NORMS).
+    """The effect of toggling centring: in each normalisation layer alone, by path, and in all (ALL_NORMS).
 
-    The output of `model` must have `logits` or `last_hidden_state`. `norms` lists module paths, where
-    `path#k` is the k-th call of a module in a pass; None stands for all recognised norms. `tell` is called
-    with the number of finished forward passes; each batch takes n + 2 passes for n norms. Padding is left
-    out. Raises NotKnown for a path of a module that is no norm.
+    model    a model whose output has `logits` or `last_hidden_state`; UnknownOutput is raised for others
+    norms    the paths of the layers; `path#k` is the k-th call of a module in a forward pass. None: all that
+             are recognised
+    tell     is called with the number of finished forward passes; each batch takes n + 2 for n layers
+
+    Padding is left out. Raises NotKnown if a path leads to a module that is not a normalisation layer.
     """
     found = recognised(model, norms)
     changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}
@@ -89,10 +93,10 @@ def effects(
 
 
 def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
-    """The recognised norms of a model by path: those at the given paths, or all if `norms` is None.
+    """The normalisation layers of a model that are recognised, by path.
 
-    For given paths, it raises NotKnown if a module is not a recognised norm, and KeyError if there is no
-    module.
+    norms: the paths of the layers; None for all. For given paths, NotKnown is raised if a module is not a
+    recognised normalisation layer, and KeyError if there is no module at a path.
     """
     modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
     found: dict[str, Known] = {}
@@ -112,7 +116,7 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 @contextmanager
 def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """Toggle the centring of these norms while the block runs.
+    """Toggle the centring of the given normalisation layers while the block runs.
 
     The keys of `norms` are module paths, or `path#k` for the k-th call of the module in a pass.
     """
@@ -141,7 +145,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """The output for x of the norm without its centring; or, for an RMSNorm, with centring added."""
+    """The output for x of a normalisation layer without its centring; of an RMSNorm, with centring."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))
@@ -153,7 +157,7 @@ def toggled(recognised: Known, x: Any) -> Any:
 
 
 def divergence(before: Any, after: Any) -> float:
-    """The sum over rows of KL(softmax(before) ‖ softmax(after)), in nats."""
+    """KL(softmax(before) ‖ softmax(after)) in nats, summed over all rows of logits."""
     one, other = before.log_softmax(-1), after.log_softmax(-1)
     return float((one.exp() * (one - other)).sum())
 

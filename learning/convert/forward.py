@@ -17,11 +17,12 @@ EMBEDDINGS = ("image_embeds", "text_embeds")
 
 
 def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
-    """A model's output for `inputs`, as float64: its logits, last hidden state or embeddings.
+    """The output of a model for `inputs`, converted to float64: logits, last hidden state or embeddings.
 
     model      a model without weights, made by `Checkpoint.outline` for this dtype
     weights    returns the tensor of each entry of the model's state dict, by name
-    dtype      the dtype of the whole computation; float64 also where the model's code asks for float32
+    dtype      the dtype of the computation. If it is float64, steps for which the model's code asks for
+               float32 are computed in float64 too
     """
     given = {
         name: each.to(dtype) if torch.is_tensor(each) and each.is_floating_point() else each
@@ -45,7 +46,7 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 
 
 def _blocks(model: Any) -> dict[str, Any]:
-    """The model's blocks by name, such as its layers: the members of its outermost module lists."""
+    """The members of a model's outermost module lists by name; they are, for example, its layers."""
     found: dict[str, Any] = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):
@@ -58,9 +59,9 @@ def _blocks(model: Any) -> dict[str, Any]:
 
 
 def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
-    """Add two hooks to a block, so that it runs within the context that `place()` returns.
+    """Make each forward pass of a block run within the context that `place()` returns.
 
-    Returns their handles.
+    Returns the handles of the two hooks that are added to the block; they remove the hooks.
     """
     stack = ExitStack()
 
@@ -75,7 +76,7 @@ def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tu
 
 @contextmanager
 def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
-    """Give the modules their weights while the block runs; modules that share a parameter share one copy."""
+    """While the `with` block runs, the modules have their weights. A shared parameter is loaded only once."""
     before, shared = [], {}
     for path, module in modules.items():
         for home in (module._parameters, module._buffers):
