@@ -71,8 +71,8 @@ UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
     """The operands to which P must be applied so that the result is P applied to `output` along `axis`.
 
-    Returns [] if P leaves the output as it is, so that no operand must change: an output of zeros, for
-    example. Returns None if no choice of operands works, or if the operator is unknown.
+    Returns [] if no operand must change because P leaves the output as it is: for example, an output of
+    zeros. Returns None if no choice of operands works, or if the operator is unknown.
     """
     op, args = call.op, call.args
     if op in ZERO_OPS:
@@ -130,9 +130,10 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: the outputs that P is applied to if it is applied to `value` along `axis`.
+    """The inverse of `links`: the outputs to which P is applied if it is applied to the input `value`.
 
-    Yields each such output, its axis along which P acts, and its link to `value`.
+    P acts along `axis` of `value`. For each of these outputs, yields the output, the axis of the output along
+    which P acts, and the `Link` to `value`.
     """
     for output in call.outputs:
         for each in range(len(output.shape)):
@@ -143,9 +144,10 @@ def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Li
 
 @dataclass(frozen=True)
 class Contraction:
-    """A weight that is multiplied by an operand and summed over an axis, as in a Linear or a convolution.
+    """A product of a weight and an operand, summed over `axis` of the weight: a Linear or a convolution.
 
-    axis: the axis of the weight that is summed over. padded: whether a convolution reads a padded border.
+    bias: the bias that the same operator adds; None if it adds none. padded: whether the operator is a
+    convolution that pads its operand.
     """
 
     weight: Value
@@ -155,9 +157,9 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """The weight by which a matrix product or convolution multiplies `value` and sums over its `axis`.
+    """The weight by which `call` multiplies its operand `value`, with a sum over `axis` of the operand.
 
-    Returns None if `call` is no such operator, or does not sum over this axis.
+    Returns None if `call` is neither a matrix product nor a convolution, or does not sum over this axis.
     """
     op, args = call.op, call.args
     if op in ("mm", "bmm", "addmm") and not call.kwargs:
@@ -178,9 +180,9 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter of which `value` is a view, and the parameter's axis that became `axis` of the view.
+    """The parameter of which `value` is a view, and the axis of the parameter that became `axis` of the view.
 
-    Returns None if `value` is no view of a parameter.
+    Returns None if `value` is not a view of a parameter, or if no axis of the parameter corresponds.
     """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
@@ -191,7 +193,7 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
 
 
 def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
-    """The axis of `source` that becomes `axis` of the output, complete and in order; None without one."""
+    """The axis of `source` that becomes `axis` of the output, complete and in order; None if none does."""
     op, args, before, after = call.op, call.args, source.shape, output.shape
     n = len(before)
     if op in COPY_OPS:
@@ -227,7 +229,7 @@ def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | No
 
 
 def cut_axis(call: Call) -> int:
-    """The axis along which a slicing operator takes a part of its input."""
+    """The axis along which `call`, one of SLICING_OPS, takes a part of its input."""
     place = 2 if call.op in ("split", "split_with_sizes", "chunk") else 1
     axis = call.args[place] if len(call.args) > place else call.kwargs.get("dim", 0)
     return _axis(axis, len(call.args[0].shape))
@@ -238,9 +240,9 @@ def _axis(axis: int, n: int) -> int:
 
 
 def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | None:
-    """The axis of shape `before` that a reshape to `after` keeps as `axis`; None if there is none.
+    """The axis of shape `before` that becomes `axis` of shape `after` in a reshape; None if none does.
 
-    Kept means that its size and stride stay the same.
+    Its size and its stride in memory must stay the same. An axis of size 1 never corresponds to another.
     """
     size, inner = after[axis], prod(after[axis + 1 :])
     fits = (k for k in range(len(before)) if before[k] == size and prod(before[k + 1 :]) == inner)
@@ -248,7 +250,10 @@ def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | 
 
 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
-    """The axis of x (n axes) that becomes `axis` of x[indices] (m axes); None if that is an index's axis."""
+    """The axis of x that becomes `axis` of x[indices]; None if `axis` comes from an index.
+
+    n, m: the numbers of axes of x and of x[indices].
+    """
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)
     gone = [*used]
@@ -272,7 +277,7 @@ def _reduced(call: Call, n: int, axis: int) -> int | None:
 
 
 def _absent(value: Any, output: Value, axis: int) -> bool:
-    """Whether an operand is constant along an axis of the output: a number, or a tensor of size 1 there."""
+    """Whether an operand is constant along `axis` of the output: a number, or a tensor of size 1 there."""
     if not isinstance(value, Value):
         return True
     own = axis - len(output.shape) + len(value.shape)
@@ -280,9 +285,9 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The links to the operands of a sum; operands that are 0 need none.
+    """The links to all operands of a sum except those that are the number 0.
 
-    None if an operand is constant along the axis, so that it adds the same number to every coordinate.
+    Returns None if another operand is constant along `axis`, so that it adds the same number everywhere.
     """
     found = []
     for each in operands:

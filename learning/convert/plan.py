@@ -1,4 +1,4 @@
-"""A folding plan: edits of a model's weights that fold its norms.
+"""A folding plan: edits of a model's weights that fold its normalisation layers.
 
 Each converted tensor is computed only from tensors of the original, so that a checkpoint can be converted
 tensor by tensor and shard by shard.
@@ -22,7 +22,10 @@ EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a part of a norm can be folded, and why. The parts are its centring, and γ together with β."""
+    """Whether a part of a normalisation layer can be folded, and why.
+
+    The two parts of a layer are its centring, and its gain γ together with its shift β.
+    """
 
     verdict: Verdict
     reason: str
@@ -30,10 +33,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """For one norm, whether its centring can be folded, and whether its γ and β can.
+    """For one normalisation layer, whether its centring can be folded, and whether its γ and β can.
 
-    centring   whether the centring folds into the layers that write the norm's input
-    affine     whether γ and β fold into the layers that read the norm's output
+    name       the path of the module
+    centring   whether the centring can be folded into the layers that compute the input
+    affine     whether γ and β can be folded into the layers that read the output
     kind       "LayerNorm", "RMSNorm" …, or the class of a module that was not recognised
     """
 
@@ -45,15 +49,16 @@ class NormPlan:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one parameter of the model: an operation (`kind`) and its operands' names (`sources`).
+    """A change of one parameter of the model.
 
-    The edits of one parameter are applied in order.
+    If a parameter has several edits, they are applied in order. The operation is `kind`; its operands are the
+    parameter and the tensors whose names are in `sources`:
 
     copy         replace the parameter by a copy of the source, the tensor to which it was tied
-    scale        multiply it by (source + offset), broadcast along `axis`
+    scale        multiply the parameter by source + offset, a vector along `axis`
     add_bias     add Wβ, where the sources are W and β; the sum is over `axis` of W
-    center       subtract the mean over `axis`, or over each of the `groups` (`spans.Span`)
-    ones, zeros  set all its numbers to 1 or 0
+    center       subtract the mean over `axis`, or over each of the `groups` of coordinates (`spans.Span`)
+    ones, zeros  set all numbers of the parameter to 1 or 0
     """
 
     parameter: str
@@ -66,9 +71,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which norms of a model can be folded, why, and the edits of weights that fold them.
+    """Which normalisation layers of a model can be folded, why, and the edits of weights that fold them.
 
-    first: for each name of a tensor, the first of its names; tied tensors have several.
+    first: maps each name of a tensor to the first of its names. A tensor that is tied, which means that
+    several modules share it, has several names.
     """
 
     norms: tuple[NormPlan, ...]
@@ -77,13 +83,13 @@ class Plan:
 
     @property
     def untied(self) -> tuple[str, ...]:
-        """Parameters that are tied to another one in the original, but not in the converted model."""
+        """The parameters that are tied to another one in the original, but not in the converted model."""
         return tuple(edit.parameter for edit in self.edits if edit.kind == "copy")
 
     def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
-        """The converted tensor called `name`, in float64 if it was edited.
+        """The tensor called `name` of the converted model, in float64 if its numbers were edited.
 
-        load: returns a tensor of the original by its first name.
+        load: returns a tensor of the original model by the first of its names.
         """
         found = load(self._original(name))
         edits = [edit for edit in self.edits if edit.parameter == name]
@@ -101,8 +107,9 @@ class Plan:
     def apply(self, model: Any) -> None:
         """Rewrite the parameters of a model in place.
 
-        Each is rewritten before the parameters that its edits read, so that edits read the original ones.
-        Raises ValueError if the edits differ for two names of one tensor, or if parameters read each other.
+        A parameter is rewritten before any other parameter that its edits read, so that they read the
+        original numbers. Raises ValueError if the edits for two names of one tensor differ, or if the edits
+        of two parameters read each other.
         """
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         untied, edits = set(self.untied), defaultdict(list)

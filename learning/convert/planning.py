@@ -1,4 +1,4 @@
-"""Decide from a traced graph which norms fold: by the operators that write or read their vectors."""
+"""Decide which normalisation layers can be folded, from the operators around them in a traced graph."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Tensor = Any
 
 @dataclass
 class Fold:
-    """The edits that fold a part of a norm, or the reasons why it does not fold.
+    """The edits that fold a part of a normalisation layer, or the obstacles to folding it.
 
-    In `blocks`, the reason found closest to the norm comes first.
+    blocks: the obstacles, beginning with the one closest to the layer in the graph.
     """
 
     edits: list[Edit] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Draft:
     graph: Graph
 
     def plan(self, only: Collection[tuple[str, Part]] | None = None) -> Plan:
-        """The plan with the folds in `only`; by default with all folds."""
+        """The plan that consists of the folds in `only`; by default, of all folds."""
         wanted = [key for key in self.folds if only is None or key in only]
         wanted.sort(key=lambda key: key[1] == "centring")  # scale first, subtract means last
         edits = dict.fromkeys(edit for key in wanted for edit in self.folds[key])
@@ -70,7 +70,7 @@ class Draft:
 
 
 def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], str]) -> Draft:
-    """Decide for each norm of a graph what can be folded, and collect the edits of weights that fold it.
+    """Decide which parts of each normalisation layer can be folded, and collect the edits that fold them.
 
     `load` returns a parameter by name. `kinds` returns the class name of a module by its path.
     """
@@ -110,10 +110,10 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """The name of a parameter that did not run although its counterpart in another layer is edited, or None.
+    """A parameter that the forward pass did not use, although a counterpart of it is edited; or None.
 
-    Counterparts are parameters with the same name in another layer or expert. A parameter that the forward
-    pass did not use cannot be judged.
+    Counterparts are parameters with the same name in another layer or expert. Whether the layers of an unused
+    parameter can be folded cannot be decided.
     """
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
@@ -126,10 +126,10 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 
 @dataclass
 class Stream:
-    """Values that can only be centred together, such as a residual stream or heads, and how to do it.
+    """Tensors of a graph that can only be centred together, such as those of a residual stream.
 
-    scales: the values, each with its centred axes and the gains by which it is multiplied on its way into the
-    stream.
+    fold: the edits that centre them, or the obstacles. scales: maps each of these tensors, together with the
+    axes over which it is centred, to the gains by which it is multiplied before it is added to the stream.
     """
 
     fold: Fold = field(default_factory=Fold)
@@ -148,14 +148,15 @@ def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call)
 
 
 def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> Stream:
-    """Find all values that must be centred if `value` is centred over `span`: its residual stream.
+    """Find all tensors that must be centred too if `value` is centred over `span`: its residual stream.
 
-    This is a breadth-first search over the graph in both directions: to the operands that are added into a
-    value, and to the operators that read it. The search passes operators that commute with centring. It ends
-    at parameters, which can be centred, and at norms that centre, because the mean of their input does not
-    matter. An operator that does not commute with centring is an obstacle, which is noted in the fold.
+    This is a breadth-first search over the graph in both directions: from a tensor to the operands of the
+    operator that computed it, and to the operators that read it. The search passes operators that commute
+    with centring. It ends at parameters, which can be centred, and at normalisation layers that centre,
+    because the mean of their input does not matter. An operator that does not commute with centring is an
+    obstacle, which is noted in the `fold` of the stream.
 
-    narrow: as in `spans.sources`; the search then ends at the first obstacle.
+    narrow: as in `spans.sources`; in this case the search ends at the first obstacle.
     """
     stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
     fold, scaling = stream.fold, set[Call]()
@@ -201,7 +202,10 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
 
 
 def _is_level(value: Value, span: Span) -> bool:
-    """Whether a value has mean 0 over `span` already: a LayerNorm's output with equal γ and with β = 0."""
+    """Whether `value` has mean 0 over `span` because it is the output of a LayerNorm.
+
+    All numbers of γ must be equal, and β must be 0.
+    """
     norm = None if value.call is None else value.call.norm
     return norm is not None and norm.kind == "LayerNorm" and whole(norm.axis) == span and norm.level
 
@@ -238,10 +242,10 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """The verdict if centring would have to pass this operation, but cannot be followed through it.
+    """The verdict on a fold for which an operator, `call`, is an obstacle.
 
-    "no" if the operation is known not to commute with centring, otherwise "unknown". A view is "unknown",
-    because it may mix axes.
+    It is "no" if the operator is known not to commute with centring, otherwise "unknown". For a view it is
+    "unknown", because a view may mix axes.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
@@ -266,9 +270,9 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """Starting at `call` and following its readers, the first call that does more than reshape its input.
+    """The first call, from `call` on, that does more than reshape its input; each next one reads the last.
 
-    If nothing reads the reshaped value, the last reshaping call is returned.
+    If nothing reads the reshaped tensor, the last reshaping call is returned.
     """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]
@@ -284,7 +288,7 @@ def _other_reader(call: Call) -> str:
 
 
 def _uses(leaf: Value) -> set[Call]:
-    """The calls that use a parameter, directly or after reshaping it."""
+    """The calls that use the parameter `leaf`, directly or after it was reshaped."""
     found, todo = set(), [leaf]
     while todo:
         for user in todo.pop().users:
@@ -296,9 +300,9 @@ def _uses(leaf: Value) -> set[Call]:
 
 
 def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) -> Fold:
-    """The edits that fold a norm's γ and β into the Linears that read its output, or the obstacles.
+    """The edits that fold a layer's γ and β into the Linears that read its output, or the obstacles.
 
-    `calls` are all calls of this norm in the forward pass. `load` returns a parameter by name.
+    calls: all calls of this layer in the forward pass. load: returns a parameter by name.
     """
     fold, calls = Fold(), list(calls)
     parameters = [
@@ -373,9 +377,9 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias that is added to a product, and the call that adds it; None if there is no such parameter.
+    """The bias that is added to the product `call`, and the call that adds it; None if no parameter is added.
 
-    The call is the product itself, or an addition after it.
+    bias: the bias that the product adds itself. If it is None, an addition after the product may add one.
     """
     while bias is None:
         output = call.outputs[0]
@@ -395,9 +399,10 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for all names of tied tensors; names whose edits differ are untied.
+    """The edits for all names of the tensors; a tied tensor, which several modules share, has several names.
 
-    A name that the forward pass did not use keeps the original tensor, unless its module was used by another
+    If the edits for two names of a tensor differ, the names are untied: each gets a tensor of its own. A name
+    that the forward pass did not use keeps the original tensor, unless the pass used its module under another
     name.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}

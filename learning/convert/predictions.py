@@ -1,4 +1,7 @@
-"""The effect of recorded norms' centring on a Hugging Face model's predictions. Needs transformers."""
+"""The effect of centring on the predictions of a Hugging Face model, for the layers of a recording.
+
+Needs transformers.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,18 @@ from learning.recording.recorder import bar
 def predictions(
     name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
 ) -> dict[str, Effect]:
-    """Load a model with its prediction head, and measure the effect of toggling each norm's centring.
+    """Load a model with its prediction head, and measure the effect of centring in each normalisation layer.
 
-    Returns an `Effect` for each path and for all norms at once, as `effects` does.
+    Returns an `Effect` for each path, and for all layers at once (ALL_NORMS). It is the effect of toggling:
+    a layer that centres no longer does, and the other way round.
 
     text      the text that the model reads, up to `tokens` tokens
-    paths     the norms, by their paths in the model without its head, as in a recording
+    paths     the paths of the layers in the model without its head, as in a recording; those that the model
+              does not have are left out
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 
-    Raises NoModel.
+    Raises NoModel if the model cannot be loaded, or has none of the layers.
     """
     tokenizer, model = loaded(name, predicts=True)
     modules = dict(model.named_modules())

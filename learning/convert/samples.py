@@ -24,10 +24,13 @@ MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
 @dataclass(frozen=True)
 class Sample:
-    """One example: the inputs of a call of a model, by argument name, and the tokens to predict from them.
+    """One example: the inputs of a call of a model, and the tokens that it should predict from them.
 
-    targets: the token to predict at each position, or NO_TARGET; None for a model that predicts no tokens.
-    labels: the same tokens as the argument `labels` of the model, from which the model computes its loss.
+    inputs    the arguments of the call by name
+    targets   the token to predict at each position, or NO_TARGET where none is; None for a model that
+              predicts no tokens
+    labels    the same tokens in the form in which the model expects them as its argument `labels`, from which
+              it computes its loss
     """
 
     inputs: dict[str, Any]
@@ -41,7 +44,7 @@ class Sample:
         return 0 if ids is None else int(ids.numel())
 
     def beginning(self) -> dict[str, Any]:
-        """The inputs, with the text cut to its first PROBE_TOKENS tokens."""
+        """The inputs with a shorter text: only its first PROBE_TOKENS tokens."""
         ids = ("input_ids", "decoder_input_ids", "attention_mask")
         return {name: each[:, :PROBE_TOKENS] if name in ids else each for name, each in self.inputs.items()}
 
@@ -51,11 +54,11 @@ class Sample:
 
 
 def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[Sample]:
-    """Make the examples for a model: windows of the text, and images or sound if the model takes them.
+    """Make the examples for a model: pieces of the text, with images or sound if the model takes them.
 
-    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`). Without it they
-    are random, with a fixed seed. Raises NotConverted for a model that takes neither text nor images, and for
-    a file that does not fit.
+    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`). Without this file,
+    images and sound are random, with a fixed seed. Raises NotConverted for a model that takes neither text
+    nor images, and for a file that does not fit.
     """
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}
@@ -84,7 +87,8 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
 def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
     """The images or sound in the file `path`, by argument name; {} without a file.
 
-    They replace the random ones in `drawn`, whose names and shapes they must have.
+    They replace the random ones in `drawn`. They must have the same names and, except for the number of
+    images or sounds, the same shapes; otherwise NotConverted is raised.
     """
     if path is None:
         return {}

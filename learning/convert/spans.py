@@ -1,8 +1,8 @@
-"""Spans: the coordinates of a tensor over which a mean is removed, such as an axis, or groups such as heads.
+"""Spans: the coordinates of a tensor over which a mean is removed, such as an axis, or each part of an axis.
 
 `sources` and `destinations` extend the functions `links` and `mapped` of `linear.py` from whole axes to
-groups, because a view may split an axis into heads, and a slice may take some of the heads. P is centring, as
-in `linear.py`.
+groups of coordinates. Groups are needed because a view may split an axis into attention heads, and a slice
+may take some of the heads. As in `linear.py`, P is centring: it subtracts the mean.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ End = tuple[Value, int, Value | None]
 class Span:
     """Axes of a tensor, and a division of their coordinates into groups; P centres each group separately.
 
-    groups: for each coordinate the number of its group, or −1 for none, as the bytes of int32 in row-major
-    order. It is empty for a single axis that is one group. Each index of the other axes has groups of its
-    own.
+    groups: for each coordinate the number of its group, or −1 if it is in none, as the bytes of an int32
+    array in row-major order. It is empty for a single axis that is one group. For each index of the other
+    axes of the tensor, the groups are separate.
     """
 
     axes: tuple[int, ...]
@@ -42,7 +42,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor to which P must be applied, and over which span. scale: as in `linear.Link`."""
+    """A tensor `value`, and the span over which P must be applied to it. scale: as in `linear.Link`."""
 
     value: Value
     span: Span
@@ -55,10 +55,11 @@ def whole(axis: int) -> Span:
 
 
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
-    """The operands to which P must be applied so that the output is centred over `span`; None if impossible.
+    """The operands of `call` to which P must be applied so that its `output` is centred over `span`.
 
-    narrow: if the output is a slice of a tensor, apply P to this slice alone. Otherwise P is applied to the
-    whole tensor, unless it is sliced along an axis of the span.
+    Returns None if this is impossible. narrow: whether P is applied only to a slice of an operand if the
+    output is this slice. If False, P is applied to the whole operand, unless the slice is along an axis of
+    the span.
     """
     if call.op in VIEW_OPS:
         view = reshaped(span, output.shape, call.args[0].shape)
@@ -77,9 +78,9 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs that become centred if `value` is centred over `span`, with their spans.
+    """The outputs of `call` that become centred if `value` is centred over `span`, with their spans.
 
-    Returns None if there are none, or if an output becomes centred only in part.
+    Returns None if `call` does not commute with centring, or if an output would be centred only in part.
     """
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
@@ -116,7 +117,7 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span of a tensor after a reshape; None if no axes of the result correspond to the span's axes."""
+    """The span that corresponds to `span` after a reshape from `before` to `after`; None if there is none."""
     first, last = span.axes[0], span.axes[-1]
     labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
     inner = prod(before[last + 1 :])
@@ -133,13 +134,13 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Add a last axis of size `copies` to the labels, each index of which has groups of its own."""
+    """Add a last axis of size `copies` to the group numbers; each index of it has groups of its own."""
     labels = labels[..., None]
     return np.where(labels < 0, -1, copies * labels + np.arange(copies))
 
 
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
-    """Extend labels from `axes` to the `wanted` axes too; each index of a new axis has its own groups."""
+    """Extend group numbers from `axes` to all `wanted` axes; each index of a new axis has its own groups."""
     axes = [*axes]
     for axis in wanted:
         if axis not in axes:
@@ -148,7 +149,10 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 
 
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
-    """The span with the groups of `labels`, described by as few axes as possible."""
+    """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
+
+    shape: the shape of the tensor. An axis whose indices only repeat the same groups is left out.
+    """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
         k = kept.index(axis)
@@ -160,14 +164,14 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether each index of the first axis has the same groups, but separate from other indices' groups."""
+    """Whether all indices of the first axis divide the coordinates into groups alike, but share no group."""
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))
     return groups == len(each) * (each[0].max() + 1) and all((row == each[0]).all() for row in each)
 
 
 def _numbered(labels: Labels) -> Labels:
-    """Renumber the groups of labels from 0, in the order of their first occurrence; −1 stays."""
+    """Renumber the groups from 0, in the order of their first occurrence in `labels`; −1 stays."""
     numbers, begin, inverse = np.unique(labels, return_index=True, return_inverse=True)
     begin = np.where(numbers < 0, -1, begin)
     rank = np.argsort(np.argsort(begin)) - (numbers < 0).any()
@@ -175,7 +179,7 @@ def _numbered(labels: Labels) -> Labels:
 
 
 def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
-    """Yield each output of a slicing operator, with the indices that it takes along the sliced axis."""
+    """Yield each output of a slicing operator, with the indices along the sliced axis that it consists of."""
     size = call.args[0].shape[cut_axis(call)]
     if call.op in ("select", "unbind"):
         chosen = range(size) if call.op == "unbind" else [call.args[2] % size]
@@ -191,7 +195,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span of the tensor that a slicing operator reads, if its result `output` is centred over `span`."""
+    """The span over which the input of a slicing operator must be centred, if `output` is over `span`."""
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:
@@ -205,7 +209,10 @@ def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
 
 
 def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The slices that contain whole groups, with their spans; None if a slice has only part of a group."""
+    """The outputs of a slicing operator that contain whole groups of `value`, with their spans.
+
+    Returns None if an output contains only a part of a group.
+    """
     at, gone = cut_axis(call), call.op in ("select", "unbind")
     labels, found = span.labels(value.shape), list[Part]()
     axes = [axis - (gone and axis > at) for axis in span.axes if not (gone and axis == at)]

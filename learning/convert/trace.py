@@ -30,11 +30,12 @@ SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # return Python values, 
 
 @dataclass(frozen=True)
 class NormOperator:
-    """The formula of a norm along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
+    """The formula of a normalisation layer along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
+    kind      "LayerNorm", "RMSNorm" …
     neutral   the stored γ with which outputs are not scaled: 1, or 0 in models that add 1 to γ
     even      whether all coordinates of γ are equal
-    level     whether these are equal and β is 0, so that a LayerNorm's output has mean 0
+    level     whether they are equal and β is 0; in this case the output of a LayerNorm has mean 0
     """
 
     kind: str
@@ -61,7 +62,7 @@ class Value:
 
 @dataclass(eq=False)
 class Call:
-    """A call of an operator within a module. In its arguments, `Value`s replace tensors."""
+    """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`."""
 
     op: str
     module: str
@@ -80,7 +81,8 @@ class Call:
 class Graph:
     """A traced graph: the calls on which the model's outputs depend, in the order of execution.
 
-    skipped: the reason for each module that looks like a norm but was not recognised as one.
+    returned: the tensors in the output of the model. skipped: for each module that looks like a normalisation
+    layer but was not recognised as one, the reason. output: the output of the model.
     """
 
     calls: list[Call]
@@ -109,7 +111,10 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Set evaluation mode while the block runs: no dropout, gradients, compiled code or fused layers."""
+    """While the `with` block runs, the model is in evaluation mode.
+
+    It runs without dropout, gradients, compiled code and fused layers.
+    """
     training = {module for module in model.modules() if module.training}
     fast = torch.backends.mha.get_fastpath_enabled()
     model.eval()
@@ -124,9 +129,9 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def tensors(found: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
-    """Yield all tensors in a nested container or object.
+    """Yield all tensors in the nested container or object `found`.
 
-    `seen` holds the ids of objects that were visited already; these are skipped.
+    seen: the ids of objects that were visited before; these are skipped.
     """
     seen = set() if seen is None else seen
     if isinstance(found, torch.Tensor):
@@ -219,7 +224,7 @@ class Tracer(TorchDispatchMode):
         self.quiet -= 1
 
     def value(self, tensor: Any) -> Any:
-        """The `Value` of a tensor in the graph; anything else is returned unchanged."""
+        """The `Value` that stands for a tensor in the graph; anything else is returned unchanged."""
         if not isinstance(tensor, torch.Tensor):
             return tensor
         names = self.named.get(id(tensor))
@@ -245,7 +250,10 @@ class Tracer(TorchDispatchMode):
             self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
-        """Give new values to tensors that share memory with `written`: an operator changed them too."""
+        """Give a new `Value` to each tensor that shares memory with `written`.
+
+        An operator has written into `written`, and so has changed all of them.
+        """
         for other in self.storages.get(written.untyped_storage()._cdata, ()):
             if other is not written:
                 old, new = self.values[other], self.values[written]
@@ -256,7 +264,7 @@ class Tracer(TorchDispatchMode):
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """Hook all modules while the block runs, to know at each operator which module is running."""
+        """While the `with` block runs, all modules have hooks, which note which module is running."""
         with ExitStack() as stack:
             for path, module in self.model.named_modules():
                 enter, leave = self._enter(path), self._leave(path)
@@ -310,9 +318,9 @@ class Tracer(TorchDispatchMode):
 
 
 def operator(found: Known, module: Any, ndim: int) -> NormOperator:
-    """The operator that stands in the graph for a recognised norm, for inputs with `ndim` axes.
+    """The operator that stands in the graph for a recognised normalisation layer.
 
-    Raises NotKnown for a norm over several axes at once.
+    ndim: the number of axes of its input. Raises NotKnown if it normalises over several axes at once.
     """
     norm, axis = found.norm, 1 if found.channels_first else ndim - 1
     heads = found.axes[0] if len(found.axes) == 2 else 1
@@ -330,13 +338,19 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
-    """(size, stride) of each axis longer than 1, for a tensor, or for a shape with its strides."""
+    """The size and the stride in memory of each axis that is longer than 1.
+
+    shape: a tensor; or a shape, with `stride` its strides.
+    """
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
-    """The calls on which the returned values or the control flow depend; also fills `users` of each value."""
+    """The calls on which the tensors in `returned` or the control flow depend; all if nothing is returned.
+
+    The attribute `users` of each `Value` is filled with those of these calls that read it.
+    """
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):
         if not returned or call.op in SINKS or wanted.intersection(call.outputs):
