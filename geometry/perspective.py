@@ -18,8 +18,9 @@ def sides(forward: Array) -> Array:
     The third axis of space points up. In a view from straight above or below, right is the first axis.
     """
     x, y, z = map(float, forward)
-    far = math.hypot(x, y)
-    a, b = (y / far, -x / far) if far > 0 else (1.0, 0.0)  # (x, y, z) × (0, 0, 1), normalised
+    horizontal = math.hypot(x, y)
+    # (x, y, z) × (0, 0, 1), normalised
+    a, b = (y / horizontal, -x / horizontal) if horizontal > 0 else (1.0, 0.0)
     return np.array([[a, b, 0.0], [b * z, -a * z, a * y - b * x]])
 
 
@@ -29,10 +30,10 @@ def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]
     Returns the tangents of the angles to the right and up, (N, 2), and the depths, (N,). The depth is ⟨x −
     eye, forward⟩, and the tangents are ⟨x − eye, side⟩ / depth. Raises ValueError if the eye is at `center`.
     """
-    eye, way = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
-    far = math.sqrt(way @ way)
-    if not far > 0:
+    eye, to_center = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
+    distance = math.sqrt(to_center @ to_center)
+    if not distance > 0:
         raise ValueError("the eye is where it looks: move it away")
-    forward, away = way / far, points - eye
-    depth = np.maximum(away @ forward, MIN_EYE_DISTANCE)
-    return away @ sides(forward).T / depth[..., None], depth
+    forward, from_eye = to_center / distance, points - eye
+    depth = np.maximum(from_eye @ forward, MIN_EYE_DISTANCE)
+    return from_eye @ sides(forward).T / depth[..., None], depth

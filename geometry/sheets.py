@@ -23,12 +23,13 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 
     Raises TypeError unless A and b of each Affine are `Entries`.
     """
-    found = []
+    layers = []
+    # the Normalize steps between are not checked
     for step in pipeline.steps[::2]:
         if not (isinstance(step, Affine) and isinstance(step.A, Entries) and isinstance(step.b, Entries)):
             raise TypeError(f"{step} is no Affine with its own A and b")
-        found.append((step.A.value(params), step.b.value(params)))
-    return found
+        layers.append((step.A.value(params), step.b.value(params)))
+    return layers
 
 
 def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
@@ -70,11 +71,11 @@ def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Arr
     """
     points, exist = directions[None], np.ones((1, len(directions)), bool)
     for layer in reversed(layers[1:]):
-        both, found = sphere_preimages(layer, points)
-        points = both.reshape(-1, *both.shape[2:])
-        exist = (found & exist).reshape(-1, len(directions))
-    flat, found = plane_preimages(layers[0], points)
-    return (exist & found & (np.abs(flat) <= half).all(-1)).sum(0)
+        preimages, have_preimage = sphere_preimages(layer, points)
+        points = preimages.reshape(-1, *preimages.shape[2:])
+        exist = (have_preimage & exist).reshape(-1, len(directions))
+    flat, have_preimage = plane_preimages(layers[0], points)
+    return (exist & have_preimage & (np.abs(flat) <= half).all(-1)).sum(0)
 
 
 def circle_sheets(layers: Sequence[Layer]) -> int:
@@ -84,26 +85,30 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
     tangent to the image of the circle, so it is enough to try one direction between each two neighbouring
     tangents. Without layers it is 1; at most it is 2^(number of layers).
     """
-    turns = np.sort(_tangents(layers))
-    ends = np.append(turns, turns[:1] + 2 * np.pi) if len(turns) else np.array([0.0, 1.0])
-    wide = np.diff(ends) > LEAST_ANGLE
-    middles = (ends[:-1] + np.diff(ends) / 2)[wide]
+    tangents = np.sort(_tangent_angles(layers))
+    ends = np.append(tangents, tangents[:1] + 2 * np.pi) if len(tangents) else np.array([0.0, 1.0])
+    are_distinct = np.diff(ends) > LEAST_ANGLE
+    middles = (ends[:-1] + np.diff(ends) / 2)[are_distinct]
     points, exist = np.stack([np.cos(middles), np.sin(middles)], -1)[None], np.ones((1, len(middles)), bool)
     for layer in reversed(layers):
-        both, found = sphere_preimages(layer, points)
-        points, exist = both.reshape(-1, *both.shape[2:]), (found & exist).reshape(-1, len(middles))
+        preimages, have_preimage = sphere_preimages(layer, points)
+        points = preimages.reshape(-1, *preimages.shape[2:])
+        exist = (have_preimage & exist).reshape(-1, len(middles))
     return int(exist.sum(0).max())
 
 
-def _tangents(layers: Sequence[Layer]) -> Array:
+def _tangent_angles(layers: Sequence[Layer]) -> Array:
     """The angles of the rays from the origin that are tangent to the image of the circle under the layers."""
-    found = np.empty((0, 2))
+    directions = np.empty((0, 2))
     for A, b in layers:
         centre = np.linalg.solve(A, b)
         square = centre @ centre
-        if square > 1:  # here ⟨x, A⁻¹b⟩ = −1 for points x of the circle
-            across = np.sqrt(square - 1) * np.array([-centre[1], centre[0]])
-            found = np.concatenate([found, (np.stack([across, -across]) - centre) / square])
-        found = found @ A.T + b
-        found = found / np.linalg.norm(found, axis=-1, keepdims=True)
-    return np.arctan2(found[:, 1], found[:, 0])
+        # Ax + b is orthogonal to the normal A⁻ᵀx of the image at it, so 0 = ⟨A⁻ᵀx, Ax + b⟩ = 1 + ⟨x, A⁻¹b⟩
+        if square > 1:
+            perpendicular = np.sqrt(square - 1) * np.array([-centre[1], centre[0]])
+            directions = np.concatenate(
+                [directions, (np.stack([perpendicular, -perpendicular]) - centre) / square]
+            )
+        directions = directions @ A.T + b
+        directions = directions / np.linalg.norm(directions, axis=-1, keepdims=True)
+    return np.arctan2(directions[:, 1], directions[:, 0])

@@ -21,19 +21,19 @@ Weights = Mapping[str, Array]
 Kind = Literal["places", "past", "kept"]
 
 
-def drifting(
+def streams_as_window_slides(
     shape: Shape,
     weights: Weights,
     tokens: Int[Array, "n"],
     *,
     window: int,
     letters: int,
-    layers: int,
+    depths: int,
     kind: Kind = "places",
-) -> Float[Array, "layers steps letters d"]:
+) -> Float[Array, "depths steps letters d"]:
     """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
 
-    `layers` is the number of depths at which the stream is returned: before the first layer, after it, and so
+    `depths` is the number of depths at which the stream is returned: before the first layer, after it, and so
     on. `kind` says what changes from step 0 to step t:
 
     places   the window moves by t tokens, so that each token gets an earlier position
@@ -46,17 +46,18 @@ def drifting(
     wanted = window + (steps - 1) * (kind == "places")
     if not 0 < letters <= window or len(tokens) < wanted:
         raise ValueError(f"{letters} letters in a window of {window} need {wanted} tokens: got {len(tokens)}")
-    small, windows_read = replace(shape, layers=max(layers - 1, 1)), []
+    shallow, windows_read = replace(shape, layers=max(depths - 1, 1)), []
     for t in range(1 if kind == "kept" else steps):
-        own, last = weights, t + window
-        if kind != "places":
-            own, last = {**weights, "wpe.weight": weights["wpe.weight"][t:]}, window
-        blocks = forward(small, own, tokens[t:last]).blocks
+        if kind == "places":
+            weights_t, end = weights, t + window
+        else:  # without the first t position vectors, the remaining tokens keep their positions
+            weights_t, end = {**weights, "wpe.weight": weights["wpe.weight"][t:]}, window
+        blocks = forward(shallow, weights_t, tokens[t:end]).blocks
         streams = np.stack([*(block.stream for block in blocks), blocks[-1].out])
-        here = window - letters - t
-        windows_read.append(streams[:layers, here : here + letters])
-    every = np.stack(windows_read, axis=1)
-    return np.repeat(every, steps, axis=1) if kind == "kept" else every
+        first_letter = window - letters - t
+        windows_read.append(streams[:depths, first_letter : first_letter + letters])
+    streams_by_step = np.stack(windows_read, axis=1)
+    return np.repeat(streams_by_step, steps, axis=1) if kind == "kept" else streams_by_step
 
 
 @dataclass(frozen=True)
@@ -75,21 +76,21 @@ class Drift:
     turn: float
 
 
-def drift(ways: Float[Array, "*sets steps letters d"]) -> Drift:
-    """Measure the paths `ways` as a `Drift`. The angle to a vector of length 0 counts as 0."""
-    step = np.linalg.norm(np.diff(ways, axis=-3), axis=-1)
-    every = ways.reshape(-1, ways.shape[-1])
-    total = float(((every - every.mean(0)) ** 2).sum(-1).mean())
-    within = float(ways.var(-3).sum(-1).mean())
+def drift(paths: Float[Array, "*sets steps letters d"]) -> Drift:
+    """The measures of the paths as a `Drift`. The angle to a vector of length 0 counts as 0."""
+    moved = np.linalg.norm(np.diff(paths, axis=-3), axis=-1)
+    vectors = paths.reshape(-1, paths.shape[-1])
+    total = float(((vectors - vectors.mean(0)) ** 2).sum(-1).mean())
+    within = float(paths.var(-3).sum(-1).mean())
     return Drift(
-        path=float(np.median(step.sum(-2))),
+        path=float(np.median(moved.sum(-2))),
         spread=total**0.5,
         share=within / total if total else 0.0,
-        turn=float(np.degrees(angles(ways[..., 1:, :, :], ways[..., :-1, :, :])).mean()),
+        turn=float(np.degrees(angles(paths[..., 1:, :, :], paths[..., :-1, :, :])).mean()),
     )
 
 
-def along(
+def loss_along_text(
     shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
 ) -> Float[Array, "2 windows"]:
     """The loss, and the RMS length of the last layer's input vectors, as the window slides along a text.
@@ -100,20 +101,20 @@ def along(
     otherwise ValueError is raised.
     """
     starts = np.arange(0, windows * window, every)
-    found = []
+    measures = []
     for start in starts:
         seen = tokens[start : start + window]
         reading = forward(shape, weights, seen)
         sizes = (reading.blocks[-1].stream ** 2).sum(-1)
-        found.append([losses(reading.logits, seen).mean(), sizes.mean()])
-    loss, size = np.array(found).reshape(windows, -1, 2).mean(1).T
+        measures.append([losses(reading.logits, seen).mean(), sizes.mean()])
+    loss, size = np.array(measures).reshape(windows, -1, 2).mean(1).T
     return np.stack([loss, np.sqrt(size)])
 
 
-def written(
+def loss_along_own_text(
     shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
 ) -> Float[Array, "2 windows"]:
-    """The loss and RMS length, as `along` returns them, for a text that the model itself generates.
+    """The loss and RMS length, as `loss_along_text` returns them, for a text that the model itself generates.
 
     `tokens` is the first window. Each next token is sampled from the model's prediction, and its loss is
     measured under that same prediction.

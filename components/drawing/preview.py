@@ -52,33 +52,34 @@ def svg(recipe: Recipe, state: State, title: str) -> str:
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         f' font-family="{FONT_FAMILY}, {fonts.OTHERS}">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{_words(title)}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="var(--paper)"/>{_title_svg(title)}'
         f'<svg {place} viewBox="{x:.1f} {y:.1f} {w:.1f} {h:.1f}">{shapes}</svg></svg>'
     )
     colors = theme.colors("dark" if state.theme == "dark" else "light")
     return COLOR.sub(lambda found: colors[found[1]], picture)
 
 
-def _words(title: str) -> str:
+def _title_svg(title: str) -> str:
     """SVG with the name Normscape at the top, and the wrapped title below it, vertically centred."""
-    size, lines = _set(title)
-    step = 1.14 * size
-    first = HEIGHT / 2 - step * (len(lines) - 1) / 2 + size / 3
-    told = [
-        f'<text x="{LEFT}" y="{first + step * n:.0f}">{escape(line)}</text>' for n, line in enumerate(lines)
+    size, lines = _typeset(title)
+    line_height = 1.14 * size
+    first_baseline = HEIGHT / 2 - line_height * (len(lines) - 1) / 2 + size / 3
+    line_elements = [
+        f'<text x="{LEFT}" y="{first_baseline + line_height * n:.0f}">{escape(line)}</text>'
+        for n, line in enumerate(lines)
     ]
-    name = f'<text x="{LEFT}" y="86" font-size="34" fill="var(--accent)">Normscape</text>'
-    return f'{name}<g font-size="{size}" fill="var(--ink)">{"".join(told)}</g>'
+    name_element = f'<text x="{LEFT}" y="86" font-size="34" fill="var(--accent)">Normscape</text>'
+    return f'{name_element}<g font-size="{size}" fill="var(--ink)">{"".join(line_elements)}</g>'
 
 
-def _set(title: str) -> tuple[int, list[str]]:
+def _typeset(title: str) -> tuple[int, list[str]]:
     """The font size in pixels of a title, and its lines: the largest size in which the title fits its column.
 
     If it fits in none, the smallest size, with as many lines as needed. Raises ValueError for an empty title.
     """
     for size in TITLE_SIZES_PX:
-        wide = int(COLUMN / (CHARACTER_WIDTH_EM * size))
-        lines = wrap(title, wide, break_long_words=False)
-        if len(lines) * size <= MAX_TITLE_HEIGHT_PX and max(map(len, lines)) <= wide:
+        max_characters = int(COLUMN / (CHARACTER_WIDTH_EM * size))
+        lines = wrap(title, max_characters, break_long_words=False)
+        if len(lines) * size <= MAX_TITLE_HEIGHT_PX and max(map(len, lines)) <= max_characters:
             break
     return size, lines

@@ -43,98 +43,98 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
             "normscape export fold --turn t=0:2 --seconds 4 --out fold.gif",
         )
     )
-    one = command(
+    parser = command(
         commands,
         "site",
         "write the explorer as static files, about 80 MB",
         "normscape site public --url https://uni.example/normscape",
     )
-    one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
-    one.add_argument(
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
+    parser.add_argument(
         "--url", type=_url, help="the address that the folder will have, for previews of its links"
     )
-    one.set_defaults(run=_site)
-    one = command(commands, "story", "write only the story, as static files", "normscape story public")
-    one.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
-    one.set_defaults(run=_story)
+    parser.set_defaults(run=_site)
+    parser = command(commands, "story", "write only the story, as static files", "normscape story public")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
+    parser.set_defaults(run=_story)
     recordings.add(commands, serve)
     conversions.add(commands)
 
 
-def _add_export(one: argparse.ArgumentParser) -> None:
-    one.add_argument("slug", metavar="SCENE", help="the name of a scene, as “normscape list” prints it")
-    kinds = "the file to write; its ending decides what is written: .html .svg .png .pdf .gif .mp4"
-    one.add_argument("--out", type=Path, required=True, metavar="FILE", help=kinds)
-    pair = "a slider or choice of the scene and its value, as in the address of its page; may be repeated"
-    one.add_argument(
-        "--set", type=_pair, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=pair
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("slug", metavar="SCENE", help="the name of a scene, as “normscape list” prints it")
+    out_help = "the file to write; its ending decides what is written: .html .svg .png .pdf .gif .mp4"
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=out_help)
+    set_help = "a slider or choice of the scene and its value, as in the address of its page; may be repeated"
+    parser.add_argument(
+        "--set", type=_pair, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=set_help
     )
-    stage = "the stage that is shown: 0 is the input, 1 is after the first step; fractions lie between"
-    one.add_argument("--progress", metavar="STAGE", help=stage)
-    colours = "the colours; auto follows the page around the figure (default: auto)"
-    one.add_argument("--theme", choices=["auto", "light", "dark"], help=colours)
-    side, look, film = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
-    width = f"width of a picture or video in pixels (default: {look.width}, of a .gif {film.width})"
-    one.add_argument("--width", type=side, help=width)
-    height = f"height of a picture or video in pixels (default: {look.height}, of a .gif {film.height})"
-    one.add_argument("--height", type=side, help=height)
-    scale = (
-        f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {film.scale:g})"
+    progress_help = "the stage that is shown: 0 is the input, 1 is after the first step; fractions lie between"
+    parser.add_argument("--progress", metavar="STAGE", help=progress_help)
+    theme_help = "the colours; auto follows the page around the figure (default: auto)"
+    parser.add_argument("--theme", choices=["auto", "light", "dark"], help=theme_help)
+    side_px, look, gif_look = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
+    width_help = f"width of a picture or video in pixels (default: {look.width}, of a .gif {gif_look.width})"
+    parser.add_argument("--width", type=side_px, help=width_help)
+    height_help = f"height of a picture or video in pixels (default: {look.height}, of a .gif {gif_look.height})"
+    parser.add_argument("--height", type=side_px, help=height_help)
+    scale_help = (
+        f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {gif_look.scale:g})"
     )
-    one.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO), help=scale)
-    length = f"length of a video (default: {look.seconds:g})"
-    one.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS), help=length)
-    rate = f"frames a second of a video (default: {look.fps}, of a .gif {film.fps})"
-    one.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=rate)
-    turn = "make a video in which a slider moves; without it the points move through all stages"
-    one.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn)
-    shared = "a folder for the program, which several .html figures can share; relative to the current folder"
-    one.add_argument("--assets", type=Path, metavar="DIR", help=shared)
-    choice = "a choice that readers of an .html figure can make; the file grows with each of its values"
-    one.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice)
-    one.set_defaults(run=_export)
+    parser.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO), help=scale_help)
+    seconds_help = f"length of a video (default: {look.seconds:g})"
+    parser.add_argument("--seconds", type=_number(float, 0.1, MAX_FILM_SECONDS), help=seconds_help)
+    fps_help = f"frames a second of a video (default: {look.fps}, of a .gif {gif_look.fps})"
+    parser.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=fps_help)
+    turn_help = "make a video in which a slider moves; without it the points move through all stages"
+    parser.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn_help)
+    assets_help = "a folder for the program, which several .html figures can share; relative to the current folder"
+    parser.add_argument("--assets", type=Path, metavar="DIR", help=assets_help)
+    choice_help = "a choice that readers of an .html figure can make; the file grows with each of its values"
+    parser.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice_help)
+    parser.set_defaults(run=_export)
 
 
-def _site(asked: argparse.Namespace) -> None:
+def _site(arguments: argparse.Namespace) -> None:
     from components.publish.site import write
 
-    print(write(asked.folder, asked.url or ""))
+    print(write(arguments.folder, arguments.url or ""))
 
 
-def _story(asked: argparse.Namespace) -> None:
+def _story(arguments: argparse.Namespace) -> None:
     from components.publish.site import write_story
 
-    print(write_story(asked.folder))
+    print(write_story(arguments.folder))
 
 
-def _export(asked: argparse.Namespace) -> None:
+def _export(arguments: argparse.Namespace) -> None:
     from components.publish.export import export
 
-    values = dict(asked.set)
+    values = dict(arguments.set)
     values |= {
-        name: getattr(asked, name) for name in ("progress", "theme") if getattr(asked, name) is not None
+        name: getattr(arguments, name) for name in ("progress", "theme") if getattr(arguments, name) is not None
     }
     export(
-        asked.slug,
-        asked.out,
+        arguments.slug,
+        arguments.out,
         values,
-        _look(asked),
-        assets=asked.assets,
-        alive=list(dict.fromkeys(asked.choice)),
+        _look(arguments),
+        assets=arguments.assets,
+        alive=list(dict.fromkeys(arguments.choice)),
     )
 
 
-def _look(asked: argparse.Namespace) -> Look:
+def _look(arguments: argparse.Namespace) -> Look:
     names = ("width", "height", "scale", "seconds", "fps", "turn")
-    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-    usual = gif.LOOK if asked.out.suffix == ".gif" else Look()
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    usual = gif.LOOK if arguments.out.suffix == ".gif" else Look()
     return replace(usual, **given, fixed=frozenset(given))
 
 
 def _url(text: str) -> str:
     """Return `text` unchanged, if it is the http(s) address of a folder. Raises ArgumentTypeError if not."""
-    there = urlsplit(text)
-    if there.scheme not in ("http", "https") or not there.netloc or there.query or there.fragment:
+    address = urlsplit(text)
+    if address.scheme not in ("http", "https") or not address.netloc or address.query or address.fragment:
         raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")
     return text
 

@@ -24,7 +24,7 @@ from components.training.recipes import recipe_of
 from geometry import layer_norm
 from geometry.angles import angles
 from learning import drift
-from learning.drift import drifting
+from learning.drift import streams_as_window_slides
 from learning.language import forward, from_file, initial
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
@@ -125,7 +125,7 @@ def test_the_letters_are_those_of_the_model(name, kind):
 def test_what_no_window_can_hold_is_refused(letters, window, n):
     shape, weights, tokens = model()
     with pytest.raises(ValueError, match=r"letters in a window of 32 need \d+ tokens: got"):
-        drifting(shape, weights, tokens[:n], window=window, letters=letters, layers=1)
+        streams_as_window_slides(shape, weights, tokens[:n], window=window, letters=letters, depths=1)
 
 
 def test_numbers_of_a_drift_by_hand():
@@ -177,7 +177,7 @@ def test_what_comes_later_changes_nothing_to_the_bit(name):
     for a, b in zip(forward(shape, weights, text).blocks, forward(shape, weights, other).blocks, strict=True):
         assert np.array_equal(a.stream[:100], b.stream[:100])
         assert not np.array_equal(a.stream[100:], b.stream[100:])
-    stream = drifting(shape, weights, tokens, window=64, letters=16, layers=4, kind="kept")
+    stream = streams_as_window_slides(shape, weights, tokens, window=64, letters=16, depths=4, kind="kept")
     assert stream.shape == (4, 49, 16, 4) and (stream == stream[:, :1]).all()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from geometry import center
-from learning.drift import along, drift, drifting, written
+from learning.drift import drift, loss_along_own_text, loss_along_text, streams_as_window_slides
 from learning.language import Shape, from_file, gain_and_shift, initial, layer_norm_of, measured, to_file
 from learning.language_training import learned
 from learning.recording import digest as recording
@@ -60,10 +60,10 @@ def sliding() -> None:
     films/. The table has a row for each model and seed:
 
     loss           the loss on the held-out text
-    read           loss and vector size in each window of the held-out text (see `along`)
-    written        the same for a text that the model generates (see `written`)
+    read           loss and vector size in each window of the held-out text (see `loss_along_text`)
+    written        the same for a text that the model generates (see `loss_along_own_text`)
     places, past   the numbers of `drifts` by window size, if the tokens' positions change as the window
-                   slides, or if earlier tokens are removed (see `drifting`)
+                   slides, or if earlier tokens are removed (see `streams_as_window_slides`)
     """
     text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     rows = []
@@ -85,9 +85,13 @@ def sliding() -> None:
             weights = {part: w.astype(np.float64) for part, w in weights.items()}
             row: dict[str, Any] = {"model": name, "seed": seed}
             row["loss"] = round(measured(shape, weights, held).loss, 4)
-            found = along(shape, weights, tokens, window=shape.window, windows=TEXT_WINDOWS + 1, every=8)
+            found = loss_along_text(
+                shape, weights, tokens, window=shape.window, windows=TEXT_WINDOWS + 1, every=8
+            )
             row["read"] = [digits_of(each) for each in found]
-            found = written(shape, weights, tokens[:PROMPT_LETTERS], windows=TEXT_WINDOWS + 1, seed=seed)
+            found = loss_along_own_text(
+                shape, weights, tokens[:PROMPT_LETTERS], windows=TEXT_WINDOWS + 1, seed=seed
+            )
             row["written"] = [digits_of(each) for each in found]
             row |= {
                 kind: {w: drifts(shape, weights, tokens, w, kind) for w in WINDOW_SIZES}
@@ -114,15 +118,18 @@ def drifts(
     across   the same vectors, centred
     reads    the input of attention in each layer, after the norm
 
-    window: the size of the sliding window. kind: what changes as it slides (see `drifting`).
+    window: the size of the sliding window. kind: what changes as it slides (see `streams_as_window_slides`).
     """
     options: dict[str, Any] = {
         "window": window,
         "letters": FOLLOWED_LETTERS,
-        "layers": shape.layers,
+        "depths": shape.layers,
         "kind": kind,
     }
-    sets = [drifting(shape, weights, tokens[PASSAGE_DISTANCE * k :], **options) for k in range(PASSAGES)]
+    sets = [
+        streams_as_window_slides(shape, weights, tokens[PASSAGE_DISTANCE * k :], **options)
+        for k in range(PASSAGES)
+    ]
     streams = np.moveaxis(np.stack(sets), 1, 0)
     norm = layer_norm_of if shape.normed else gain_and_shift
     reads = [norm(weights, f"h.{k}.ln_1", x, scaled=shape.scaled) for k, x in enumerate(streams)]

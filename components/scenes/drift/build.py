@@ -19,7 +19,7 @@ from components.scenes.blocks import around, sphere_in_steps
 from components.scenes.scenery import draw, graph, space, split, square
 from geometry import Affine, Entries, Pipeline, Track
 from geometry.centering import hyperplane_basis
-from learning.drift import drifting
+from learning.drift import streams_as_window_slides
 from learning.film import json_table
 from learning.language import Shape, from_file, gain_and_shift, layer_norm_of
 
@@ -185,8 +185,8 @@ def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: s
     window, layer = int(choices["window"]), int(choices["layer"]) - 1
     start = words.index(PHRASE) + len(PHRASE) - window
     tokens = shape.tokens(words[start : start + 2 * window])
-    stream = drifting(
-        shape, weights, tokens, window=window, letters=len(PHRASE), layers=layer + 1, kind=choices["kind"]
+    stream = streams_as_window_slides(
+        shape, weights, tokens, window=window, letters=len(PHRASE), depths=layer + 1, kind=choices["kind"]
     )[layer]
     norm = layer_norm_of if shape.normed else gain_and_shift
     reads = norm(weights, f"h.{layer}.ln_1", stream, scaled=shape.scaled)

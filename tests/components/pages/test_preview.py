@@ -161,7 +161,7 @@ def test_a_title_stands_in_its_column_and_can_be_read_at_half_the_size(words, ti
     ys, xs = np.nonzero(words(title))
     assert xs.min() >= preview.LEFT and xs.max() <= preview.LEFT + preview.COLUMN
     assert (ys > 100).any() and ys.max() < preview.HEIGHT - 40
-    size, lines = preview._set(title)
+    size, lines = preview._typeset(title)
     assert size / 2 >= 24 and " ".join(lines) == title
 
 
