@@ -69,17 +69,22 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", type=_pair, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=set_help
     )
-    progress_help = "the stage that is shown: 0 is the input, 1 is after the first step; fractions lie between"
+    progress_help = (
+        "the stage that is shown: 0 is the input, 1 is after the first step; fractions lie between"
+    )
     parser.add_argument("--progress", metavar="STAGE", help=progress_help)
     theme_help = "the colours; auto follows the page around the figure (default: auto)"
     parser.add_argument("--theme", choices=["auto", "light", "dark"], help=theme_help)
     side_px, look, gif_look = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
     width_help = f"width of a picture or video in pixels (default: {look.width}, of a .gif {gif_look.width})"
     parser.add_argument("--width", type=side_px, help=width_help)
-    height_help = f"height of a picture or video in pixels (default: {look.height}, of a .gif {gif_look.height})"
+    height_help = (
+        f"height of a picture or video in pixels (default: {look.height}, of a .gif {gif_look.height})"
+    )
     parser.add_argument("--height", type=side_px, help=height_help)
     scale_help = (
-        f"pixels of the file for each pixel of --width (default: {look.scale:g}, of a .gif {gif_look.scale:g})"
+        f"pixels of the file for each pixel of --width (default: {look.scale:g},"
+        f" of a .gif {gif_look.scale:g})"
     )
     parser.add_argument("--scale", type=_number(float, 0.1, MAX_PIXEL_RATIO), help=scale_help)
     seconds_help = f"length of a video (default: {look.seconds:g})"
@@ -88,7 +93,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fps", type=_number(int, 1, MAX_FRAME_RATE), help=fps_help)
     turn_help = "make a video in which a slider moves; without it the points move through all stages"
     parser.add_argument("--turn", type=_turn, metavar="NAME=FROM:TO", help=turn_help)
-    assets_help = "a folder for the program, which several .html figures can share; relative to the current folder"
+    assets_help = (
+        "a folder for the program, which several .html figures can share; relative to the current folder"
+    )
     parser.add_argument("--assets", type=Path, metavar="DIR", help=assets_help)
     choice_help = "a choice that readers of an .html figure can make; the file grows with each of its values"
     parser.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice_help)
@@ -112,7 +119,9 @@ def _export(arguments: argparse.Namespace) -> None:
 
     values = dict(arguments.set)
     values |= {
-        name: getattr(arguments, name) for name in ("progress", "theme") if getattr(arguments, name) is not None
+        name: getattr(arguments, name)
+        for name in ("progress", "theme")
+        if getattr(arguments, name) is not None
     }
     export(
         arguments.slug,
@@ -120,7 +129,7 @@ def _export(arguments: argparse.Namespace) -> None:
         values,
         _look(arguments),
         assets=arguments.assets,
-        alive=list(dict.fromkeys(arguments.choice)),
+        changeable=list(dict.fromkeys(arguments.choice)),
     )
 
 
@@ -128,7 +137,7 @@ def _look(arguments: argparse.Namespace) -> Look:
     names = ("width", "height", "scale", "seconds", "fps", "turn")
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     usual = gif.LOOK if arguments.out.suffix == ".gif" else Look()
-    return replace(usual, **given, fixed=frozenset(given))
+    return replace(usual, **given, set_by_caller=frozenset(given))
 
 
 def _url(text: str) -> str:

@@ -40,14 +40,14 @@ def export(
     look: Look,
     *,
     assets: Path | None = None,
-    alive: Sequence[str] = (),
+    changeable: Sequence[str] = (),
 ) -> None:
     """Write a scene to a file: as a page, picture or video, depending on the suffix of `out`.
 
     query: the state of the scene. look: the size of a picture or video, and how a video moves. assets: for
-    pages, a folder for files that several exported pages share; None to put these files into the page. alive:
-    for pages, the names of the choices that readers can still change. Raises WrongValue, Missing, NoBrowser,
-    OSError.
+    pages, a folder for files that several exported pages share; None to put these files into the page.
+    changeable: for pages, the names of the choices that readers can still change. Raises WrongValue, Missing,
+    NoBrowser, OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
@@ -57,10 +57,10 @@ def export(
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"
         raise WrongValue("fps", words, {"max": FASTEST_GIF})
     moments = frames(state, look) if out.suffix in FILMS else []
-    if alive and out.suffix != ".html":
+    if changeable and out.suffix != ".html":
         raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])
     if out.suffix == ".html":
-        out.write_text(html(scene, state, out, assets, alive), "utf-8")
+        out.write_text(html(scene, state, out, assets, changeable), "utf-8")
     elif out.suffix == ".svg":
         out.write_text(still.svg(state.recipe, state), "utf-8")
     else:
@@ -68,13 +68,13 @@ def export(
         asyncio.run(_drawn(scene, state, out, look, moments))
 
 
-def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequence[str]) -> str:
+def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable: Sequence[str]) -> str:
     """The HTML of an exported page, which will be written to `out`.
 
     If `assets` is None, it is self-contained. Otherwise it loads files from the folder `assets`, which are
-    written here. alive: as in `export`.
+    written here. changeable: as in `export`.
     """
-    recipes = inlined(scene, state, alive) if alive else None
+    recipes = inlined(scene, state, changeable) if changeable else None
     if assets is None:
         return single_file(scene, state, recipes=recipes)
     assets.mkdir(parents=True, exist_ok=True)
@@ -83,21 +83,21 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, alive: Sequ
     return sharing_files(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
 
 
-def inlined(scene: Scene, state: State, alive: Sequence[str]) -> dict[str, Any]:
+def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, Any]:
     """The recipes that an exported page needs, by `link.key`: one for each combination of its choices.
 
-    alive: the names of the choices that readers can change. The first recipe is that of `state`. Invalid
+    changeable: the names of the choices that readers can change. The first recipe is that of `state`. Invalid
     combinations are left out. Raises WrongValue if there are more than TOGETHER combinations.
     """
-    wanted = [_values(scene, state, name) for name in alive]
+    wanted = [_values(scene, state, name) for name in changeable]
     if (count := math.prod(map(len, wanted))) > TOGETHER:
         raise WrongValue("choice", f"the page would need {count} recipes, more than {TOGETHER}", TOGETHER)
     made = []
     for combination in itertools.product(*wanted):
-        chosen = {**state.choices, **dict(zip(alive, combination, strict=True))}
+        chosen = {**state.choices, **dict(zip(changeable, combination, strict=True))}
         with suppress(WrongValue):  # an invalid combination
             made.append((chosen, contents(scene, chosen)))
-    told = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in alive]
+    told = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in changeable]
     return {key(scene, chosen): recipe | {"choices": told, "text": None} for chosen, recipe in made}
 
 

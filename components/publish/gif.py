@@ -21,15 +21,15 @@ EVERY = (1, 2, 3)  # reductions of the frame rate to try: keep each frame, one o
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
     """Write a GIF of at most MAX_BYTES, with as large a width and frame rate as possible.
 
-    If the caller has set the size or the frame rate (`look.fixed`), it is not reduced, and the file may be
-    larger. The frames are also written, as PNG files in the folder of `out`.
+    If the caller has set the size or the frame rate (`look.set_by_caller`), it is not reduced, and the file
+    may be larger. The frames are also written, as PNG files in the folder of `out`.
     """
     count = 0
     async for png in frames:
         (out.parent / f"{count:05d}.png").write_bytes(png)
         count += 1
-    widths = (1.0,) if SIZE & look.fixed else WIDTHS
-    steps = (1,) if "fps" in look.fixed else tuple(step for step in EVERY if step < count)
+    widths = (1.0,) if SIZE & look.set_by_caller else WIDTHS
+    steps = (1,) if "fps" in look.set_by_caller else tuple(step for step in EVERY if step < count)
     for step, width in product(steps, widths):
         _encode(out, look.fps, step, width)
         if out.stat().st_size <= MAX_BYTES:

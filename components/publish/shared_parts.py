@@ -20,14 +20,14 @@ compact = partial(json.dumps, separators=(",", ":"))
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """The paths of all parts of a recipe that have at least SHORTEST characters as JSON, by this JSON.
+    """A dict from JSON text to path, of all parts of a recipe with at least SHORTEST characters as JSON.
 
     If several parts are equal, the path is that of the first.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for text, path in _walk(value, ()):
-        found.setdefault(text, path)
-    return found
+        paths.setdefault(text, path)
+    return paths
 
 
 def _walk(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
@@ -46,16 +46,18 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(value)
 
 
-def referring(value: Any, known: Mapping[str, Path]) -> Any:
-    """A copy of a recipe in which parts that are in `known` are replaced by references.
+def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
+    """A copy of a recipe in which parts that are in `default_parts` are replaced by references.
 
     If a part is replaced, the parts inside it are not considered.
     """
     text = compact(value)
     if len(text) < SHORTEST:
         return value
-    if text in known:
-        return {SAME: known[text]}
+    if text in default_parts:
+        return {SAME: default_parts[text]}
     if isinstance(value, Mapping):
-        return {name: referring(part, known) for name, part in value.items()}
-    return [referring(part, known) for part in value] if isinstance(value, list | tuple) else value
+        return {name: with_references(part, default_parts) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_references(part, default_parts) for part in value]
+    return value

@@ -31,7 +31,7 @@ from components.pages.modules import asset, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
 from components.publish.plain import data_block
-from components.publish.shared_parts import compact, parts, referring
+from components.publish.shared_parts import compact, parts, with_references
 from components.training.recipes import draft, state_of
 from components.web.server import bundle, contents, library_code, sheet
 from components.web.stills import draw
@@ -163,11 +163,12 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
         with suppress(WrongValue):  # an invalid combination
             made.append((chosen, contents(scene, chosen)))
     choices = offered(scene, [chosen for chosen, _ in made])
-    known: dict[str, Any] = {}
+    default_parts: dict[str, Any] = {}
     for chosen, recipe in made:
         whole = recipe | {"choices": choices}
-        files[key(scene, chosen)] = _recipe(folder, scene.slug, compact(referring(whole, known)))
-        known = known or parts(whole)  # the first recipe is that of the defaults
+        text = compact(with_references(whole, default_parts))
+        files[key(scene, chosen)] = _recipe(folder, scene.slug, text)
+        default_parts = default_parts or parts(whole)  # the first recipe is that of the defaults
     _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, url))
     return files
 

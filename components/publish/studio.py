@@ -42,7 +42,7 @@ class Look:
     fps            its frames per second
     turn           the name of a parameter that changes during the video, its first and its last value; None
                    if the points move through the stages instead
-    fixed          the names of the fields that the caller has set, which are not reduced for a GIF
+    set_by_caller  the names of the fields that the caller has set, which are not reduced for a GIF
     """
 
     width: int = 960
@@ -51,7 +51,7 @@ class Look:
     seconds: float = 6.0
     fps: int = 20
     turn: tuple[str, float, float] | None = None
-    fixed: frozenset[str] = frozenset()
+    set_by_caller: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

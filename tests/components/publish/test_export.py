@@ -241,7 +241,7 @@ async def noise(count):
 def test_a_gif_is_made_smaller_until_it_fits(tmp_path, monkeypatch, capsys, limit, fixed, size, frames, said):
     monkeypatch.setattr(gif, "MAX_BYTES", limit)
     out = tmp_path / "a.gif"
-    in_thread(asyncio.run, gif.write(out, noise(12), replace(gif.LOOK, fixed=frozenset(fixed))))
+    in_thread(asyncio.run, gif.write(out, noise(12), replace(gif.LOOK, set_by_caller=frozenset(fixed))))
     with Image.open(out) as film:
         assert (film.size, film.n_frames) == (size, frames)
     assert said in capsys.readouterr().err
@@ -254,7 +254,7 @@ def test_what_is_asked_for_is_fixed(monkeypatch):
     app.main(["export", "fold", "--out", "a.gif"])
     app.main(["export", "fold", "--out", "a.gif", "--fps", "20", "--scale", "2"])
     app.main(["export", "fold", "--out", "a.mp4"])
-    asked = replace(gif.LOOK, fps=20, scale=2.0, fixed=frozenset({"fps", "scale"}))
+    asked = replace(gif.LOOK, fps=20, scale=2.0, set_by_caller=frozenset({"fps", "scale"}))
     assert looks == [gif.LOOK, asked, export.Look()]
 
 

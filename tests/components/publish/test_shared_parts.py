@@ -9,7 +9,7 @@ import pytest
 
 from components.language.scene import scenes
 from components.publish import site
-from components.publish.shared_parts import compact, parts, referring
+from components.publish.shared_parts import compact, parts, with_references
 from components.web.server import contents
 from tests.assets.engine import Node
 
@@ -30,7 +30,7 @@ def test_what_refers_is_smaller_and_is_restored(node, slug, most):
     usual, *others = (contents(scene, chosen) for chosen in itertools.islice(site.variants(scene), 4))
     known = parts(usual)
     for other in others:
-        text = compact(referring(other, known))
+        text = compact(with_references(other, known))
         assert len(text) < most * len(compact(other))
         replies = [file(text), file(compact(usual))]
         got = node.ask("recipe", replies=replies, known={"": "usual.json.gz", "n=1": "other.json.gz"})
@@ -46,7 +46,7 @@ def test_without_both_files_there_is_no_recipe(node, replies):
 def test_what_is_long_and_stands_elsewhere_is_found():
     long = list(range(100))
     known = parts({"a": long, "b": {"c": "x" * 200}})
-    assert referring({"z": [long, 1], "b": {"c": "x" * 200}}, known) == {
+    assert with_references({"z": [long, 1], "b": {"c": "x" * 200}}, known) == {
         "z": [{"$same": ("a",)}, 1],
         "b": {"$same": ("b",)},
     }
