@@ -52,7 +52,7 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
     raise ValueError(f"real numbers are needed: got {x.dtype}")
 
 
-def taken(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
+def widened_and_cast_back(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
     """x as an array in which to compute, and a function that converts the result of the computation.
 
     The array is the one that `real` returns, but in float32 if that has half precision. The function converts

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from geometry.arrays import Array, constant, namespace, taken
+from geometry.arrays import Array, constant, namespace, widened_and_cast_back
 
 
 def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
@@ -37,9 +37,9 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
     ----------
     projection2025; brody2023, section 3.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     y, unit = centered(x)
-    return back(y * unit)
+    return cast_back(y * unit)
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:

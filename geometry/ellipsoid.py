@@ -7,7 +7,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, namespace, one_each, real, taken, widened
+from geometry.arrays import Array, namespace, one_each, real, widened, widened_and_cast_back
 from geometry.centering import center
 from geometry.sphere import to_sphere
 
@@ -24,10 +24,10 @@ def to_ellipsoid(
 
     Raises ValueError unless γ and β have the shape (d,): nothing is broadcast.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     if gamma is not None:
         x = x * one_each(gamma, x, "gamma")
-    return back(x if beta is None else x + one_each(beta, x, "beta"))
+    return cast_back(x if beta is None else x + one_each(beta, x, "beta"))
 
 
 def semi_axes(

@@ -9,7 +9,7 @@ from math import sqrt
 
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like, namespace, number, real, taken, whole
+from geometry.arrays import Array, Scalar, like, namespace, number, real, whole, widened_and_cast_back
 from geometry.centering import centered
 from geometry.ellipsoid import to_ellipsoid
 from geometry.sphere import check_convention, on_sphere, to_sphere
@@ -61,10 +61,10 @@ def layer_norm(
     projection2025, section 16.
     """
     check_convention(convention)
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     radius, eps = like(sqrt(x.shape[-1]), x), number(eps, x, "eps", least=0)
     y, units = centered(x)
-    return back(to_ellipsoid(on_sphere(y, radius, eps, convention, units), gamma=gamma, beta=beta))
+    return cast_back(to_ellipsoid(on_sphere(y, radius, eps, convention, units), gamma=gamma, beta=beta))
 
 
 def rms_norm(
@@ -107,9 +107,9 @@ def rms_norm(
     ----------
     projection2025, section 16.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     x = to_sphere(x, radius=sqrt(x.shape[-1]), eps=eps, convention=convention)
-    return back(to_ellipsoid(x, gamma=gamma))
+    return cast_back(to_ellipsoid(x, gamma=gamma))
 
 
 def group_norm(
@@ -153,13 +153,13 @@ def group_norm(
     ----------
     projection2025, section 16.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     groups = whole(groups, "groups")
     xp, (*batch, d) = namespace(x), x.shape
     if groups < 1 or d % groups:
         raise ValueError(f"{d} axes cannot be cut into {groups} equal groups: take a divisor of {d}")
     blocks = layer_norm(xp.reshape(x, (*batch, groups, d // groups)), eps=eps)
-    return back(to_ellipsoid(xp.reshape(blocks, x.shape), gamma=gamma, beta=beta))
+    return cast_back(to_ellipsoid(xp.reshape(blocks, x.shape), gamma=gamma, beta=beta))
 
 
 def batch_norm(
@@ -175,8 +175,8 @@ def batch_norm(
     deviation over the batch. So the result for a point depends on the other points of its batch. γ and β have
     one number for each coordinate.
     """
-    x, back = taken(x, axes=2)
-    return back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
+    x, cast_back = widened_and_cast_back(x, axes=2)
+    return cast_back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
 
 
 def instance_norm(
@@ -201,11 +201,11 @@ def weight_norm(
 
     Raises ValueError unless g is one number, or one number for each vector.
     """
-    v, back = taken(v)
+    v, cast_back = widened_and_cast_back(v)
     g = like(g, v)
     if g.shape not in ((), v.shape[:-1]):
         raise ValueError(f"g is one number or one a vector, {tuple(v.shape[:-1])}: got {tuple(g.shape)}")
-    return back(g[..., None] * to_sphere(v))
+    return cast_back(g[..., None] * to_sphere(v))
 
 
 def dyt(
@@ -216,6 +216,6 @@ def dyt(
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
     """DyT (dynamic tanh): γ ⊙ tanh(αx) + β, which replaces a normalisation layer. alpha: α, one number."""
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     alpha = number(alpha, x, "alpha")
-    return back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))
+    return cast_back(to_ellipsoid(namespace(x).tanh(alpha * x), gamma=gamma, beta=beta))

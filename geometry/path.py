@@ -3,7 +3,7 @@
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, like, namespace, taken
+from geometry.arrays import Array, like, namespace, widened_and_cast_back
 
 
 def between(
@@ -13,10 +13,10 @@ def between(
 
     If a and b have different numbers of coordinates, the shorter one is padded with zeros.
     """
-    a, back = taken(a)
-    b = like(taken(b)[0], a)
+    a, cast_back = widened_and_cast_back(a)
+    b = like(widened_and_cast_back(b)[0], a)
     k = max(a.shape[-1], b.shape[-1])
-    return back((1 - f) * padded(a, k) + f * padded(b, k))
+    return cast_back((1 - f) * padded(a, k) + f * padded(b, k))
 
 
 def padded(x: Float[Array, "*batch m"], k: int) -> Float[Array, "*batch k"]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from geometry.arrays import Array, Numbers, like, namespace, numbers_of, taken
+from geometry.arrays import Array, Numbers, like, namespace, numbers_of, widened_and_cast_back
 from geometry.dual import Dual, concatenated, parts
 from geometry.entries import Entries, Of, Params, Track
 from geometry.path import between
@@ -156,11 +156,11 @@ class Pipeline:
 
         Raises ValueError if a parameter is missing, or x has another number of coordinates.
         """
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         stages = [x]
         for step in self.steps:
             stages.append(step.apply(stages[-1], params or {}))
-        return [back(stage) for stage in stages]
+        return [cast_back(stage) for stage in stages]
 
 
 @dataclass(frozen=True)
@@ -200,11 +200,11 @@ class Derivative:
         return m and 2 * m
 
     def apply(self, x: Float[Array, "*batch 2d"], params: Params) -> Float[Array, "*batch 2m"]:
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         self.width(x.shape[-1])
         d = x.shape[-1] // 2
         image = self.pipeline.stages(Dual(x[..., :d], x[..., d:]), params)[-1]
-        return back(concatenated(parts(image)))
+        return cast_back(concatenated(parts(image)))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -252,7 +252,7 @@ class Orbit:
         return self.state
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n s"]:
-        x, back = taken(x, axes=2)
+        x, cast_back = widened_and_cast_back(x, axes=2)
         self.width(x.shape[-1])
         left, states = float(self.count.value(params)), [x[..., :1, : self.state]]
         for k in range(1, x.shape[-2]):
@@ -262,7 +262,7 @@ class Orbit:
                 now = after if left >= 1 else now + left * (after - now)
             states.append(now)
             left -= 1
-        return back(namespace(x).concat(states, axis=-2))
+        return cast_back(namespace(x).concat(states, axis=-2))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -354,7 +354,7 @@ class Flow:
         return d or after
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
-        x, back = taken(x, axes=2)
+        x, cast_back = widened_and_cast_back(x, axes=2)
         self.width(x.shape[-1])
         until = float(self.until.value(params))
         nodes = self._nodes(x.shape[-2], params)
@@ -369,9 +369,9 @@ class Flow:
             else:
                 states.append(_put(states[-1], point, place))
         if after in (0, len(nodes)):
-            return back(states[max(after - 1, 0)])
+            return cast_back(states[max(after - 1, 0)])
         start, end = times[after - 1 : after + 1]
-        return back(between(states[after - 1], states[after], (until - start) / (end - start)))
+        return cast_back(between(states[after - 1], states[after], (until - start) / (end - start)))
 
     def _nodes(self, n, params):
         """The events of a flow, ordered by time, as (time, point, place).

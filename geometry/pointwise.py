@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special
 
-from geometry.arrays import Array, like, namespace, taken
+from geometry.arrays import Array, like, namespace, widened_and_cast_back
 
 SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # the array API lacks these
 
@@ -88,5 +88,5 @@ def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     ValueError for another name.
     """
     check_function(name)
-    x, back = taken(x, axes=0)
-    return back(FUNCTIONS[name](x))
+    x, cast_back = widened_and_cast_back(x, axes=0)
+    return cast_back(FUNCTIONS[name](x))

@@ -4,7 +4,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, like, namespace, number, real, taken
+from geometry.arrays import Array, Scalar, constant, like, namespace, number, real, widened_and_cast_back
 from geometry.pipeline import Affine, Entries, Pointwise
 
 
@@ -40,12 +40,12 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
     ----------
     symmetrize2025, addendum 11.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     xp, d = namespace(x), x.shape[-1]
     if onto == by or not (0 <= onto < d and 0 <= by < d):
         raise ValueError(f"shear needs two different axes in 0 … {d - 1}: got {onto=}, {by=}")
     e = like(xp.arange(d, device=device(x)) == onto, x)
-    return back(x + number(s, x, "s") * x[..., by : by + 1] * e)
+    return cast_back(x + number(s, x, "s") * x[..., by : by + 1] * e)
 
 
 def sheared_shadow(
@@ -58,7 +58,7 @@ def sheared_shadow(
     `radius` r both are NaN. Source: symmetrize2025, addendum 11.
     """
     given = real(x)
-    x, back = taken(given, axes=0)
+    x, cast_back = widened_and_cast_back(given, axes=0)
     xp, y, r = namespace(x), like(y, x), number(radius, x, "radius")
     unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
     square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
@@ -67,7 +67,7 @@ def sheared_shadow(
     root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
     z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
     slide = number(s, x, "s") * z
-    return back(xp.stack([x + slide, y], axis=-1)), back(xp.stack([x - slide, y], axis=-1))
+    return cast_back(xp.stack([x + slide, y], axis=-1)), cast_back(xp.stack([x - slide, y], axis=-1))
 
 
 def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:

@@ -5,7 +5,7 @@ from math import inf
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, namespace, taken
+from geometry.arrays import Array, Scalar, constant, namespace, widened_and_cast_back
 
 
 def softmax(
@@ -48,12 +48,12 @@ def softmax(
     ----------
     brody2023, section 3.
     """
-    x, back = taken(x, axes=2 if causal else 1)
+    x, cast_back = widened_and_cast_back(x, axes=2 if causal else 1)
     xp = namespace(x)
     if not float(constant(temperature)) >= 0:
         raise ValueError(f"a temperature is 0 or more: got {float(constant(temperature))}")
     if not x.shape[-1]:
-        return back(x)
+        return cast_back(x)
     seen = xp.tril(xp.ones(x.shape[-2:], dtype=xp.bool, device=device(x))) if causal else None
 
     def hidden(y, value):
@@ -63,4 +63,4 @@ def softmax(
     below = hidden(x - xp.max(hidden(x, -inf), axis=-1, keepdims=True), 0.0)  # at most 0: nothing overflows
     each = xp.exp(below / temperature) if float(constant(temperature)) else xp.astype(below == 0, x.dtype)
     weights = hidden(each, 0.0)
-    return back(weights / xp.sum(weights, axis=-1, keepdims=True))
+    return cast_back(weights / xp.sum(weights, axis=-1, keepdims=True))

@@ -6,7 +6,7 @@ from math import inf, sqrt
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, namespace, number, taken
+from geometry.arrays import Array, Scalar, constant, namespace, number, widened_and_cast_back
 
 CONVENTIONS = ("bare", "pytorch", "std")
 Groups = Sequence[Sequence[int]]
@@ -71,9 +71,9 @@ def to_sphere(
     naiff2023 ("std"), winsor2022 ("bare").
     """
     check_convention(convention)
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     radius, eps = number(radius, x, "radius"), number(eps, x, "eps", least=0)
-    return back(on_spheres(x, radius, eps, convention, groups))
+    return cast_back(on_spheres(x, radius, eps, convention, groups))
 
 
 def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d"]:

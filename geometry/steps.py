@@ -24,7 +24,7 @@ from geometry.arrays import (
     number,
     numbers_of,
     requires_gradient,
-    taken,
+    widened_and_cast_back,
 )
 from geometry.dual import concatenated
 from geometry.entries import Entries, Of, Params
@@ -75,26 +75,26 @@ class Affine:
         return m
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         self.width(x.shape[-1])
         A = self.A.value(params, x=x)
         b = None if self.b is None else self.b.value(params, x=x)
-        if self._levels if self._constant else _levels(A):
-            # subtract one coordinate, so that rounding cannot give a constant vector a direction
+        rows_sum_to_zero = self._rows_sum_to_zero if self._has_fixed_matrix else _rows_sum_to_zero(A)
+        if rows_sum_to_zero:  # subtract one coordinate, so that rounding gives a constant vector no direction
             x = x - x[..., :1]
         if len(A.shape) == 2:
-            return back(x @ A.mT if b is None else x @ A.mT + b)
+            return cast_back(x @ A.mT if b is None else x @ A.mT + b)
         y = A @ x.mT  # points stay the fastest axis in memory, so later steps are three times as fast
-        return back((y if b is None else y + b[..., None]).mT)
+        return cast_back((y if b is None else y + b[..., None]).mT)
 
     @cached_property
-    def _constant(self) -> bool:
+    def _has_fixed_matrix(self) -> bool:
         return isinstance(self.A, Entries) and not self.A.parameters
 
     @cached_property
-    def _levels(self) -> bool:
+    def _rows_sum_to_zero(self) -> bool:
         base = self.A.value({})
-        return not requires_gradient(base) and _levels(base)
+        return not requires_gradient(base) and _rows_sum_to_zero(base)
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -137,7 +137,8 @@ class Normalize:
             if entries.shape:
                 raise ValueError(f"{name} of a Normalize is one number: got shape {entries.shape}")
         if not self.eps.parameters:
-            number(self.eps.base, self.eps.base, "eps", least=0)
+            base = self.eps.base
+            number(base, base, "eps", least=0)  # a check: its result is not needed
         check_convention(self.convention)
         if self.groups is not None:
             object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
@@ -148,10 +149,10 @@ class Normalize:
         return d
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         radius = number(self.radius.value(params, x=x), x, "radius")
         eps = number(self.eps.value(params, x=x), x, "eps")
-        return back(on_spheres(x, radius, eps, self.convention, self.groups))
+        return cast_back(on_spheres(x, radius, eps, self.convention, self.groups))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -226,12 +227,12 @@ class Product:
         return len(self.groups)
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         self.width(x.shape[-1])
         if len({len(group) for group in self.groups}) == 1:  # equal sizes: all groups at once
-            return back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
-        each = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
-        return back(concatenated(each))
+            return cast_back(reduce(mul, (take(x, each) for each in zip(*self.groups, strict=True))))
+        products = [reduce(mul, (x[..., i : i + 1] for i in group)) for group in self.groups]
+        return cast_back(concatenated(products))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +267,8 @@ class Softmax:
         return d
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
-        x, back = taken(x)
-        return back(softmax(x, temperature=self.temperature.value(params, x=x), causal=self.causal))
+        x, cast_back = widened_and_cast_back(x)
+        return cast_back(softmax(x, temperature=self.temperature.value(params, x=x), causal=self.causal))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -278,9 +279,9 @@ class Softmax:
 class Attention:
     """Self-attention among all points: (q, k, v) ↦ (Σⱼ wᵢⱼ vⱼ, wᵢᵢ), with wᵢ = softmax over j of ⟨qᵢ, kⱼ⟩.
 
-    The first `keys` coordinates of a point are its query, the next `keys` its key, and the rest its value.
-    The last coordinate of the result is the weight that the point gives itself. causal: point i attends only
-    to the points up to i. Source: geshkovski2023.
+    `keys` is the number of coordinates of a key. The first `keys` coordinates of a point are its query, the
+    next `keys` its key, and the rest its value. The last coordinate of the result is the weight that the
+    point gives itself. causal: point i attends only to the points up to i. Source: geshkovski2023.
 
     Raises
     ------
@@ -308,12 +309,12 @@ class Attention:
         return d and d - 2 * self.keys + 1
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
-        x, back = taken(x, axes=2)
+        x, cast_back = widened_and_cast_back(x, axes=2)
         self.width(x.shape[-1])
         c = self.keys
         weights = softmax(x[..., :c] @ x[..., c : 2 * c].mT, causal=self.causal)
-        own = namespace(x).linalg.diagonal(weights)[..., None]
-        return back(concatenated([weights @ x[..., 2 * c :], own]))
+        self_weights = namespace(x).linalg.diagonal(weights)[..., None]
+        return cast_back(concatenated([weights @ x[..., 2 * c :], self_weights]))
 
 
 @dataclass(frozen=True)
@@ -330,18 +331,18 @@ class Placed:
         return len(self.names[0])
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
-        x, back = taken(x)
+        x, cast_back = widened_and_cast_back(x)
         if x.shape[-2] != len(self.names):
             raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
-        there = [[float(params[name]) for name in own] for own in self.names]
-        return back(like(there, x))
+        places = [[float(params[name]) for name in coordinates] for coordinates in self.names]
+        return cast_back(like(places, x))
 
     @property
     def parameters(self) -> frozenset[str]:
-        return frozenset(name for own in self.names for name in own)
+        return frozenset(name for coordinates in self.names for name in coordinates)
 
 
-def _levels(A):
+def _rows_sum_to_zero(A):
     """Whether each row of A sums to 0, up to the rounding of a sum of its entries."""
     if not has_values(A) or not A.shape[-1]:
         return False

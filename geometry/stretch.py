@@ -2,7 +2,7 @@
 
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, namespace, number, taken
+from geometry.arrays import Array, Scalar, constant, namespace, number, widened_and_cast_back
 from geometry.sphere import on_sphere
 
 
@@ -38,9 +38,9 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
     ----------
     winsor2022.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
-    return back(_u_eps(t / units * x[..., :k], x[..., k:] / units, eps, units))
+    return cast_back(_u_eps(t / units * x[..., :k], x[..., k:] / units, eps, units))
 
 
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
@@ -79,9 +79,9 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
     ----------
     winsor2022.
     """
-    x, back = taken(x)
+    x, cast_back = widened_and_cast_back(x)
     t, units, k = number(t, x, "t"), _units(t, x), min(1, x.shape[-1])
-    return back(_u_eps(x[..., :k] / units + t / units, x[..., k:] / units, eps, units))
+    return cast_back(_u_eps(x[..., :k] / units + t / units, x[..., k:] / units, eps, units))
 
 
 def _units(t, x):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, softmax, stretch, to_sphere, u_eps
-from geometry.arrays import constant, like, number, one_each, real, taken
+from geometry.arrays import constant, like, number, one_each, real, widened_and_cast_back
 from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
 from geometry.norms import batch_norm, dyt, instance_norm, weight_norm
 from geometry.path import between
@@ -294,5 +294,7 @@ def test_eps_is_not_negative(xp, eps):
 
 def test_the_parts(xp):
     x = xp.ones((2, 3), dtype=xp.float32)
-    assert real(x) is x and taken(x)[0] is x and taken(x)[1](x) is x
+    assert real(x) is x
+    wide, cast_back = widened_and_cast_back(x)
+    assert wide is x and cast_back(x) is x
     assert number(2, x, "radius").dtype == one_each([1, 2, 3], x, "gamma").dtype == xp.float32
