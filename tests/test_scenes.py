@@ -151,10 +151,10 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
     keep("passages", scene.slug, bool(passages), "none")
     for words in passages:
-        lit = node.ask("passages", name="named", cases=[[words, stages] for stages in offered])
+        lit = node.ask("passages", name="stagesNamed", cases=[[words, stages] for stages in offered])
         keep("passages", scene.slug, bool(lit[0]), words)
         for name in words.split(" | "):
-            own = node.ask("passages", name="named", cases=[[name, stages] for stages in offered])
+            own = node.ask("passages", name="stagesNamed", cases=[[name, stages] for stages in offered])
             keep("passages", scene.slug, any(own), name)
             at_number = {
                 stages[int(name)] for stages in offered if name.isdecimal() and int(name) < len(stages)
