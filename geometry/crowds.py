@@ -29,7 +29,7 @@ def crowds(
     low, high   (k,) the ends of the picture's axes
     space       (N, d) the points of which `points` are projections; by default `points` themselves. Points
                 that coincide in the picture may be far apart in this space; those far from the median of
-                their place are not counted
+                all points at their place are not counted
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

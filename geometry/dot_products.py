@@ -31,8 +31,8 @@ def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
 def cosine_tail(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The probability that the cosine of two random directions in m dimensions is c or more.
 
-    For c ≥ 0 it is I(1 − c²; (m−1)/2, 1/2) / 2, where I is the regularised incomplete beta function; for c <
-    0 it is one minus the value at −c. For m = 1 the cosine is ±1, so the probability is 1/2 for
+    For c ≥ 0 it is I(1 − c²; (m−1)/2, 1/2) / 2, where I is the regularised incomplete beta function. For
+    c < 0 it is one minus the value at −c. For m = 1 the cosine is ±1, so the probability is 1/2 for
     −1 < c ≤ 1.
     """
     c = np.asarray(c, dtype=float)
@@ -44,9 +44,9 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
     """The density at s of the dot product ⟨q, k⟩ of standard normal vectors q and k in d dimensions.
 
     The dot product has variance d and kurtosis 3 + 6/d. Its density is |s/2|^ν K_ν(|s|) / (√π Γ(d/2)), where
-    ν = (d−1)/2 and K is the modified Bessel function of the second kind. At s = 0 its limit is Γ(ν) / (2√π
-    Γ(d/2)), infinite for d = 1. K overflows for large ν, so its integral K_ν(s) = ∫ exp(−s cosh t) cosh(νt)
-    dt from 0 to ∞ is computed here in logarithms.
+    ν = (d−1)/2 and K is the modified Bessel function of the second kind. At s = 0 the limit of the
+    density is Γ(ν) / (2√π Γ(d/2)), which is infinite for d = 1. K overflows for large ν, so the integral
+    K_ν(s) = ∫ exp(−s cosh t) cosh(νt) dt from 0 to ∞ is computed here in logarithms.
     """
     nu, s = (d - 1) / 2, np.abs(np.asarray(s, dtype=float))
     if d == 1:

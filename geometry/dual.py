@@ -1,7 +1,7 @@
 """Dual numbers: forward-mode automatic differentiation of any code that follows the array API.
 
-A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If a function f is computed
-with it, the result has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is
+A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If a function f is computed with
+it, the result has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is
 differentiated by running its steps on a dual array. Only elementary functions need a formula for their
 derivative, which is in SLOPES. Source: baydin2018.
 """
@@ -183,8 +183,8 @@ def parts(x: Any) -> tuple[Any, Any]:
 def lifted(own: Any, name: str, x: Any, function: Callable[[Array], Array]) -> Any:
     """Apply an elementary function to a dual or plain array x.
 
-    function: computes it for a plain array. own, name: the array's library, and the key of SLOPES that
-    has the derivative of the function.
+    function: the elementary function for plain arrays. name: its name, which is also the key of its
+    derivative in SLOPES. own: the module with the array API's functions for plain arrays.
     """
     if not isinstance(x, Dual):
         return function(x)

@@ -136,7 +136,7 @@ def group_norm(
     Returns
     -------
     array (*batch, d)
-        The normalised points. Without gain and shift they lie on a product of spheres.
+        The normalised points. For ε = 0, and without gain and shift, they lie on a product of spheres.
 
     Raises
     ------

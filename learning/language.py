@@ -130,7 +130,7 @@ class Reading:
 
 
 def causal(scores: Float[Array, "*batch n n"]) -> Float[Array, "*batch n n"]:
-    """Causal softmax: attention weights of each position for itself and earlier ones; later ones get 0."""
+    """Causal softmax of `scores`: each position gives weight only to itself and to earlier positions."""
     return softmax(scores, causal=True)
 
 
@@ -239,9 +239,9 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 
 
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
-    """LayerNorm of x with a gain and a shift, which are own["`name`.weight"] and own["`name`.bias"].
+    """LayerNorm of x with the gain own[name + ".weight"] and the shift own[name + ".bias"].
 
-    own: the weights of the model. scaled: whether to divide by the standard deviation.
+    own: all weights of the model. scaled: whether to divide by the standard deviation.
     """
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:
@@ -261,7 +261,7 @@ def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: boo
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
     """The cross entropy in nats of the prediction of each token except the first, from the tokens before it.
 
-    It is log Σ exp(logits) minus the logit of the token that follows.
+    It is log Σ exp(logits) minus the logit of the predicted token.
     """
     xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]
@@ -274,11 +274,12 @@ def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -
 class Measured:
     """The mean loss of a model on a text, and for each layer the fraction of keys that are unselectable.
 
-    A key is unselectable if no query gives it the highest score. Two sets of vectors are taken as keys:
+    A key is unselectable if no query gives it the highest score.
 
     loss     the mean cross entropy in nats per character
-    before   for each layer, the fraction among the vectors of the residual stream before the layer
-    after    the same after the LayerNorm before attention, or after what replaces this LayerNorm
+    before   the fractions if the vectors of the residual stream before the layer are the keys
+    after    the fractions if the vectors that attention reads are the keys: those after LayerNorm, or after
+             the gain and shift that replace it
     """
 
     loss: float

@@ -22,8 +22,8 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
     A sequence of TOKENS tokens is represented by counts: the number of its tokens in each of CLASSES classes.
     The sorted counts are a uniformly random partition of TOKENS into at most CLASSES parts, in which the
-    largest part exceeds the second by MARGIN or more. The counts are then assigned to classes at random. For
-    each training step, `batch` new sequences are drawn.
+    largest part exceeds the second by MARGIN or more. The counts are then assigned to classes at random. Loss
+    and accuracy are measured on the n sequences; each training step draws `batch` others.
     """
     of = _drawn(n, np.random.default_rng(seed))
     return Stream(
@@ -65,10 +65,10 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
     """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
 
-    A partition writes `total` as a sum of positive whole numbers, its parts; zeros fill the row. The function
-    samples the conjugate partition, whose parts are at most `parts` in size. For each size from the largest
-    down, it draws the number of parts of this size. A number's probability is proportional to the number of
-    ways to partition the remainder into smaller parts.
+    A partition writes `total` as a sum of positive whole numbers, which are called its parts. If there are
+    fewer than `parts`, zeros fill the row. The function samples the conjugate partition, whose parts are at
+    most `parts` in size. For each size from the largest down, it draws the number of parts of this size. A
+    number's probability is proportional to the number of ways to partition the remainder into smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)

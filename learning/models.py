@@ -1,4 +1,4 @@
-"""The interface of networks that can be trained and stored at checkpoints; implementations by name."""
+"""The interface `Model` of networks that can be trained, and the classes that implement it, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol

@@ -39,5 +39,5 @@ def film(name: str) -> Film:
 
 
 def table(name: str) -> tuple[dict[str, Any], ...]:
-    """The rows of a table of experiments, which is a data file; name: such as "labels" or "digits"."""
+    """The rows of the table of experiments called `name`, such as "labels" or "digits"."""
     return read(f"{name}.json", json_table)

@@ -33,7 +33,10 @@ def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes that swaps axes within each head: equally many, in total as many as `one`."""
+    """A permutation of d axes that swaps axes within each head; it has as many swaps as `one`.
+
+    Each head has the same number of swaps.
+    """
     return swapped(d, np.concatenate(some(d, heads, rng)))
 
 

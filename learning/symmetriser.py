@@ -108,7 +108,7 @@ def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
 
 
 def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> list[Array]:
-    """Run the block: the list of the vectors x (N, d), and the result (*batch, N, d) of each iteration.
+    """Run the block. Returns a list: the vectors x (N, d), then the result (*batch, N, d) of each iteration.
 
     parts: the parameters, as NumPy or PyTorch arrays. If they have leading axes `batch`, such as one for
     seeds, so have the results.
@@ -150,7 +150,7 @@ def _apart(x: Array, block: Symmetriser) -> Array:
 
 
 def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
-    """The weights (…, H, in, out) and biases (…, H, 1, out) of all heads in the set k.
+    """The weights (…, H, in, out) and biases (…, H, 1, out) of all heads in one layer, from set k of weights.
 
     name: "inner" for the first layer of the heads' networks, "outer" for the second.
     """
@@ -172,9 +172,9 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """Random vectors (n, d) of one of VECTOR_KINDS; the expected mean square of a vector is MEAN_SQUARE.
 
     A vector is s·(z + μ𝟏), where 𝟏 = (1, …, 1), the number μ is standard normal, and ln s is uniform between
-    ± ln SPREAD. The kinds differ in the distribution of the coordinates of z: for "gaussian" they are
-    standard normal; for "uneven" their standard deviation grows from the first to the last; for "heavy" they
-    follow Student's t. Raises ValueError for another kind.
+    −ln SPREAD and ln SPREAD. The kinds differ in the distribution of the coordinates of z: for "gaussian"
+    they are standard normal; for "uneven" their standard deviation grows from the first to the last; for
+    "heavy" they follow Student's t. Raises ValueError for another kind.
     """
     if kind not in VECTOR_KINDS:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")

@@ -270,7 +270,7 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """The first call, from `call` on, that does more than reshape its input; each next one reads the last.
+    """Follow the readers of `call` to the first call that does more than reshape its input, and return it.
 
     If nothing reads the reshaped tensor, the last reshaping call is returned.
     """

@@ -87,8 +87,8 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
 def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> dict[str, Any]:
     """The images or sound in the file `path`, by argument name; {} without a file.
 
-    They replace the random ones in `drawn`. They must have the same names and, except for the number of
-    images or sounds, the same shapes; otherwise NotConverted is raised.
+    They replace the random ones in `drawn`. NotConverted is raised for a name that `drawn` does not have, and
+    for a shape that differs from the one there in more than the number of images or sounds.
     """
     if path is None:
         return {}
