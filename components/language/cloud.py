@@ -43,21 +43,22 @@ class Cloud:
     def stages(self, params: Params) -> list[Array]:
         """The points before the pipeline, then after each of its steps. Recent results are cached."""
         values = tuple(map(params.get, self._names))
-        known = self._lately.get(values)
-        if known is None:
+        stages = self._stage_cache.get(values)
+        if stages is None:
             start = self.place.stages(self.points.astype(float), params)[-1]
-            known = self.pipeline.stages(start, params)
-            if len(self._lately) * sum(stage.size for stage in known) >= MAX_CACHED_NUMBERS:
-                self._lately.clear()
-            self._lately[values] = known
-        return known
+            stages = self.pipeline.stages(start, params)
+            # each entry counts as many numbers as the new one
+            if len(self._stage_cache) * sum(stage.size for stage in stages) >= MAX_CACHED_NUMBERS:
+                self._stage_cache.clear()
+            self._stage_cache[values] = stages
+        return stages
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
         return tuple(sorted(self.parameters))
 
     @cached_property
-    def _lately(self) -> dict[tuple[float | None, ...], list[Array]]:
+    def _stage_cache(self) -> dict[tuple[float | None, ...], list[Array]]:
         return {}
 
     @cached_property
@@ -184,14 +185,15 @@ class Moment:
         """The display coordinates (N, k) of a cloud's N points, one for each of the k rows in `show`."""
         return project(show, self.now(cloud), self.stages(cloud), self.params)
 
-    def along(self, cloud: str, show: Sequence[Row], way: Sequence[float]) -> Array:
+    def along(self, cloud: str, show: Sequence[Row], progresses: Sequence[float]) -> Array:
         """The display coordinates (K, N, k) that a cloud's N points have at K values of `progress`.
 
-        show: the k rows that give the display coordinates. way: the K values.
+        show: the k rows that give the display coordinates. progresses: the K values.
         """
-        at = [self.clouds[cloud].at(self.params, progress) for progress in way]
-        widest = max(each.shape[-1] for each in at)
-        return project(show, np.stack([padded(each, widest) for each in at]), self.stages(cloud), self.params)
+        positions = [self.clouds[cloud].at(self.params, progress) for progress in progresses]
+        widest = max(points.shape[-1] for points in positions)
+        padded_positions = np.stack([padded(points, widest) for points in positions])
+        return project(show, padded_positions, self.stages(cloud), self.params)
 
     def measured(self, cloud: str, measure: Measure) -> Array:
         """(N,) the value of a measure for each point of a cloud."""
@@ -240,13 +242,17 @@ def project(
     stages: the points at each stage, for rows with a fixed stage; without them, such rows apply to `points`
     too.
     """
-    row, weights = show[0], [each.vector(params) for each in show]
-    if len({(each.stage, id(each.over), len(own)) for each, own in zip(show, weights, strict=True)}) > 1:
-        return np.concatenate([project((each,), points, stages, params) for each in show], axis=-1)
-    at = points
-    if row.stage is not None and stages:
-        at = stages[min(row.stage, len(stages) - 1)]
-        at = np.broadcast_to(at, (*points.shape[:-1], at.shape[-1]))
-    m = min(at.shape[-1], len(weights[0]))
-    shown = at[..., :m] @ np.array(weights)[:, :m].T + np.array([each.offset for each in show])
-    return shown if row.over is None else shown / project((row.over,), points, stages, params)
+    first, weights = show[0], [row.vector(params) for row in show]
+    # a single matrix product is only possible if all rows read the same points, with as many weights each
+    kinds = {
+        (row.stage, id(row.over), len(row_weights)) for row, row_weights in zip(show, weights, strict=True)
+    }
+    if len(kinds) > 1:
+        return np.concatenate([project((row,), points, stages, params) for row in show], axis=-1)
+    source = points
+    if first.stage is not None and stages:
+        source = stages[min(first.stage, len(stages) - 1)]
+        source = np.broadcast_to(source, (*points.shape[:-1], source.shape[-1]))
+    m = min(source.shape[-1], len(weights[0]))
+    shown = source[..., :m] @ np.array(weights)[:, :m].T + np.array([row.offset for row in show])
+    return shown if first.over is None else shown / project((first.over,), points, stages, params)

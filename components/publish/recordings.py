@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
-from learning.recording.analysis import Row, measured, with_effects
+from learning.recording.analysis import TableRow, measured, with_effects
 from learning.recording.digest import REDUCED, Digest, digest, opened, save
 from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
@@ -152,7 +152,7 @@ def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:
     serve(asked.host, asked.port, recordings.page_of(key))
 
 
-def _rows(found: Recording) -> list[Row]:
+def _rows(found: Recording) -> list[TableRow]:
     return measured(found, _counting(len(found.norms)))
 
 

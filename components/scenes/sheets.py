@@ -37,13 +37,14 @@ def round_sheet(film: Film, seed: int) -> Part:
 def _sheet(film: Film, seed: int, points: np.ndarray, grid: tuple[int, int], title: str) -> Part:
     """Cloud and marks of a sheet whose vertices are `points`, arranged in a `grid` of (rows, columns)."""
     *hidden, last = network(film, seed).steps
-    # keep the point, and append the network's answer
-    answered = Branches((Pipeline(()), Pipeline((last,))), "concat")
+    # append the network's logit to the point, which thus stays in the last hidden layer, where it is drawn
+    with_logit = Branches((Pipeline(()), Pipeline((last,))), "concat")
     logit = Row((*[0.0] * film.network.dimensions[-2], 1.0), stage=len(hidden) + 1)
     color = Color("diverging", -SATURATED_LOGIT, SATURATED_LOGIT, of=logit)
     show, lines = rows(projection(film, seed)), grid_lines(*grid, apart=LINE_DISTANCE)
     return (
-        Cloud("sheet", points, Pipeline((*hidden, answered))),
+        Cloud("sheet", points, Pipeline((*hidden, with_logit))),
+        # the same role for flat and round sheets: `color` gives the colours
         Sheet("sheet", "sphere", show, grid=grid, color=color, opacity=SHEET_OPACITY),
         Line("sheet", "ink", show, title, order=lines, size=1, opacity=LINE_OPACITY),
     )

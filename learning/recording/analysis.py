@@ -26,7 +26,7 @@ SPREAD_TOLERANCE = 1e-12  # a spread below this share of the keys' size counts a
 SAMPLED_VECTORS = "the sampled vectors"
 
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 
 COLUMNS = (
     Column("path", "norm", "The module in its model.", ""),
@@ -165,7 +165,7 @@ EFFECT_COLUMNS = (
 )
 
 
-def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[Row]:
+def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[TableRow]:
     """One report row for each norm (normalisation layer) of the recording, in the recording's order.
 
     `tell` is called with the number of norms measured so far, after each norm.
@@ -177,7 +177,7 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
     return rows
 
 
-def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> Row:
+def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> TableRow:
     """One row of a report: for each name in COLUMNS, its value for this norm (normalisation layer).
 
     `words` maps a token's id to the token's text. `special` contains the ids of special tokens. Raises
@@ -221,10 +221,10 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
     columns |= _quantiles("turn", turn[~few], {"": 50, "_high": 95})
     columns |= _quantiles("turn_all", turn, {"": 50, "_high": 95}) | keys(norm)
     columns |= {"folds": norm.folds, "why": norm.why}
-    return completed(columns, groups=norm.groups)
+    return with_missing_columns(columns, groups=norm.groups)
 
 
-def completed(columns: Row, *, groups: int = 1) -> Row:
+def with_missing_columns(columns: TableRow, *, groups: int = 1) -> TableRow:
     """A row from an older file with all of today's COLUMNS.
 
     A missing value is derived from other columns if possible; otherwise it is None. `groups` is the number of
@@ -256,7 +256,7 @@ def isotropic_angle(d: int, *, groups: int = 1) -> float:
     return float(np.degrees(np.arcsin(np.sqrt(share))))
 
 
-def with_effects(rows: Sequence[Row], found: Mapping[str, Any]) -> list[Row]:
+def with_effects(rows: Sequence[TableRow], found: Mapping[str, Any]) -> list[TableRow]:
     """The rows with EFFECT_COLUMNS added, sorted by the effect on predictions, the largest first.
 
     `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. The

@@ -1,11 +1,12 @@
 """A digest is a recording reduced for display: its table of numbers, and vectors in 7 exact coordinates.
 
-The page draws each vector along three directions: 1̂, the unit vector along (1, …, 1), and the two directions
-a and b orthogonal to 1̂ in which the normalised vectors vary most. Let the rows of Q be an orthonormal basis
+Six of them are coordinates with respect to basis vectors, the seventh is the length of the remainder. The
+page draws each vector along three directions: 1̂, the unit vector along (1, …, 1), and the two directions a
+and b orthogonal to 1̂ in which the normalised vectors vary most. Let the rows of Q be an orthonormal basis
 of the span of a, b, 1̂, γ ⊙ a, γ ⊙ b, γ ⊙ 1̂. For an input vector x let r be the length of its part outside
-this span. Then (Qx, r) is as long as x, so the centred and normalised vector can be computed from (Qx, r). So
-can the three drawn coordinates after the gain γ and the shift β, because ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩ for every
-vector u, and the same for b and 1̂. Seven numbers thus suffice for any dimension d.
+this span. Then (Qx, r) is as long as x, so the centred and normalised vector can be computed from (Qx, r).
+So can the three drawn coordinates after the gain γ and the shift β, because ⟨a, γ ⊙ u⟩ = ⟨γ ⊙ a, u⟩ for
+every vector u, and the same for b and 1̂. Seven numbers thus suffice for any dimension d.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from jaxtyping import Float, Int
 from geometry.norms import layer_norm, rms_norm
 from learning.file_error import FileError
 from learning.recording import massive
-from learning.recording.analysis import Row, completed, measured
-from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, said
+from learning.recording.analysis import TableRow, measured, with_missing_columns
+from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, parsed_description
 from learning.safetensors import from_safetensors, to_safetensors
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
@@ -77,7 +78,7 @@ class Digest:
     """
 
     name: str
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     norms: Sequence[Reduced]
     words: Mapping[int, str]
     skipped: Sequence[str]
@@ -99,7 +100,9 @@ def digest(
         with np.errstate(all="ignore"):  # overflow is refused below
             rows = measured(recording, tell)
             kept = kept_vectors(recording.norms, vectors)
-            norms = [chosen(reduced(norm), few) for norm, few in zip(recording.norms, kept, strict=True)]
+            norms = [
+                chosen(reduced(norm), indices) for norm, indices in zip(recording.norms, kept, strict=True)
+            ]
     except np.linalg.LinAlgError:
         raise FileError("this recording has numbers that are too large to compute with") from None
     for norm, row in zip(norms, rows, strict=True):
@@ -110,29 +113,29 @@ def digest(
     return Digest(recording.name, rows, norms, words, recording.skipped, recording.special)
 
 
-def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "few"]]:
+def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "kept"]]:
     """For each norm, the indices of at most `most` vectors to keep.
 
     First come the vectors of tokens at which some norm has a massive vector; of such tokens, only the
     earliest `most`/2 count. The others are chosen evenly spaced. So norms that saw the same tokens keep the
     same tokens.
     """
-    few = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
+    massive_numbers = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []
     for norm in norms:
-        is_long = np.isin(norm.number, few[: most // 2])
-        others = np.flatnonzero(~is_long)
-        room = min(most - int(is_long.sum()), len(others))
+        is_massive_here = np.isin(norm.number, massive_numbers[: most // 2])
+        others = np.flatnonzero(~is_massive_here)
+        room = min(most - int(is_massive_here.sum()), len(others))
         even = others[np.linspace(0, len(others) - 1, room).round().astype(int)]
-        kept.append(np.sort(np.concatenate([np.flatnonzero(is_long), even])))
+        kept.append(np.sort(np.concatenate([np.flatnonzero(is_massive_here), even])))
     return kept
 
 
-def chosen(norm: Reduced, few: Int[Array, "few"]) -> Reduced:
-    return replace(norm, **{part: getattr(norm, part)[few] for part in ("points", *TOKEN_PARTS)})
+def chosen(norm: Reduced, indices: Int[Array, "kept"]) -> Reduced:
+    return replace(norm, **{part: getattr(norm, part)[indices] for part in ("points", *TOKEN_PARTS)})
 
 
-def _finite(norm: Reduced, row: Row) -> bool:
+def _finite(norm: Reduced, row: TableRow) -> bool:
     """Whether all numbers of a norm and of its row are finite in single precision, which drawing needs."""
     numbers = [value for value in row.values() if isinstance(value, float)]
     with np.errstate(over="ignore"):
@@ -149,9 +152,9 @@ def reduced(norm: Norm) -> Reduced:
     directions = np.vstack([widest(normal(x, eps=norm.eps), up), up])
     basis = _orthonormal(np.vstack([directions, gamma * directions]))
     inside = x @ basis.T
-    beside = np.linalg.norm(x - inside @ basis, axis=-1)
+    remainder = np.linalg.norm(x - inside @ basis, axis=-1)
     gain = np.pad((gamma * directions) @ basis.T, ((0, 0), (0, 1)))
-    points, shift = np.column_stack([inside, beside]).astype(np.float32), directions @ beta
+    points, shift = np.column_stack([inside, remainder]).astype(np.float32), directions @ beta
     if width == 2:  # there is no direction b
         points, gain, shift = (
             np.insert(points, 1, 0, axis=1),
@@ -168,14 +171,14 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
     The directions are orthonormal rows; for d = 2 there is only one. If u varies in fewer directions than
     that, the remaining rows are arbitrary.
     """
-    away = u - u.mean(axis=0)
-    away = away - np.outer(away @ up, up)
-    away = away / (np.abs(away).max() or 1.0)
-    if len(away) < away.shape[1]:
-        found = np.linalg.eigh(away @ away.T)[1][:, ::-1].T[:2] @ away
+    deviations = u - u.mean(axis=0)
+    within = deviations - np.outer(deviations @ up, up)
+    within = within / (np.abs(within).max() or 1.0)
+    if len(within) < within.shape[1]:
+        principal = np.linalg.eigh(within @ within.T)[1][:, ::-1].T[:2] @ within
     else:
-        found = np.linalg.eigh(away.T @ away)[1][:, ::-1].T[:2]
-    return _orthonormal(np.vstack([up, found, np.eye(len(up))[:4]]))[1:3]
+        principal = np.linalg.eigh(within.T @ within)[1][:, ::-1].T[:2]
+    return _orthonormal(np.vstack([up, principal, np.eye(len(up))[:4]]))[1:3]
 
 
 def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
@@ -191,22 +194,22 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
     return np.array(basis)
 
 
-def to_file(found: Digest) -> bytes:
+def to_file(digest: Digest) -> bytes:
     """Serialise a digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
 
     The positions and tokens of a norm's vectors are stored only if they differ from those of the norm before.
     """
     arrays, before = dict[str, Array](), None
-    for k, norm in enumerate(found.norms):
+    for k, norm in enumerate(digest.norms):
         parts = PARTS if before and _same_tokens(before, norm) else (*PARTS, *TOKEN_PARTS)
         arrays |= {f"{k}/{part}": getattr(norm, part) for part in parts}
         before = norm
-    columns = list(found.rows[0])
-    values = [[_rounded(row[column]) for column in columns] for row in found.rows]
-    about: dict[str, Any] = {"name": found.name, "notice": found.notice, "skipped": list(found.skipped)}
-    about |= {"columns": columns, "values": values, "special": sorted(found.special)}
-    about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in found.norms]
-    about["words"] = {str(token): word for token, word in found.words.items()}
+    columns = list(digest.rows[0])
+    values = [[_rounded(row[column]) for column in columns] for row in digest.rows]
+    about: dict[str, Any] = {"name": digest.name, "notice": digest.notice, "skipped": list(digest.skipped)}
+    about |= {"columns": columns, "values": values, "special": sorted(digest.special)}
+    about["norms"] = [[norm.kind, norm.d, norm.eps] for norm in digest.norms]
+    about["words"] = {str(token): word for token, word in digest.words.items()}
     return to_safetensors(arrays, {"format": FORMAT, "about": json.dumps(about, ensure_ascii=False)})
 
 
@@ -223,7 +226,7 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
     arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
         raise FileError("it is a safetensors file, but not a reduced recording of Normscape")
-    return said(meta.get("about", "")), arrays
+    return parsed_description(meta.get("about", "")), arrays
 
 
 def is_digest(data: bytes) -> bool:
@@ -244,7 +247,8 @@ def from_digest(data: bytes) -> Digest:
         kind, d, eps = named
         norms.append(Reduced(kind, d, eps, **parts, **tokens))
     words = {int(token): word for token, word in about["words"].items()}
-    rows = [completed(dict(zip(about["columns"], values, strict=True))) for values in about["values"]]
+    columns = about["columns"]
+    rows = [with_missing_columns(dict(zip(columns, values, strict=True))) for values in about["values"]]
     special = frozenset(about["special"])
     return Digest(about["name"], rows, norms, words, about["skipped"], special, about["notice"])
 
@@ -264,8 +268,8 @@ def save(
 ) -> bool:
     """Write a recording to a file. If it is too large to be opened on a page, its digest is written instead.
 
-    full: write the whole recording in any case. tell: as in `measured`. Returns whether a digest was written.
-    Raises FileError as `digest` does.
+    full: write the whole recording in any case. tell: called with the number of norms measured so far, if a
+    digest is written. Returns whether one was written. Raises FileError as `digest` does.
     """
     is_large = sum(norm.x.nbytes for norm in recording.norms) > UPLOAD_SHARE * MAX_UPLOAD_BYTES
     if full or not is_large:

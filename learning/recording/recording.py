@@ -210,7 +210,7 @@ def from_file(data: bytes) -> Recording:
     arrays, meta = from_safetensors(data)
     if meta.get("format") != FORMAT:
         raise FileError("it is a safetensors file, but not a recording made by `normscape record`")
-    about = said(meta.get("about", ""))
+    about = parsed_description(meta.get("about", ""))
     try:
         name, norms, words, skipped = (about[part] for part in ("name", "norms", "words", "skipped"))
         if not (isinstance(norms, list) and all(isinstance(norm, dict) for norm in norms)):
@@ -249,7 +249,7 @@ def opened(path: str | Path) -> Recording:
     return from_file(Path(path).read_bytes())
 
 
-def said(text: str) -> Mapping[str, Any]:
+def parsed_description(text: str) -> Mapping[str, Any]:
     about = strict_json(text)
     if not isinstance(about, dict):
         raise FileError("the description in this file is not a JSON object")

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from textwrap import wrap
 from typing import Any
 
-from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, Row
+from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, TableRow
 from learning.recording.column import Column
 from learning.recording.verdict import verdict
 
@@ -42,19 +42,19 @@ def told(column: Column, value: Any) -> str:
     return format(value, column.digits) if column.digits else str(value)
 
 
-def columns(rows: Sequence[Row]) -> list[Column]:
+def columns(rows: Sequence[TableRow]) -> list[Column]:
     """The columns of a full report; EFFECT_COLUMNS are among them only if the rows contain them."""
     path, kind, d, *others = COLUMNS
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
-def summary_columns(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
+def summary_columns(rows: Sequence[TableRow], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
     """The columns of the short table: those in `names` that have a value in at least one row."""
     measured = {name for row in rows for name, value in row.items() if value is not None}
     return [column for column in columns(rows) if column.name in measured.intersection(names)]
 
 
-def table(rows: Sequence[Row], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
+def table(rows: Sequence[TableRow], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
     """Format the rows as a text table with aligned columns, namely those in `names` that have values."""
     shown = summary_columns(rows, names)
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
@@ -76,7 +76,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_PATH_CHARACTERS else "…" + text[1 - MAX_PATH_CHARACTERS :]
 
 
-def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
+def text(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), together: Any = None) -> str:
     """The full report for a terminal: the table, the findings, and the norms that were not recorded.
 
     `skipped` has for each of these norms its path and the reason. `together` is as in `verdict`.
@@ -87,7 +87,7 @@ def text(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: 
     return "\n".join([name, "", table(rows), "", *findings, *left])
 
 
-def to_csv(rows: Sequence[Row]) -> str:
+def to_csv(rows: Sequence[TableRow]) -> str:
     """The rows as CSV with a header: one line per norm, in full precision, safe to open in a spreadsheet."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -114,7 +114,7 @@ def _visible(character: str) -> bool:
     return not character.isspace() and character.isprintable()
 
 
-def to_json(name: str, rows: Sequence[Row], skipped: Sequence[str] = (), together: Any = None) -> str:
+def to_json(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), together: Any = None) -> str:
     """The report as JSON: the rows, the findings, the norms not recorded, and each column's definition."""
     found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
     found |= {"verdict": [asdict(each) for each in verdict(rows, together)], "skipped": list(skipped)}

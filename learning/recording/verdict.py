@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Row
+from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, TableRow
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
@@ -30,7 +30,7 @@ class Finding:
     about: str
 
 
-def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
+def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
     """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
     `together` is the `Effect` of switching the centring of all norms at once; None if it was not measured.
@@ -65,7 +65,7 @@ def verdict(rows: Sequence[Row], together: Any = None) -> list[Finding]:
     ]
 
 
-def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
+def _turn(asked: Sequence[TableRow], *, centre: bool) -> Finding:
     """Finding: by what angle centring turns the outputs of the norms in `asked`.
 
     `centre` says whether these norms centre. If not, the angle is the one by which centring would turn them.
@@ -84,7 +84,7 @@ def _turn(asked: Sequence[Row], *, centre: bool) -> Finding:
     )
 
 
-def _folds(centre: Sequence[Row]) -> Finding:
+def _folds(centre: Sequence[TableRow]) -> Finding:
     """Finding: in how many norms the centring can be folded into neighbouring layers.
 
     `centre` has the rows of the norms that centre; it may be empty.
@@ -107,7 +107,7 @@ def _folds(centre: Sequence[Row]) -> Finding:
     )
 
 
-def _keys(rows: Sequence[Row]) -> Finding:
+def _keys(rows: Sequence[TableRow]) -> Finding:
     """Finding: how many keys no query could choose, before the norms and after them."""
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
@@ -121,7 +121,7 @@ def _keys(rows: Sequence[Row]) -> Finding:
     )
 
 
-def _massive(rows: Sequence[Row]) -> Finding:
+def _massive(rows: Sequence[TableRow]) -> Finding:
     """Finding: which norms have massive activations (far longer vectors than the rest) as inputs."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
@@ -148,7 +148,7 @@ def _massive(rows: Sequence[Row]) -> Finding:
     return Finding("massive", question, answer, len(few) / len(rows), about)
 
 
-def _effect(asked: Sequence[Row], *, centre: bool, together: Any) -> Finding:
+def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Finding:
     """Finding: could centring be dropped, or, in a model without it (`centre` is False), would it matter?
 
     The answer is the measured effect on the model's predictions or outputs. If none was measured, it is how

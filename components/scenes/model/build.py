@@ -191,7 +191,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     )
 
 
-def _centring_line(every: Sequence[analysis.Row]) -> str:
+def _centring_line(every: Sequence[analysis.TableRow]) -> str:
     found = next(each for each in verdict(every) if each.name == "turn_median")
     centres = any(row["kind"] != "RMSNorm" for row in every)
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
@@ -199,7 +199,7 @@ def _centring_line(every: Sequence[analysis.Row]) -> str:
     return f"{verb} outputs by {found.value:.2f}° (median), {times:.2g} times as much as for random vectors."
 
 
-def _folding_line(every: Sequence[analysis.Row]) -> str:
+def _folding_line(every: Sequence[analysis.TableRow]) -> str:
     asked = [row for row in every if row["kind"] != "RMSNorm"]
     if not asked:
         return "Folding: nothing to fold, as no norm centres."

@@ -102,12 +102,12 @@ def lengths(norm: Reduced) -> Array:
     return np.asarray(np.linalg.norm(norm.points.astype(float), axis=-1))
 
 
-def median_length(norm: Reduced, row: analysis.Row) -> float:
+def median_length(norm: Reduced, row: analysis.TableRow) -> float:
     """The median length of all vectors that the norm received; of a GroupNorm, that of the first group's."""
     return float(row["size"] * sqrt(norm.d / row["d"]))
 
 
-def massive(norm: Reduced, row: analysis.Row) -> Array:
+def massive(norm: Reduced, row: analysis.TableRow) -> Array:
     """For each vector of the norm, whether it is massive: longer than MASSIVE_LENGTH_RATIO median lengths."""
     return lengths(norm) > MASSIVE_LENGTH_RATIO * median_length(norm, row)
 
@@ -203,7 +203,7 @@ def surroundings(norm: Reduced, last: int, reach: float, *, arrival: int) -> lis
     return parts
 
 
-def vectors(norm: Reduced, first: Digest, row: analysis.Row, colour: str) -> tuple[Mark, ...]:
+def vectors(norm: Reduced, first: Digest, row: analysis.TableRow, colour: str) -> tuple[Mark, ...]:
     show = rows(np.eye(3, norm.points.shape[1]))
     look: dict[str, Any] = {"size": 7 if len(norm.points) <= 300 else 5, "hand": Follow()}
     if colour == "kind":
@@ -229,7 +229,7 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
     return found
 
 
-def vector_color(norm: Reduced, row: analysis.Row, colour: str) -> Color:
+def vector_color(norm: Reduced, row: analysis.TableRow, colour: str) -> Color:
     """Colours of the vectors by position in the sequence, by length, or by token.
 
     Tokens are ordered by how often they occur, the most frequent first.

@@ -17,7 +17,7 @@ from components.language.marks import Choose, Labels, Line, Points
 from components.language.text import SUPERSCRIPTS
 from components.scenes.scenery import Part, draw
 from geometry import clouds
-from learning.recording.analysis import Row
+from learning.recording.analysis import TableRow
 from learning.recording.digest import Digest
 
 Array = np.ndarray
@@ -135,7 +135,7 @@ class Run:
     last: int
 
 
-def massive_runs(rows: Sequence[Row]) -> list[Run]:
+def massive_runs(rows: Sequence[TableRow]) -> list[Run]:
     """The runs of neighbouring norms with massive vectors, split where the largest dimension changes."""
     found, start = [], 0
     kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
@@ -220,7 +220,7 @@ def lines(
     return found
 
 
-def told(row: Row, name: str, strip: Strip) -> str:
+def told(row: TableRow, name: str, strip: Strip) -> str:
     """The hover text of a norm's point in a strip; `name` is the norm's short name."""
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
@@ -375,7 +375,7 @@ def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
     return np.asarray((values - low) / (high - low))
 
 
-def height(each: Sequence[Row], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
+def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
     values = np.array([row[name] or 0.0 for row in each], dtype=float)
     return HEIGHT * scaled(values, strip, ends) + bottom(s)
 
