@@ -21,15 +21,15 @@ from geometry import Affine, Entries, Normalize, Pipeline, Track, clouds
 from learning.film import json_table
 
 Array = np.ndarray
-Found = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph of one `column` of the table, with the title `axis` of its vertical axis from `low` to `high`.
+    """A graph of one `column` of the table, under a `title`; `axis` is the title of its vertical axis.
 
-    loud: the upper end of the axis when queries and keys are three times as large; None if that does not
-    change it. log: whether log₁₀ of the column is drawn.
+    low, high: the ends of that axis. loud: its upper end when queries and keys are three times as large; None
+    if that does not change it. log: whether log₁₀ of the column is drawn.
     """
 
     column: str
@@ -80,12 +80,15 @@ GRAPHS = {
         Graph("weight", "Largest weight that it gives", "weight", -0.05, 1.06),
     ),
 }
-WIDTH, BLOCKS = 64, 24  # numbers of a token
+WIDTH = 64  # numbers of a token
+BLOCKS = 24
 FINE = 6  # points that a path has for each block
 DOUBLINGS = 7.0  # number of doublings of the length that move a point out by the radius of the sphere
 FIRST_AZIMUTH = -150.0  # degrees: the default path then ends in front of the sphere
 TICKS = (2, 4, 8)  # lengths marked on the axis
-REACH, RAISED, CAMERA = 1.235, 0.13, (0.75, -1.15, 0.55)  # RAISED: the height of the middle
+REACH = 1.235  # half the side of the cube that fills the view, in radii of the sphere
+RAISED = 0.13  # height of the middle of the view, in radii
+CAMERA = (0.75, -1.15, 0.55)
 AXIS_END = 1.5  # of the axis of lengths
 MARGIN = 0.8  # margin at both sides of a graph, in blocks, so that no dot is cut
 SHOW = rows(np.eye(3, 5))
@@ -94,12 +97,16 @@ DATA_FILES = (File("placement.json", json_table),)
 GRADIENT_COLOR = (-3.0, 1.0)  # log₁₀ of the gradient
 
 
-def build(choices: Choices, found: Sequence[Found]) -> Recipe:
+def build(choices: Choices, table: Sequence[TableRow]) -> Recipe:
     qk_norm, size = choices["qk"] == "yes", int(choices["size"])
-    own = {row["kind"]: row for row in found if (row["qk_norm"], row["sharp"]) == (qk_norm, size)}
+    rows_shown = (row for row in table if (row["qk_norm"], row["sharp"]) == (qk_norm, size))
+    row_by_placement = {row["kind"]: row for row in rows_shown}
     kind, below = choices["norm"], choices["below"]
-    path_clouds, path = path_view(own, kind, int(choices["draw"]) - 1, colored=below == "gradient")
-    upper, lower = (curve_view(each, own, kind, qk_norm=qk_norm, loud=size > 1) for each in GRAPHS[below])
+    seed = int(choices["draw"]) - 1
+    path_clouds, path = path_view(row_by_placement, kind, seed, colored=below == "gradient")
+    upper, lower = (
+        curve_view(shown, row_by_placement, kind, qk_norm=qk_norm, loud=size > 1) for shown in GRAPHS[below]
+    )
     return Recipe(
         stages=("stream", "norm"),
         parameters=(Parameter("block", "block", BLOCKS, 0, BLOCKS, 1, about="that the token has passed"),),
@@ -144,79 +151,82 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
     vectors, though in d dimensions. The spherical law of cosines gives how far each step goes around the
     first vector. All steps go around it in the same sense; the first step leaves at `azimuth`, in degrees.
     """
-    up, turns = np.radians(start), np.radians(turn)
-    products = np.sin(up[:-1]) * np.sin(up[1:])
-    cosines = (np.cos(turns) - np.cos(up[:-1]) * np.cos(up[1:]))[1:] / products[1:]
+    polar, turns = np.radians(start), np.radians(turn)
+    products = np.sin(polar[:-1]) * np.sin(polar[1:])
+    # vector 0 is the pole, which has no azimuth; the first step sets that of vector 1, later steps add to it
+    cosines = (np.cos(turns) - np.cos(polar[:-1]) * np.cos(polar[1:]))[1:] / products[1:]
     around = np.radians(azimuth) + np.concatenate([[0, 0], np.cumsum(np.arccos(cosines.clip(-1, 1)))])
-    return np.stack([np.sin(up) * np.cos(around), np.sin(up) * np.sin(around), np.cos(up)], -1)
+    return np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), np.cos(polar)], -1)
 
 
-def path(row: Found, draw_number: int, azimuth: float) -> Array:
-    """The path of one random draw, (BLOCKS·FINE + 1, 5).
+def path(row: TableRow, seed: int, azimuth: float) -> Array:
+    """The path for one random seed (its index in the table), (BLOCKS·FINE + 1, 5).
 
     Each row has the point in space, the token's length, and its angle to the start. Between two blocks the
     path follows the great circle, and its distance from the origin changes linearly.
     """
-    length, start, turn = (np.array(row["paths"][draw_number][name]) for name in ("length", "start", "turn"))
+    length, start, turn = (np.array(row["paths"][seed][name]) for name in ("length", "start", "turn"))
     corners = directions(start, turn, azimuth)
     fine = [corners[:1]]
-    part = np.arange(1, FINE + 1)[:, None] / FINE
+    fraction = np.arange(1, FINE + 1)[:, None] / FINE
     for a, b in pairwise(corners):
         angle = np.arccos(np.clip(a @ b, -1, 1))
-        fine.append((np.sin((1 - part) * angle) * a + np.sin(part * angle) * b) / np.sin(angle))
-    at, places = np.arange(BLOCKS * FINE + 1) / FINE, np.arange(BLOCKS + 1)
-    far = np.interp(at, places, distance(length))
-    beside = [np.interp(at, places, each) for each in (length, start)]
-    return np.column_stack([far[:, None] * np.vstack(fine), *beside])
+        fine.append((np.sin((1 - fraction) * angle) * a + np.sin(fraction * angle) * b) / np.sin(angle))
+    blocks_fine, blocks = np.arange(BLOCKS * FINE + 1) / FINE, np.arange(BLOCKS + 1)
+    radius = np.interp(blocks_fine, blocks, distance(length))
+    length_and_angle = [np.interp(blocks_fine, blocks, values) for values in (length, start)]
+    return np.column_stack([radius[:, None] * np.vstack(fine), *length_and_angle])
 
 
 def path_view(
-    own: Mapping[str, Found], kind: str, draw_number: int, *, colored: bool
+    row_by_placement: Mapping[str, TableRow], kind: str, seed: int, *, colored: bool
 ) -> tuple[tuple[Cloud, ...], View]:
     """View of the paths of all placements around the sphere, and its clouds.
 
     The path of the placement `kind` is also drawn up to the slider's block. colored: whether the points of
     that path are coloured by the size of the gradient after each block.
     """
-    ways = {
-        name: path(row, draw_number, FIRST_AZIMUTH + 90.0 * k) for k, (name, row) in enumerate(own.items())
+    paths = {
+        name: path(row, seed, FIRST_AZIMUTH + 90.0 * k)
+        for k, (name, row) in enumerate(row_by_placement.items())
     }
+    gradient = row_by_placement[kind]["paths"][seed]["gradient"] if colored else None
     parts: list[Part] = [
         *globe(SHOW, np.eye(3, 5), mesh=0.1, net=0.25),
         *length_axis(),
         draw("level", Line, "axis", SHOW, clouds.circle(96, *np.eye(3, 5)[:2]), "90° from the start", size=3),
-        *(path_line(name, way) for name, way in ways.items()),
-        path_so_far(LOOKS[kind][0], ways[kind]),
-        places(LOOKS[kind][0], ways[kind], own[kind]["paths"][draw_number]["gradient"] if colored else None),
+        *(path_line(name, points) for name, points in paths.items()),
+        path_so_far(LOOKS[kind][0], paths[kind]),
+        points_after_blocks(LOOKS[kind][0], paths[kind], gradient),
         (Points("now", "followed", SHOW, "the token", size=8),),
     ]
-    found, marks = split(*parts)
+    path_clouds, marks = split(*parts)
     view = space("path", "", marks, camera=CAMERA, reach=REACH)
     (low, high), *_ = view.ranges
-    return found, replace(view, ranges=((low, high), (low, high), (low + RAISED, high + RAISED)))
+    return path_clouds, replace(view, ranges=((low, high), (low, high), (low + RAISED, high + RAISED)))
 
 
-def path_line(name: str, way: Array) -> Part:
-    """The whole path `way` of the token with the placement `name`, as a line."""
+def path_line(name: str, points: Array) -> Part:
+    """The whole path of the token with the placement `name`, as a line through `points`."""
     role, dash = LOOKS[name]
     look: Look = {"size": 3, "dash": dash, "opacity": 0.8}
-    return draw(name, Line, role, SHOW, way, SHORT[name], steps=(NORM,), **look)
+    return draw(name, Line, role, SHOW, points, SHORT[name], steps=(NORM,), **look)
 
 
-def path_so_far(role: str, way: Array) -> Part:
-    """The path `way` of the token up to the slider's block."""
-    stops, place = np.arange(BLOCKS * FINE + 1.0) / FINE, follows(way, 0, FINE).steps
+def path_so_far(role: str, points: Array) -> Part:
+    """The path of the token, through `points`, up to the slider's block."""
+    stops, place = np.arange(BLOCKS * FINE + 1.0) / FINE, row_at_block(points, 0, FINE).steps
     look: Look = {"parameter": "block", "stops": stops, "size": 7}
     return draw("now", Way, role, SHOW, np.ones((1, 1)), place=place, steps=(NORM,), **look)
 
 
-def places(role: str, way: Array, gradient: Sequence[float] | None) -> Part:
-    """The token after each block. If `gradient` is given, the points are coloured by the gradient there."""
+def points_after_blocks(role: str, points: Array, gradient: Sequence[float] | None) -> Part:
+    """The token after each block of its path. If `gradient` is given, it colours these points."""
     look: Look = {"size": 4}
     if gradient is not None:
         color = Color("weight", *GRADIENT_COLOR, np.log10(gradient), title="log₁₀ of the gradient")
         look = {"size": 6, "color": color}
-    return draw("places", Points, role, SHOW, way[::FINE], steps=(NORM,), **look)
+    return draw("places", Points, role, SHOW, points[::FINE], steps=(NORM,), **look)
 
 
 def length_axis() -> list[Part]:
@@ -238,7 +248,7 @@ def length_axis() -> list[Part]:
 
 
 def curve_view(
-    shown: Graph, own: Mapping[str, Found], kind: str, *, qk_norm: bool, loud: bool
+    shown: Graph, row_by_placement: Mapping[str, TableRow], kind: str, *, qk_norm: bool, loud: bool
 ) -> tuple[tuple[Cloud, ...], View]:
     """Graph of one quantity against the number of the block, and the clouds that it draws.
 
@@ -250,16 +260,20 @@ def curve_view(
     and keys are three times as large, for which the vertical axis of some graphs reaches higher.
     """
     scale = np.log10 if shown.log else np.asarray
-    values = {name: scale(np.array(row[shown.column])) for name, row in own.items()}
-    what, first = shown.column, BLOCKS + 1 - len(values[kind])
-    places = np.arange(first, BLOCKS + 1.0)
-    median, low, high = ((Row((1.0,)), Row((*[0.0] * k, 1.0))) for k in (1, 2, 3))
-    found: list[Cloud] = []
+    # for each placement, the columns median, smallest and largest
+    statistics = {name: scale(np.array(row[shown.column])) for name, row in row_by_placement.items()}
+    what, first = shown.column, BLOCKS + 1 - len(statistics[kind])
+    blocks = np.arange(first, BLOCKS + 1.0)
+    block = Row((1.0,))
+    median = block, Row((0.0, 1.0))
+    low = block, Row((0.0, 0.0, 1.0))
+    high = block, Row((0.0, 0.0, 0.0, 1.0))
+    curve_clouds: list[Cloud] = []
     marks: list[Mark] = []
-    for name, rows_of in values.items():
+    for name, columns in statistics.items():
         role, dash = LOOKS[name]
-        cloud = Cloud(f"{what} {name}", np.column_stack([places, rows_of]))
-        found.append(cloud)
+        cloud = Cloud(f"{what} {name}", np.column_stack([blocks, columns]))
+        curve_clouds.append(cloud)
         marks.append(Line(cloud.name, role, median, SHORT[name], size=5 if name == kind else 2, dash=dash))
         if name == kind:
             look: Look = {"size": 1.5, "dash": "dot", "opacity": 0.8}
@@ -267,27 +281,27 @@ def curve_view(
                 Line(cloud.name, role, low, "smallest and largest of 20 seeds", **look),
                 Line(cloud.name, role, high, **look),
             ]
-    laws = {"length": (np.sqrt(1 + 2 * places), "√(1 + 2k)")}
+    laws = {"length": (np.sqrt(1 + 2 * blocks), "√(1 + 2k)")}
     if qk_norm:
-        laws["score"] = (np.full_like(places, np.log10(np.sqrt(WIDTH))), "√d, the bound")
+        laws["score"] = (np.full_like(blocks, np.log10(np.sqrt(WIDTH))), "√d, the bound")
     if what in laws:
         height, title = laws[what]
-        found.append(Cloud(f"law {what}", np.column_stack([places, height])))
+        curve_clouds.append(Cloud(f"law {what}", np.column_stack([blocks, height])))
         marks.append(Line(f"law {what}", "formula", median, title, size=1.5))
-    place = follows(np.column_stack([places, values[kind]]), first)
-    found.append(Cloud(f"{what} now", np.ones((1, 1)), place=place))
+    place = row_at_block(np.column_stack([blocks, statistics[kind]]), first)
+    curve_clouds.append(Cloud(f"{what} now", np.ones((1, 1)), place=place))
     marks.append(Points(f"{what} now", LOOKS[kind][0], median, size=10))
     x = ("block", -MARGIN, BLOCKS + MARGIN)
     high_end = shown.loud if loud and shown.loud else shown.high
-    return tuple(found), graph(what, shown.title, marks, x, (shown.axis, shown.low, high_end))
+    return tuple(curve_clouds), graph(what, shown.title, marks, x, (shown.axis, shown.low, high_end))
 
 
-def follows(values: Array, first: int = 0, each: int = 1) -> Pipeline:
+def row_at_block(values: Array, first: int = 0, rows_per_block: int = 1) -> Pipeline:
     """Steps that give the row of `values` (K, d) at the slider's block, interpolated linearly between rows.
 
-    There are `each` rows per block; the first row belongs to the block `first`.
+    The first row belongs to the block `first`.
     """
-    track = Track(first + np.arange(len(values)) / each, values)
+    track = Track(first + np.arange(len(values)) / rows_per_block, values)
     return Pipeline(
         (Affine(np.zeros((values.shape[1], 1)), Entries(np.zeros(values.shape[1]), tracks={"block": track})),)
     )
