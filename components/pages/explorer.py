@@ -26,9 +26,9 @@ from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
-from components.web.budget import Busy, made
+from components.web.budget import Busy, cached_or_computed
 from components.web.routes import Access, DeclaredView, route
-from components.web.server import bundle, fresh, once
+from components.web.server import bundle, once, revalidated
 
 # Dash adds facts about its server to each page, which only its developers need.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
@@ -65,8 +65,9 @@ class Explorer(Dash):
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)
-        found = lambda: fresh(made(("search", place.root), lambda: search.index(place)), "application/json")  # noqa: E731
-        route(self.server, "/search.json", "search", found, Access.SHARED)
+        index = lambda: cached_or_computed(("search", place.root), lambda: search.index(place))  # noqa: E731
+        answer = lambda: revalidated(index(), "application/json")  # noqa: E731
+        route(self.server, "/search.json", "search", answer, Access.SHARED)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:
@@ -181,7 +182,7 @@ def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) ->
         return answer
 
     try:
-        return Markup(made(key, lambda: written(page())).decode())
+        return Markup(cached_or_computed(key, lambda: written(page())).decode())
     except Busy:
         after_this_request(unkept)
         return Markup(written(without()))

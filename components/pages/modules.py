@@ -13,7 +13,7 @@ from rjsmin import jsmin
 from werkzeug.utils import safe_join
 
 from components.web.routes import Access, route
-from components.web.server import FOREVER, fresh
+from components.web.server import FOREVER, revalidated
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
@@ -56,7 +56,7 @@ def served(name: str) -> Response:
         return send_from_directory(ASSETS, name)
     if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
         abort(404)
-    return fresh(asset(name), "text/javascript")
+    return revalidated(asset(name), "text/javascript")
 
 
 def asset(name: str) -> str:

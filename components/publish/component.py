@@ -20,9 +20,9 @@ from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
 from components.web import budget, server
-from components.web.budget import answer_cache, made
+from components.web.budget import answer_cache, cached_or_computed
 from components.web.routes import Access, route
-from components.web.server import bundle, find, fresh, once
+from components.web.server import bundle, find, once, revalidated
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
@@ -59,7 +59,7 @@ def routes(name: str) -> Blueprint:
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
     route(own, "/figure/<slug>", "figure", figure, Access.SHARED)
-    route(own, "/component.css", "styles", lambda: fresh(styles(), "text/css"), Access.SHARED)
+    route(own, "/component.css", "styles", lambda: revalidated(styles(), "text/css"), Access.SHARED)
     return own
 
 
@@ -67,7 +67,7 @@ def figure(slug: str) -> Response:
     """The response with the HTML of a figure, including a still picture, in the state of the query."""
     scene, asked = find(slug), once(request.args)
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
-    return fresh(made(key, lambda: html(scene, asked)), "text/html")
+    return revalidated(cached_or_computed(key, lambda: html(scene, asked)), "text/html")
 
 
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
@@ -93,7 +93,7 @@ def styles(address: Callable[[str], str] = fonts.beside) -> str:
 
     address: a function that returns the address of a font file from its name.
     """
-    return shadowed("\n".join((server.sheet(address), *map(asset, STYLES))))
+    return shadowed("\n".join((server.style_sheet(address), *map(asset, STYLES))))
 
 
 def shadowed(css: str) -> str:

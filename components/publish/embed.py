@@ -27,10 +27,10 @@ from components.publish import heights
 from components.publish.plain import body, figure, linked, page
 from components.training.recipes import state_of
 from components.web import budget
-from components.web.budget import made
+from components.web.budget import cached_or_computed
 from components.web.routes import Access, route
 from components.web.security import EMBED
-from components.web.server import bundle, find, fresh, once
+from components.web.server import bundle, find, once, revalidated
 
 WIDTH = 720  # width of an iframe in pixels, if the host allows it
 SWITCH = ("0", "1")
@@ -77,7 +77,7 @@ def embed(slug: str) -> Response:
     try:
         scene, asked = find(slug), once(request.args)
         key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
-        return fresh(made(key, lambda: html(read(scene, asked))), "text/html")
+        return revalidated(cached_or_computed(key, lambda: html(read(scene, asked))), "text/html")
     except WrongValue as wrong:
         if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
             raise

@@ -23,7 +23,7 @@ from components.pages.markup import element
 from components.pages.modules import asset, modules, renamed
 from components.pages.page import controls, facts, notice, stage
 from components.pages.shell import Place, document, script
-from components.web.server import contents, library_code, sheet
+from components.web.server import contents, library_code, style_sheet
 
 STYLES = ("page/style.css", "page/embed.css")
 SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # files in the folder that exported pages share
@@ -102,7 +102,7 @@ def single_file(
     recipes: for choices that readers can change, a mapping from each recipe's `link.key` to the recipe; None
     if they can change none. kind: CSS classes of `<html>`.
     """
-    styles = [element("style", {}, Markup(each)) for each in (sheet(fonts.inside), *map(asset, STYLES))]
+    styles = [element("style", {}, Markup(each)) for each in (style_sheet(fonts.inside), *map(asset, STYLES))]
     code = [element("script", {}, Markup(inside(each))) for each in (library_code(), player())]
     head = [element("script", {}, Markup(asset("page/theme.js"))), styles]
     inner = [_alone(scene, state, recipes), code]
@@ -124,7 +124,7 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
 def common() -> dict[str, str]:
     """The files that the pages of `sharing_files` load: their texts by file name."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
-    return own | {"theme.css": sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
+    return own | {"theme.css": style_sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
 
 
 def _alone(

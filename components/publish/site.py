@@ -33,7 +33,7 @@ from components.publish import bar
 from components.publish.plain import data_block
 from components.publish.shared_parts import compact, parts, with_references
 from components.training.recipes import draft, state_of
-from components.web.server import bundle, contents, library_code, sheet
+from components.web.server import bundle, contents, library_code, style_sheet
 from components.web.stills import draw
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
@@ -97,7 +97,7 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
-    _put(folder / "theme.css", sheet())
+    _put(folder / "theme.css", style_sheet())
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():
         (folder / "lib" / name).write_bytes(data)

@@ -144,7 +144,7 @@ def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
     return memoised(lambda key, compute: compute())
 
 
-def made(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
+def cached_or_computed(key: Hashable, make: Callable[[], str | bytes], *, free: bool = False) -> bytes:
     """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
 
     To compute it, the request waits for the client's turn, and the client is charged the CPU time. Raises

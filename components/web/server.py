@@ -24,14 +24,14 @@ from components.language.scene import Choices, Scene, WrongValue, did_you_mean, 
 from components.training.queue import degraded
 from components.training.recipes import built
 from components.web import stills
-from components.web.budget import answer_cache, made
+from components.web.budget import answer_cache, cached_or_computed
 from components.web.routes import Access, route
 from components.web.security import HEALTH
 from learning import shipped
 
 LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.min.js"
 # compressed with the best quality of Brotli by `npm run pack`, which takes seconds
-PACKED = LIGHT.with_name(f"{LIGHT.name}.br")
+LIGHT_BROTLI = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 GZIP = 4  # level, of 9: 6 takes twice as long and saves nothing, since most of it is base64
 BROTLI = 5  # quality, of 11: a fifth smaller than 4, for some milliseconds a recipe; 6 to 10 save no more
@@ -42,7 +42,7 @@ def add_routes(server: Flask) -> None:
     route(server, HEALTH, "healthz", lambda: jsonify(status="ok", degraded=degraded()), Access.PRIVATE)
     route(server, "/card/<slug>.svg", "card", partial(picture, "card", stills.SVG), Access.SHARED)
     route(server, "/preview/<name>.png", "preview", preview, Access.SHARED)
-    route(server, "/theme.css", "theme", lambda: fresh(sheet(), "text/css"), Access.SHARED)
+    route(server, "/theme.css", "theme", lambda: revalidated(style_sheet(), "text/css"), Access.SHARED)
     add_figures(server)
     server.extensions["answers"] = answer_cache()
     server.config |= {"COMPRESS_LEVEL": GZIP, "COMPRESS_BR_LEVEL": BROTLI}
@@ -69,13 +69,13 @@ def recipe(slug: str) -> Response:
     scene = find(slug)
     choices = scene.choose(once(request.args))
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
-    answer = fresh(made(key, lambda: packed(scene, choices)), "application/json")
+    answer = revalidated(cached_or_computed(key, lambda: contents_json(scene, choices)), "application/json")
     if key is None:
         answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def packed(scene: Scene, choices: Choices) -> str:
+def contents_json(scene: Scene, choices: Choices) -> str:
     return json.dumps(contents(scene, choices), separators=(",", ":"))
 
 
@@ -93,7 +93,7 @@ def picture(kind: str, mime_type: str, slug: str) -> Response:
     kind: as in `stills.picture`. For the name of a page in `front_pages`, the page's own state is drawn, and
     any query raises WrongValue.
     """
-    return fresh(stills.picture(kind, find(slug), once(request.args)), mime_type)
+    return revalidated(stills.picture(kind, find(slug), once(request.args)), mime_type)
 
 
 def preview(name: str) -> Response:
@@ -118,7 +118,7 @@ def once(query) -> dict[str, str]:
     return link.once(query.items(multi=True))
 
 
-def fresh(text: str | bytes, mime_type: str) -> Response:
+def revalidated(text: str | bytes, mime_type: str) -> Response:
     """A response that browsers revalidate by its ETag; 304 without a body if the browser has this version."""
     body = text.encode() if isinstance(text, str) else text
     answer = Response(body, mimetype=mime_type)
@@ -128,7 +128,7 @@ def fresh(text: str | bytes, mime_type: str) -> Response:
     return answer
 
 
-def sheet(address: Callable[[str], str] = fonts.beside) -> str:
+def style_sheet(address: Callable[[str], str] = fonts.beside) -> str:
     """The style sheet of colours and fonts. address: maps the name of a font file to its URL."""
     return theme.css() + fonts.css(address)
 
@@ -157,13 +157,13 @@ def bundle() -> tuple[str, bytes]:
 
 def library(name: str) -> Response:
     """The response with the Plotly bundle or a font. Raises WrongValue."""
-    known, code = bundle()
+    bundle_name, code = bundle()
     if name in fonts.files():
         answer = Response(fonts.files()[name], mimetype="font/woff2")
-    elif name != known:
-        raise WrongValue("name", "there is no such file", [known, *fonts.files()], status=404)
-    elif request.accept_encodings["br"] and LIGHT.exists() and PACKED.exists():
-        answer = Response(PACKED.read_bytes(), mimetype="text/javascript")
+    elif name != bundle_name:
+        raise WrongValue("name", "there is no such file", [bundle_name, *fonts.files()], status=404)
+    elif request.accept_encodings["br"] and LIGHT.exists() and LIGHT_BROTLI.exists():
+        answer = Response(LIGHT_BROTLI.read_bytes(), mimetype="text/javascript")
         answer.headers["Content-Encoding"] = "br"
     else:
         answer = Response(code, mimetype="text/javascript")

@@ -23,7 +23,7 @@ from components.language.link import THEMES
 from components.language.scene import Scene, WrongValue, scenes
 from components.settings import cache_folder
 from components.training.recipes import state_of
-from components.web.budget import made
+from components.web.budget import cached_or_computed
 
 ROOT = Path(__file__).parents[2]
 DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
@@ -42,7 +42,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     # cards of the gallery are not charged, because an <img> does not retry
     free = not query or (query.keys() == {"theme"} and query["theme"] in THEMES)
-    return made(key, lambda: _picture(kind, scene, query), free=free)
+    return cached_or_computed(key, lambda: _picture(kind, scene, query), free=free)
 
 
 def _picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:

@@ -16,7 +16,7 @@ from components.language.guides import GUIDES
 from components.language.scene import scenes
 from components.publish import component, plain
 from components.training.recipes import built, state_of
-from components.web.server import sheet
+from components.web.server import style_sheet
 from normscape.app import create_app
 
 HERE = Path(__file__).parent
@@ -130,13 +130,13 @@ def test_without_npm_the_systems_typefaces_stand_in(monkeypatch, tmp_path):
     monkeypatch.setattr(fonts, "FOLDER", tmp_path)
     fonts.files.cache_clear()
     try:
-        assert "@font-face" not in sheet() and "--letters: Normscape, Arial" in sheet()
+        assert "@font-face" not in style_sheet() and "--letters: Normscape, Arial" in style_sheet()
     finally:
         fonts.files.cache_clear()
 
 
 def test_their_licence_is_told():
-    assert "SIL Open Font License" in sheet()
+    assert "SIL Open Font License" in style_sheet()
     for face in ("text", "mathematics"):
         assert "SIL OPEN FONT LICENSE" in (fonts.FOLDER / f"LICENSE-{face}.md").read_text("utf-8")
     for path in ("README.md", "docs/design.md"):

@@ -22,7 +22,7 @@ from components.web.budget import (
     Budget,
     Busy,
     answer_cache,
-    made,
+    cached_or_computed,
 )
 from tests.waiting import PATIENCE, until
 
@@ -361,7 +361,7 @@ def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
 
     def ask(_):
         with server.test_request_context("/recipe/layernorm"):
-            return made("key", make)
+            return cached_or_computed("key", make)
 
     crowd = 3 * QUEUE_LENGTH
     with ThreadPoolExecutor(crowd) as pool:
