@@ -38,7 +38,7 @@ class Difference:
     kl            the mean KL divergence per position, in nats
     same_choice   the fraction of positions at which both models find the same token most likely
 
-    `kl` and `same_choice` are None if the outputs are not logits, or not finite.
+    `kl` and `same_choice` are None if no finite logits were compared.
     """
 
     largest: float = 0.0

@@ -42,8 +42,8 @@ def _finite(found: Any) -> Any:
 def text(certificate: Certificate) -> str:
     """The certificate as a text page: verdict, files, differences in each precision, norms, and costs.
 
-    A cost says how much the outputs change if a norm's centring is dropped that cannot be folded
-    (`cost.costs`).
+    The cost of a normalisation layer whose centring cannot be folded says how much the outputs change without
+    this centring (`cost.costs`).
     """
     lines = [f"{certificate.verdict}: {certificate.reason}", ""]
     for title, one in (("original", certificate.original), ("converted", certificate.converted)):

@@ -42,7 +42,10 @@ class NotConverted(ValueError):
 
 @contextmanager
 def one_line_errors(what: str) -> Iterator[None]:
-    """Turn any exception in the block into NotConverted, with a one-line message that begins with `what`."""
+    """Turn exceptions in the `with` block into NotConverted, with a one-line message that begins with `what`.
+
+    If the exception is a NotConverted already, it is raised unchanged.
+    """
     try:
         yield
     except NotConverted:
@@ -101,7 +104,7 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """The name in the file of the tensor called `name` in the model; older files use other names."""
+        """The name in its file of the tensor called `name` in the model; older files use other names."""
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:

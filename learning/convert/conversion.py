@@ -33,10 +33,12 @@ def convert(
     partly: bool = False,
     norms: Sequence[str] = (),
 ) -> Certificate:
-    """Fold a checkpoint's norms into neighbouring layers where that is exact; write and certify the result.
+    """Fold a checkpoint's normalisation layers into neighbouring layers, certify the result, and write it.
 
-    γ and β go into the layers that read the norm's output; the mean is removed in the layers that write its
-    input. The folder is written only if the certificate passes (docs/convert.md).
+    A gain γ and a shift β are folded into the layers that read the output of the normalisation layer. Its
+    centring is folded into the layers that compute its input, which then has mean 0. A part is folded only if
+    this leaves the model's outputs unchanged. The certificate compares the outputs of the two models; the
+    folder is written only if they differ by no more than rounding (docs/convert.md).
 
     Parameters
     ----------
@@ -53,15 +55,15 @@ def convert(
         Replace each LayerNorm whose centring was folded by `torch.nn.RMSNorm`. The file `load.py` in the
         folder loads such a model.
     partly : bool
-        Write the model even if half of its norms or more cannot be folded.
+        Write the model even if half of its normalisation layers or more cannot be folded.
     norms : sequence of str
-        Patterns of names, such as "h.1.*". For these norms, or by default for all, it is measured how outputs
-        change if a centring that does not fold is dropped.
+        Patterns of names of normalisation layers, such as "h.1.*". If the centring of one of these layers, or
+        by default of any layer, cannot be folded, it is measured how the outputs change without it.
 
     Returns
     -------
     Certificate
-        The certificate, which has passed. The folder has it as `certificate.json` and `certificate.txt`.
+        The certificate, which has passed. It is also in the folder: `certificate.json`, `certificate.txt`.
 
     Raises
     ------
@@ -108,7 +110,8 @@ def certify(
 ) -> Certificate:
     """Certify that two checkpoints, however they were made, are the same model up to rounding.
 
-    Their outputs are compared in float64, float32 and bfloat16 with what rounding alone changes.
+    In float64, float32 and bfloat16, the difference of their outputs is compared with the difference that
+    rounding alone causes.
 
     Parameters
     ----------
@@ -122,7 +125,7 @@ def certify(
     Returns
     -------
     Certificate
-        Its `passed` says whether the models agree; `reason` says why not.
+        The result: `passed` says whether the models agree up to rounding, `reason` why or why not.
 
     Raises
     ------
@@ -227,7 +230,7 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
 def _last_axis(norm: Known) -> bool:
     """Whether a LayerNorm normalises each vector of its input's last axis separately.
 
-    If so and γ has two axes, the first of them is the axis of attention heads.
+    If it does, and if γ has two axes, the first axis of γ counts attention heads.
     """
     return norm.norm.groups == prod(norm.axes[:-1])
 

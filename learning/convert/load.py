@@ -1,6 +1,7 @@
-"""Load the model in this folder, with some RMSNorms for LayerNorms: `from load import load; model = load()`.
+"""Load the model in this folder, which has RMSNorms in place of some of its LayerNorms.
 
-`config.json` lists these norms under `rms_norms`. Everything else is as in transformers.
+To use it: `from load import load; model = load()`. `config.json` lists these RMSNorms under `rms_norms`.
+Everything else is as in transformers.
 """
 
 from pathlib import Path
@@ -11,10 +12,10 @@ import transformers
 
 
 class AffineRMSNorm(torch.nn.RMSNorm):
-    """RMSNorm over the last axis, followed by a gain γ and a shift β of the shape `size`, if asked for.
+    """RMSNorm over the last axis, followed by a gain γ and a shift β, each of which may be left out.
 
-    torch.nn.RMSNorm has no β, and no separate γ for each head. size: (d,), or (heads, d) for norms of single
-    heads.
+    torch.nn.RMSNorm has no β, and no separate γ for each head. size: the shape of γ and β, which is (d,), or
+    (heads, d) if the vectors of each attention head are normalised.
     """
 
     def __init__(self, size, eps, gain, shift):
@@ -29,7 +30,7 @@ class AffineRMSNorm(torch.nn.RMSNorm):
 
 
 def replace_norms(model):
-    """Replace each norm that the model's configuration lists by an RMSNorm."""
+    """Replace each LayerNorm that the model's configuration lists under `rms_norms` by an RMSNorm."""
     for name, norm in (getattr(model.config, "rms_norms", None) or {}).items():
         size, eps, gain, shift = norm["size"], norm["eps"], norm["gain"], norm["shift"]
         plain = not shift and not (gain and len(size) > 1)
