@@ -1,9 +1,9 @@
-"""Recipe of the norms scene: one set of points through two norms, and which numbers each of them averages.
+"""Recipe of the scene norms: the same points after two normalisation layers, and what each layer averages.
 
-Most of these norms divide the coordinates into k blocks of m = d/k. They may subtract the mean of each block,
-and they scale each block to length √m. So the points land on a product of k spheres. If that is a torus in a
-3-sphere, it is drawn by stereographic projection, from a pole that is not on the torus and is orthogonal to
-𝟏.
+Most of these layers divide the coordinates into k blocks of m = d/k. They may subtract the mean of each
+block, and they scale each block to length √m. So the points land on a product of k spheres. If that is a
+torus in a 3-sphere, it is drawn by stereographic projection, from a pole that is not on the torus and is
+orthogonal to 𝟏.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,11 +42,11 @@ from geometry.pipeline import Step
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm of this scene. apply: the function that normalises points (n, d).
+    """A normalisation layer of this scene. apply: the function that normalises points (n, d).
 
-    blocks: for some d the number k of blocks into which the norm divides the coordinates. For such a norm,
-    `apply` takes points as (n, k, d/k). averaged: what is averaged, in words. sphere: whether points land on
-    spheres.
+    blocks: maps some dimensions d to the number k of blocks into which the layer divides the coordinates. For
+    such a layer, `apply` takes points as (n, k, d/k). averaged: what is averaged, in words. sphere: whether
+    points land on spheres.
     """
 
     title: str
@@ -119,12 +119,15 @@ def build(choices: Choices) -> Recipe:
 
 
 def blocks(norm: str, d: int) -> int:
-    """The number k of blocks into which the norm divides d coordinates; 1 if it does not divide them."""
+    """The number k of blocks into which a normalisation layer divides d coordinates; 1 if it divides none."""
     return NORMS[norm].blocks.get(d, 1)
 
 
 def pipeline(norm: str, x: np.ndarray) -> Pipeline:
-    """The two steps of a norm. For BatchNorm they have the means and deviations of the points x."""
+    """The two steps of a normalisation layer.
+
+    For BatchNorm, they contain the means and standard deviations of the coordinates of the points x.
+    """
     d, k = x.shape[1], blocks(norm, x.shape[1])
     if norm == "batchnorm":
         return Pipeline((Affine(np.eye(d), -x.mean(0)), Affine(np.diag(1 / x.std(0)))))
@@ -154,10 +157,10 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The directions (3, d) that the picture shows, and the row that divides its coordinates.
+    """The directions (3, d) that the picture shows, and the row vector whose value divides its coordinates.
 
-    Only a torus has such a row, for the stereographic projection: √d + the fourth coordinate. Otherwise the
-    row is None.
+    Only a torus has such a row vector, which makes the projection stereographic: √d + the fourth coordinate.
+    Otherwise it is None.
     """
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
@@ -229,7 +232,7 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 
 
 def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of two small tables of numbers, one for each norm, in which one group of numbers is marked.
+    """View of two small tables of numbers, one for each normalisation layer; one group of numbers is marked.
 
     `chosen` maps each side of the scene to its normalisation layer ("norm"). A group consists of the numbers
     that this layer averages together.
@@ -308,7 +311,7 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
-    """Table of what each norm ignores, measured at the first of the points x."""
+    """Table of what each normalisation layer ignores, measured at the first of the points x."""
     d = x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:

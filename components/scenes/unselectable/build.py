@@ -1,8 +1,8 @@
 """The recipe of unselectable keys: a table of shares counted by `make films`, and one row of it as a curve.
 
-Every cell of the table is a point, whose coordinates are its positions in both views and its shares, in
-percent. There is a stage for each way to treat the keys (`ARMS`); a step copies the share of the next way
-into the coordinate that is drawn.
+Every cell of the table is a point. Its coordinates are its positions in both views, and the percentages of
+keys that no query can select. There is a stage for each way to treat the keys (`ARMS`); a step copies the
+share of the next way into the coordinate that is drawn.
 """
 
 from __future__ import annotations
