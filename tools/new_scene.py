@@ -25,7 +25,7 @@ class WrongSlug(ValueError):
 
 
 def files(slug: str) -> dict[str, str]:
-    """The files of a new scene: the name of the template in `SKELETON`, by path relative to the checkout."""
+    """The files of a new scene: path, relative to the checkout → name of the template in `SKELETON`."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",

@@ -116,11 +116,11 @@ class ViewExtent:
     ) -> Array:
         """The outermost points, at `progress`, of the visible marks that count for the axes; guides do not.
 
-        Marks with `Mark.in_frame` "always" count. whole: whether marks with "whole" count too. labels:
+        Marks with `Mark.counts_for_axes` "always" count. whole: whether marks with "whole" count too. labels:
         whether marks with "labels" count too.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
-        seen = (mark for mark in self._visible(progress) if mark.in_frame in kinds)
+        seen = (mark for mark in self._visible(progress) if mark.counts_for_axes in kinds)
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:

@@ -2,8 +2,8 @@
 
 A mark computes the points to draw at a moment, in display coordinates. Its attribute `draws` names the
 primitive that draws them: points, line, mesh, labels, field or cells. Code that draws knows only these
-primitives. The class also says whether its points count for the ranges of the axes (`Mark.in_frame` and the
-attributes after it), and its method `check` validates its fields.
+primitives. The class also says whether its points count for the ranges of the axes (`Mark.counts_for_axes`
+and the attributes after it), and its method `check` validates its fields.
 """
 
 from components.language.marks.attention import (
@@ -19,12 +19,12 @@ from components.language.marks.hands import Carry, Choose, Drag, Follow, Hand, O
 from components.language.marks.mark import DASHES, GLYPHS, Color, Mark, Stroke, color_of, hand_of
 from components.language.marks.measures import Cells, Field, Histogram, Profile, Threshold
 from components.language.marks.selections import (
+    ConstantSize,
     Counted,
     Followed,
     Gated,
     Highest,
     Inside,
-    One,
     OnHull,
     Only,
     Selectable,
@@ -64,6 +64,7 @@ __all__ = [
     "Cells",
     "Choose",
     "Color",
+    "ConstantSize",
     "Counted",
     "Disc",
     "Drag",
@@ -82,7 +83,6 @@ __all__ = [
     "Mark",
     "Mesh",
     "OnHull",
-    "One",
     "Only",
     "Open",
     "Points",

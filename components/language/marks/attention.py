@@ -99,7 +99,7 @@ class Support(AboutQuery, Stroke):
 
     radius: float
     corners: int = 48
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         return supporting(self, at)[1:]
@@ -112,7 +112,7 @@ class SupportDisc(AboutQuery):
     radius: float
     corners: int = 48
     draws = "mesh"
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         return supporting(self, at)
@@ -133,7 +133,7 @@ class WeightCurve(AboutQuery, Stroke):
     span: tuple[float, float]
     corners: int = 96
     row_count = 0
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         query = self.query.vector(at.params) if self.query else at.certificate(self.cloud).query
@@ -146,7 +146,7 @@ class WeightLimit(AboutKeys, Stroke):
 
     span: tuple[float, float]
     row_count = 0
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         return np.column_stack([self.span, 2 * [at.certificate(self.cloud).largest]])
@@ -161,7 +161,7 @@ class WeightNow(AboutQuery):
     glyph: str = "circle"
     draws = "points"
     row_count = 0
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         query = self.query.vector(at.params)

@@ -26,7 +26,7 @@ DASHES = {
 GLYPHS = ("circle", "square", "ring")
 # When the points of a mark count for the ranges of the axes: always; only as the scene opens and at whole
 # stages ("whole"); only at whole stages ("labels"); or never
-InFrame = Literal["always", "whole", "labels", "never"]
+CountsForAxes = Literal["always", "whole", "labels", "never"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Mark:
     space: ClassVar[int | None] = None
 
     # How a mark counts for the ranges of a view's axes (`components.language.framing`).
-    in_frame: ClassVar[InFrame] = "whole"
+    counts_for_axes: ClassVar[CountsForAxes] = "whole"
     spherical: ClassVar[bool] = False  # with the role of a sphere or circle, it stays large in the panel
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
     framed_by_cloud: ClassVar[bool] = False  # the axes need to hold only the points of its cloud

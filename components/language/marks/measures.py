@@ -8,7 +8,7 @@ import numpy as np
 
 from components.language.cloud import Array, Cloud, Moment
 from components.language.marks.mark import Color, Colored, Selecting, Stroke
-from components.language.marks.selections import One, indices
+from components.language.marks.selections import ConstantSize, indices
 from components.language.scope import Scope
 from geometry.distributions import best_threshold, histogram
 
@@ -22,7 +22,7 @@ class Histogram(Selecting, Stroke):
 
     span: tuple[float, float]
     bins: int
-    only: One = None
+    only: ConstantSize = None
     row_count = 1
 
     def points(self, at: Moment) -> Array:
@@ -37,9 +37,9 @@ class Profile(Selecting, Stroke):
     A profile has no `rows`: its axes do not show the points in space.
     """
 
-    only: One = None
+    only: ConstantSize = None
     row_count = 0
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         values = at.now(self.cloud)[indices(self.only, self.cloud, at)]
@@ -80,7 +80,7 @@ class Field(Colored):
     color: Color
     draws = "field"
     row_count = 0
-    in_frame = "never"
+    counts_for_axes = "never"
 
     def points(self, at: Moment) -> Array:
         return np.empty((0, 2))

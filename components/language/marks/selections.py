@@ -91,10 +91,11 @@ class Gated:
         scope.gates(self.before, self.basis, decides)
 
 
-One = Sequence[int] | Followed | Highest | None  # selections whose size never changes; None: all points
+# selections whose size never changes: given points, the followed point, the highest point; None: all points
+ConstantSize = Sequence[int] | Followed | Highest | None
 # selections by a property of the points now, so that their size can change
 Counted = OnHull | Inside | Selectable | Unselectable | Gated
-Only = One | Counted
+Only = ConstantSize | Counted
 
 
 def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from components.language.cloud import Array, Cloud, Moment, project
 from components.language.marks.hands import Choose
 from components.language.marks.mark import GLYPHS, Clickable, Colored, Mark, Selecting, Stroke
-from components.language.marks.selections import One, chosen, indices
+from components.language.marks.selections import ConstantSize, chosen, indices
 from components.language.scope import Scope
 from geometry import hull
 from geometry.arrows import with_heads
@@ -29,7 +29,7 @@ class Points(Selecting, Colored, Clickable):
     size: float = 4.0
     glyph: str = "circle"
     draws = "points"
-    in_frame = "always"
+    counts_for_axes = "always"
     moves_axes = True
     framed_by_cloud = True
 
@@ -55,7 +55,7 @@ class Line(Clickable, Stroke):
     order: Array | None = None
     arrow: float = 0.0
     hand: Choose | None = None
-    in_frame = "always"
+    counts_for_axes = "always"
     spherical = True
     framed_by_cloud = True
 
@@ -93,7 +93,7 @@ class Trail(Selecting, Stroke):
     arrow: the length of the arrow head at the end of each path; 0 for none.
     """
 
-    only: One = None
+    only: ConstantSize = None
     arrow: float = 0.0
     moves_axes = True
     framed_by_cloud = True
@@ -120,7 +120,7 @@ class Way(Selecting, Stroke):
 
     parameter: str
     stops: Array
-    only: One = None
+    only: ConstantSize = None
     whole: bool = False
 
     def points(self, at: Moment) -> Array:
@@ -266,7 +266,7 @@ class Mesh(Colored):
     triangles: Array
     draws = "mesh"
     closed = True
-    in_frame = "always"
+    counts_for_axes = "always"
     spherical = True
     framed_by_cloud = True
 
@@ -288,7 +288,7 @@ class Sheet(Colored):
 
     grid: tuple[int, int]
     draws = "mesh"
-    in_frame = "always"
+    counts_for_axes = "always"
     framed_by_cloud = True
 
     @property
@@ -322,7 +322,7 @@ class Labels(Mark):
     """The cloud's labels (`Cloud.labels`), each written at its point."""
 
     draws = "labels"
-    in_frame = "labels"
+    counts_for_axes = "labels"
     framed_by_cloud = True
 
     def check(self, scope: Scope) -> None:

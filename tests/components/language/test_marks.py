@@ -53,9 +53,9 @@ def cross(size, **own):
     return Cross("x", "other", rows(np.eye(2)), size=size, **own)
 
 
-@pytest.mark.parametrize(("in_frame", "within"), [("whole", True), ("never", False)])
-def test_a_new_mark_decides_its_frame_by_its_class(monkeypatch, in_frame, within):
-    monkeypatch.setattr(Cross, "in_frame", in_frame)
+@pytest.mark.parametrize(("counts_for_axes", "within"), [("whole", True), ("never", False)])
+def test_a_new_mark_decides_its_frame_by_its_class(monkeypatch, counts_for_axes, within):
+    monkeypatch.setattr(Cross, "counts_for_axes", counts_for_axes)
     (low, high), _ = finished(made(cross(5.0))).views[0].ranges
     assert (low < -5 and high > 6) == within
 
@@ -79,4 +79,4 @@ def final(kind):
 
 def test_the_lists_of_marks_and_readouts_are_complete():
     assert final(Readout) - {Size} == set(READOUTS)
-    assert all(kind.in_frame in ("always", "whole", "labels", "never") for kind in MARKS)
+    assert all(kind.counts_for_axes in ("always", "whole", "labels", "never") for kind in MARKS)
