@@ -260,7 +260,7 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
             Points("ways", role, show, only=Followed(), size=9),
         ]
     top = 1.08 * max(float(slid.numbers()[..., DISTANCE:PATH_LENGTH].max()), 0.5)
-    y = ("distance ÷ spread", 0.0, top)
+    y = ("spreads", 0.0, top)
     return graph(
         "below",
         "Distance from where it started",

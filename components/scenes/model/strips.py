@@ -31,6 +31,7 @@ BRACKET = 0.09  # height above the line at which a run of massive activations is
 MAX_LAST_TICK_RATIO = 1.1  # an axis goes on to the next tick if this adds less than a tenth
 NAME_CHARACTERS = 40  # of the name of a model in titles
 CHARACTER_WIDTH = 0.02  # average width of a label's character, as a fraction of a strip's width
+LARGEST_CHARACTER_WIDTH = 0.028  # the same in a view of 300 pixels, in which the longest label must fit, too
 PARTS = {"attention": "circle", "MLP": "square", "other": "ring"}  # what a norm belongs to, and its glyph
 SMALL_SQUARE = 0.9  # a square is as conspicuous as a larger circle
 HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
@@ -55,16 +56,16 @@ class Strip:
 SETS = {
     "massive": (
         Strip("longest vector ÷ median length", "longest", log=True),
-        Strip("energy in top dimension (dotted: not massive)", "top_energy",
+        Strip("energy in top dimension (dotted: ordinary)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
-        Strip("effective rank (dotted: with massive vectors)", "rank", ("rank_all",)),
+        Strip("effective rank (dotted: all vectors)", "rank", ("rank_all",)),
     ),
     "centring": (
         Strip("energy along 𝟏 (dotted: 95th percentile)", "share", ("share_high",), percent=True),
-        Strip("turn by centring, ° (dotted: 95th percentile)", "turn", ("turn_high",)),
+        Strip("turn in ° (dotted: 95th percentile)", "turn", ("turn_high",)),
         Strip("turn ÷ turn of random vectors", "turn_scaled"),
-        Strip("keys that never win (dotted: before the norm)", "lost_after", ("lost_before",)),
+        Strip("keys that never win (dotted: before norm)", "lost_after", ("lost_before",)),
     ),
     "gain": (
         Strip("mean |γ|", "gain"),
@@ -256,8 +257,8 @@ def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
         middle, name = (a + b) / 2, str(run.dimension)
         if not names:
             name = f"dimension {run.dimension}{_span(layer, run)}"
-            width = CHARACTER_WIDTH * len(name)
-            middle = min(max(middle, ORIGIN[0] + width / 2), RIGHT - width / 2)
+            leftmost = ORIGIN[0] + CHARACTER_WIDTH * len(name) / 2
+            middle = min(max(middle, leftmost), RIGHT - LARGEST_CHARACTER_WIDTH * len(name) / 2)
         else:
             right, above = np.abs(np.subtract((middle, up + BRACKET), places[0]))
             if right < CHARACTER_WIDTH * len(names[0] + name) / 2 and above < 2 * BRACKET:
