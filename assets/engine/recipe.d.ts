@@ -611,7 +611,7 @@ export interface FateReadout extends ReadoutFields {
   kind: "fate";
 }
 
-/** How many coordinates of a point are exactly 0 at a stage, averaged over a cloud, such as "3.2 of 8". */
+/** The mean number of coordinates that are exactly 0, over the points of a cloud, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
@@ -642,7 +642,7 @@ export interface PiecesReadout extends ReadoutFields {
   kind: "pieces";
 }
 
-/** How often normalisation layers fold the unit circle over itself, and a bound, such as "6, at most 8". */
+/** The number of sheets into which layers fold the unit circle, and its bound, such as "6, at most 8". */
 export interface SheetsReadout extends ReadoutFields {
   cloud: string;
   kind: "sheets";

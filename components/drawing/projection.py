@@ -34,7 +34,7 @@ def paper(view: View, box: Size) -> Size:
 
 
 def project(view: View, points: Array, camera: Sequence[float], size: Size) -> tuple[Array, Array]:
-    """Where points appear in the picture, and their distances from the camera, which are 0 in a 2D view.
+    """Picture positions of points, and their distances from the camera (0 in a 2D view).
 
     The positions (N, 2) are in pixels from the centre of the picture, to the right and downwards.
     """

@@ -39,7 +39,7 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """What a mark or readout of a recipe may refer to. Error messages of the result begin with `where`."""
+    """The `Scope` for a mark or readout of a recipe. Its error messages begin with `where`."""
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 

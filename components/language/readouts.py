@@ -190,7 +190,7 @@ class StageReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Zeros(StageReadout):
-    """How many coordinates of a point are exactly 0 at a stage, averaged over a cloud, such as "3.2 of 8"."""
+    """The mean number of coordinates that are exactly 0, over the points of a cloud, such as "3.2 of 8"."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class Pieces(GatesReadout):
 
 @dataclass(frozen=True)
 class Sheets(CloudReadout):
-    """How often normalisation layers fold the unit circle over itself, and a bound, such as "6, at most 8".
+    """The number of sheets into which layers fold the unit circle, and its bound, such as "6, at most 8".
 
     The number of sheets is the largest number of points of the circle that the layers map to the same
     direction, for ε = 0. After k layers it is at most 2^k, where k counts the layers up to the current stage.

@@ -238,7 +238,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Training:
-    """How a scene trains networks.
+    """The training that a scene offers: its model, its data set and its shipped runs.
 
     task: a function that returns the model and the data set for the reader's choices. films: a function that
     returns the names of the recorded training runs that are shipped for these choices. The scene must have

@@ -20,7 +20,7 @@ MAX_KEYS = 256  # each is compared with all others in each frame
 
 @dataclass(frozen=True)
 class Scope:
-    """What a mark or readout may refer to, with methods that check its references.
+    """Reference checker: the clouds, parameters and stages to which a mark or readout may refer.
 
     The methods raise WrongRecipe with messages that begin with `where`.
 

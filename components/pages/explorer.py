@@ -144,7 +144,7 @@ class Explorer(Dash):
             return 400, text({})
 
     def _callbacks(self) -> list[Any]:
-        """What Dash needs in the browser: its configuration, and the addresses of its scripts as JSON.
+        """Elements with Dash's configuration, and the addresses of its scripts as JSON.
 
         assets/page/callbacks.mjs loads these scripts later, when a reader needs them.
         """

@@ -1,4 +1,4 @@
-"""What all pages share: the HTML document, its head, and the header with the menu."""
+"""The frame of all pages: the HTML document, its head, and the header with the menu."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as i
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page is in the site, so that links to other pages can be relative.
+    """The place of a page in the site, so that links to other pages can be relative.
 
     root    the relative address of the site's root, such as "../"
     static  whether the site is a folder of files, without a Normscape server

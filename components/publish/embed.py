@@ -39,7 +39,7 @@ ABOVE = Place("../")  # the location of an embed: the site's root is one level a
 
 @dataclass(frozen=True)
 class Shown:
-    """What an embed shows: a figure in a state. autoplay: whether its stages play without a click."""
+    """The content of an embed: a figure in a state. autoplay: whether its stages play without a click."""
 
     state: State
     autoplay: bool = False

@@ -73,7 +73,7 @@ def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
 
 
 def _on_paper(points: Array, center: Array, half: float) -> Array:
-    """Where points appear in the picture of a cube: (N, 2), with the sides of the picture at −1 and 1.
+    """Perspective projection of points into a cube's picture: (N, 2), with the picture's sides at −1 and 1.
 
     The cube has its centre at `center`, and sides of length 2 · `half`. The points and `center` are in camera
     coordinates: right, up, towards the camera.

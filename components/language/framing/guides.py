@@ -71,7 +71,7 @@ class GuideShortener:
         return mark
 
     def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """How far a guide reaches from the middle of the picture at the given stages: its largest |x| or |y|.
+        """The largest |x| or |y| of a guide at the given stages: its extent from the middle of the picture.
 
         x and y are positions in the picture; the edges of the panel are at ±1.
         """
@@ -84,7 +84,7 @@ class GuideShortener:
         return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
 
     def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """How far each point of the guide's cloud is from the middle of the picture, at a stage: (N, 1).
+        """Distances of the points of a guide's cloud from the middle of the picture, at a stage: (N, 1).
 
         The distance is the larger of |x| and |y|, in the picture's units as in `_radius`.
         """

@@ -219,5 +219,5 @@ def color_of(mark: Mark) -> Color | None:
 
 
 def hand_of(mark: Mark) -> Hand | None:
-    """What a click on the mark's points, or dragging one, does; None if it does nothing."""
+    """The action of a click or drag on the mark's points; None if there is none."""
     return mark.hand if isinstance(mark, Clickable) else None

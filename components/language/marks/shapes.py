@@ -154,7 +154,7 @@ class Way(Selecting, Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """One line for each point in `shown` (indices), one after the other, with a gap (NaN) after each line.
+    """The paths of the points in `shown` (indices), one after the other, with a gap (NaN) after each.
 
     corners: (K, N, k), for each of N points the K positions that its line goes through.
     """
