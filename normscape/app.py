@@ -142,6 +142,8 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # stdout is a pipe to a program that has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except commands.FAILURES as wrong:
+        if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
+            parser.error(f"{wrong.filename}: {wrong.strerror}")
         parser.error(str(wrong))
 
 

@@ -133,6 +133,11 @@ def test_an_exported_page_holds_the_recorded_models(tmp_path):
     assert all(len(recipe["overviews"][0]["rows"]) >= 9 for recipe in recipes.values())
 
 
+def test_a_missing_folder_is_named_without_an_error_number(tmp_path, refused):
+    out = tmp_path / "nowhere" / "a.html"
+    assert refused("export", "fold", "--out", str(out)).endswith(f": {out}: No such file or directory\n")
+
+
 def test_a_page_has_the_controls_that_its_link_names(tmp_path):
     out = tmp_path / "a.html"
     app.main(["export", "fold", "--out", str(out), "--set", "controls=progress"])
