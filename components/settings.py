@@ -8,9 +8,7 @@ TRUSTED_PROXIES    the number of proxies in front of the server; each must set X
 HOSTS              the host names that requests may name; others get status 400, except for /healthz
 BIND               the address and port to listen on
 LOG_LEVEL          "debug" to log errors with their tracebacks
-SECRET_KEY         the key that signs cookies, the same for all replicas of the web server
-REDIS_URL          the address of a Redis server that queues training jobs and stores their results; needs a
-                   SECRET_KEY
+REDIS_URL          the address of a Redis server that queues training jobs and stores their results
 CACHE_DIR          the folder for preview pictures, the worker's heartbeat and, without Redis, the queue and
                    the results of training
 """
@@ -18,7 +16,6 @@ CACHE_DIR          the folder for preview pictures, the worker's heartbeat and, 
 from __future__ import annotations
 
 import re
-import secrets
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -26,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-SHORTEST_KEY, FEWEST = 16, 8  # characters, and different characters; shorter keys could be guessed
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
 REDIS_ANSWER_SECONDS = 2.0
@@ -40,7 +36,6 @@ class WrongSetting(ValueError):
 class Settings:
     prefix: str
     proxies: int
-    secret_key: str
     hosts: tuple[str, ...] = ()
 
 
@@ -53,7 +48,6 @@ def read(environment: Mapping[str, str]) -> Settings:
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
         proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
-        secret_key=_key(environment.get("SECRET_KEY") or "", several=bool(redis_url(environment))),
         hosts=_hosts(environment.get("HOSTS") or ""),
     )
 
@@ -150,18 +144,3 @@ def _hosts(text: str) -> tuple[str, ...]:
         if not re.fullmatch(r"\.?[a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]", name):
             raise WrongSetting(f"HOSTS: {name} is not a name like teach.example, without scheme and port")
     return names
-
-
-def _key(text: str, *, several: bool) -> str:
-    """The key that signs cookies: the setting `text`, or if that is empty a random key.
-
-    several: whether several web servers need the same key, so that a random one is not allowed. Raises
-    WrongSetting if the key is then missing, or if it is easy to guess.
-    """
-    if several and not text:
-        raise WrongSetting("SECRET_KEY is missing: with REDIS_URL, all web servers need the same")
-    if text and len(text) < SHORTEST_KEY:
-        raise WrongSetting(f"SECRET_KEY has {len(text)} characters; {SHORTEST_KEY} or more are safe")
-    if text and len(set(text)) < FEWEST:
-        raise WrongSetting(f"SECRET_KEY has {len(set(text))} different characters; try openssl rand -hex 32")
-    return text or secrets.token_hex(32)

@@ -49,7 +49,6 @@ def create_app() -> Dash:
         requests_pathname_prefix=setting.prefix,
         routes_pathname_prefix="/",
     )
-    app.server.secret_key = setting.secret_key
     budget.guard(app.server, proxies=setting.proxies)
     server.add_routes(app.server)
     modules.add_routes(app.server)

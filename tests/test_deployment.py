@@ -47,14 +47,13 @@ PREFIX = "/sub/path/"
 
 
 def test_without_settings_the_root_is_served_on_this_machine():
-    got = settings.read({"SECRET_KEY": "", "TRUSTED_PROXIES": ""})
+    got = settings.read({"TRUSTED_PROXIES": "", "SECRET_KEY": "a setting of earlier versions"})
     assert (got.prefix, got.proxies) == ("/", 0) and settings.bind({"BIND": ""}) == ("127.0.0.1", 8050)
-    assert len(got.secret_key) >= 32 and got.secret_key != settings.read({}).secret_key
 
 
 def test_settings_are_what_the_environment_says():
-    got = settings.read({"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "2", "SECRET_KEY": KEY})
-    assert (got.prefix, got.proxies, got.secret_key) == (PREFIX, 2, KEY)
+    got = settings.read({"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "2"})
+    assert (got.prefix, got.proxies) == (PREFIX, 2)
 
 
 WRONG = [
@@ -62,7 +61,6 @@ WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
     *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
-    *[("SECRET_KEY", text) for text in ("short", "a" * 32, "secret" * 6, "changeme" * 4)],
 ]
 
 
@@ -92,13 +90,6 @@ def test_an_address_to_listen_at_is_host_and_port(text, address):
             settings.bind({"BIND": text})
 
 
-def test_web_servers_that_share_a_redis_need_a_key():
-    shared = {"REDIS_URL": "redis://localhost"}
-    with pytest.raises(settings.WrongSetting, match="SECRET_KEY is missing"):
-        settings.read(shared)
-    assert settings.read(shared | {"SECRET_KEY": KEY}).secret_key == KEY
-
-
 WORKER = ["-m", "components.training.worker"]
 
 
@@ -115,7 +106,7 @@ def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
     ends_with_a_line(command, own)
 
 
-REFUSED = {"NORMSCAPE_PREFIX": "sub", "CACHE_DIR": "/proc/nothing", "SECRET_KEY": "a" * 32, "BIND": "here"}
+REFUSED = {"NORMSCAPE_PREFIX": "sub", "CACHE_DIR": "/proc/nothing", "BIND": "here", "REDIS_URL": "there"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -145,7 +136,7 @@ def guarded_redis():
 
 def test_a_redis_that_refuses_us_ends_the_start_with_a_line():
     with guarded_redis() as url:
-        said = ends_with_a_line(["app.py"], {"REDIS_URL": url, "SECRET_KEY": KEY})
+        said = ends_with_a_line(["app.py"], {"REDIS_URL": url})
     assert "Redis refused the connection" in said
 
 
@@ -271,7 +262,7 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 
 
 def environment(**own):
-    ours = ("HOSTS", "SECRET_KEY", "BIND", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
+    ours = ("HOSTS", "BIND", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 

@@ -20,14 +20,16 @@ import pytest
 from flask import Flask
 from redis import BlockingConnectionPool, Connection, Redis, RedisError
 
+import app
 from components.language.scene import WrongValue
 from components.pages import follow, panel
 from components.training import jobs, runs, store
 from components.training import queue as trainings
-from components.training.queue import LOST, NOTHING
+from components.training.queue import LOST, NOTHING, REPLACED
 from components.web import budget
 from learning.film import to_npz
 from learning.training import trained
+from tests.components.pages.test_panel import train
 from tests.waiting import until
 from tools.ports import free
 
@@ -123,7 +125,6 @@ def told(queue, ticket, stop=False):
 def refused(queue):
     """The error message for a page that wants to train."""
     server = Flask("a page's server")
-    server.secret_key = "only for this test"
     budget.guard(server, proxies=0)
     with server.test_request_context():
         return panel._ticket(SMALL, {})[0]
@@ -147,6 +148,16 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
     assert runs.load(kept[1]["run"]).seeds == 2
     with pytest.raises(WrongValue, match="has expired"):
         runs.load("0" * 16)
+
+
+def test_web_servers_that_share_only_redis_know_a_browser(queue):
+    """If a browser reaches another replica and starts a training there, its earlier one ends."""
+    one, two, another_browser = (app.create_app().server.test_client() for _ in range(3))
+    first, others = train(one, LONG_ORDER), train(another_browser)
+    two.set_cookie(panel.BROWSER_COOKIE, one.get_cookie(panel.BROWSER_COOKIE).value)
+    second = train(two)
+    assert ends(queue, first) == REPLACED
+    assert ends(queue, second)["state"] == ends(queue, others)["state"] == "done"
 
 
 def healthy(worker):

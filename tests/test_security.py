@@ -5,11 +5,9 @@ import re
 import sys
 
 import pytest
-from flask import session
 
 import app
 from components.language.scene import scenes
-from components.web.routes import Access, route
 
 pytestmark = pytest.mark.usefixtures("idle")
 PAGES = ["/", "/layernorm", "/spiral", "/nothing", "/layernorm?d=9"]
@@ -86,18 +84,6 @@ def test_a_known_host_is_served(named, name):
 
 def test_who_looks_after_the_server_may_call_it_as_he_likes(named):
     assert named.get("/healthz", headers={"Host": "10.0.0.7:8050"}).status_code == 200
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_the_cookie_is_of_this_explorer_alone(monkeypatch, scheme):
-    monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
-    server = app.create_app().server
-    route(server, "/who", "who", lambda: session.setdefault("who", "me"), Access.PRIVATE)
-    got = server.test_client().get("/sub/who", base_url=f"{scheme}://here").headers["Set-Cookie"]
-    name, *parts = got.split("; ")
-    assert name.startswith("normscape=")
-    said = {"HttpOnly", "Path=/sub/", "SameSite=Strict"} | ({"Secure"} if scheme == "https" else set())
-    assert set(parts) == said
 
 
 @pytest.mark.parametrize("path", ["/", "/layernorm", "/nothing", "/_dash-layout", "/_dash-dependencies"])

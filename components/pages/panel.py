@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, html
-from flask import request, session
+from flask import Response, after_this_request, request
 
 from components.language.scene import Scene, WrongValue
 from components.pages import follow
@@ -27,6 +28,7 @@ from learning.untrusted_npz import MAX_UPLOAD_BYTES
 # limit of an upload, for the page
 MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
+BROWSER_COOKIE = "normscape"
 ASKED, TOLD = "data-asked", "data-told"  # the panel's attributes with the page's request, and the answer
 WRONG = "Training has not started: see the messages at the fields."
 NO_STORE = "The queue of trainings does not answer. Try again in a minute."
@@ -166,5 +168,17 @@ def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
 
 
 def _owner() -> str:
-    """A random identifier of the reader's browser, kept in the session cookie."""
-    return session.setdefault("who", secrets.token_hex(8))
+    """The identifier of the reader's browser: 128 random bits, in a cookie that the response sets."""
+    sent = request.cookies.get(BROWSER_COOKIE, "")
+    if re.fullmatch("[0-9a-f]{32}", sent):
+        return sent
+    path, new = f"{request.script_root}/", secrets.token_hex(16)
+
+    @after_this_request
+    def with_cookie(answer: Response) -> Response:
+        answer.set_cookie(
+            BROWSER_COOKIE, new, path=path, secure=request.is_secure, httponly=True, samesite="Strict"
+        )
+        return answer
+
+    return new

@@ -8,7 +8,6 @@ from typing import Any
 from dash import Dash
 from dash.exceptions import DashException, DependencyException
 from flask import Flask, Response, current_app, jsonify, request
-from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
@@ -46,24 +45,11 @@ DOCUMENT_HEADERS = {
 }
 
 
-class Cookie(SecureCookieSessionInterface):
-    """The session cookie; over HTTPS it is marked Secure."""
-
-    def get_cookie_secure(self, app: Flask) -> bool:
-        return request.is_secure
-
-
 def secure(app: Dash, setting: Settings) -> None:
-    """Add security headers, limits and the session cookie to an application, after all its routes."""
+    """Add security headers and limits to an application, after all its routes."""
     server = app.server
     check(server)
-    server.config |= {
-        "MAX_CONTENT_LENGTH": MAX_BODY_BYTES,
-        "SESSION_COOKIE_NAME": "normscape",
-        "SESSION_COOKIE_PATH": setting.prefix,
-        "SESSION_COOKIE_SAMESITE": "Strict",
-    }
-    server.session_interface = Cookie()
+    server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     server.before_request(partial(known, setting.hosts))
     server.after_request(headers)
     server.register_error_handler(RequestEntityTooLarge, too_large)
