@@ -96,6 +96,7 @@ export class Figure {
     const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
     const source = this.giver.dress(root);
     await (drawing ??= library(source));
+    if (signal.aborted) return;
     const player = new Player(root, commands);
     this.player = player;
     player.whenShown(() => this.pace.ask());

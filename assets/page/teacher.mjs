@@ -17,7 +17,7 @@ function boxes(recipe) {
   return [
     { label: "stages, play and tools", names: ["progress"] },
     ...boxEach(recipe.choices.filter((c) => c.kind !== "result")),
-    ...boxEach(recipe.parameters),
+    ...boxEach(recipe.parameters.filter((p) => !p.quiet)),
     ...(results.length ? [{ label: "training", names: results }] : []),
   ];
 }

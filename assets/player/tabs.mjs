@@ -33,14 +33,11 @@ export function tabs(player) {
   const all = panels(player);
   const numbers = player.part(NUMBERS_TAB);
   const buttons = all.map(({ words, panel }, k) =>
-    h("button", {
-      type: "button",
-      role: "tab",
-      "aria-controls": panel.id,
-      onclick: () => choose(k),
-      innerHTML: words,
-      title: words.replace(/<[^>]*>/g, ""),
-    }),
+    h(
+      "button",
+      { type: "button", role: "tab", "aria-controls": panel.id, onclick: () => choose(k), title: words },
+      words,
+    ),
   );
   const choose = (/** @type {number} */ k) => {
     if (!all.length) return;
@@ -85,5 +82,5 @@ const tabAfter = (key, now, last) =>
  * @param {Player} player @param {number} v */
 export function rename(player, v) {
   const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
-  if (tab && v) tab.innerHTML = called(player.recipe.views[v]);
+  if (tab && v) tab.textContent = called(player.recipe.views[v]);
 }

@@ -145,6 +145,21 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         assert page.evaluate("typeof Plotly") == "undefined", "the page's own graphs load their own"
 
 
+def test_scenes_that_are_removed_while_plotly_loads_request_no_recipes(new_page):
+    with served(strange([])) as base:
+        page, held, recipes = new_page(known=base), [], []
+        page.route("**/lib/plotly-*.js", lambda route: held.append(route))
+        page.on("request", lambda request: recipes.append(request.url) if "/recipe/" in request.url else None)
+        with page.expect_request("**/lib/plotly-*.js"):
+            page.goto(f"{base}/lab/")
+        page.click("#take")
+        page.locator("#one").wait_for(state="detached")
+        with page.expect_request_finished(lambda request: "/lib/plotly-" in request.url):
+            held[0].continue_()
+        page.wait_for_timeout(500)
+        assert recipes == [] and page.evaluate("normscape.players") in (None, [])
+
+
 def slider(scene):
     return float(scene.locator("#parameter-t").input_value())
 

@@ -182,6 +182,13 @@ def test_a_teachers_link_shows_some_controls(page, server):
     expect(page.locator(".controls input[type=range]"), "also after a choice").to_have_count(1)
 
 
+def test_a_teacher_selects_only_controls_that_the_page_shows(page):
+    visit(page, "/particles")
+    page.get_by_role("button", name="Share, embed").click()
+    labels = page.locator(".teacher fieldset label").all_text_contents()
+    assert "tokens" in labels and not any("token 0" in label for label in labels)
+
+
 def test_without_controls_the_text_has_their_room(page):
     visit(page, "/spiral?n=40&depth=1&controls=0")
     assert page.locator(".scrubber").is_hidden() and page.locator(".training").is_hidden()

@@ -11,6 +11,7 @@ from tests.learning.recording.norms import norm
 PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBoundingClientRect();
   const at = p.at['attention 0'], [x, y] = panel.pixel(at[2 * value], at[2 * value + 1]);
   return [left + x, top + y]; })()"""
+MARKUP = "<img src=x>"  # as the name of a recording
 OPENED = "[...p.root.querySelectorAll('#choice-recording option')].find((o) => o.selected).textContent"
 
 
@@ -23,7 +24,7 @@ def page(kept):
 def test_a_recording_is_opened_and_deleted(page, tmp_path):
     mine = tmp_path / "mine.safetensors"
     norms = [norm(f"h.{k}.ln_{part}", n=30, d=20, seed=2 * k + part) for k in range(2) for part in (1, 2)]
-    Recording(norms, "mine").save(mine)
+    Recording(norms, MARKUP).save(mine)
     (tmp_path / "other.safetensors").write_bytes(b"PK\3\4" + bytes(99))
     visit(page, "/model?recording=trained")
     rest(page)
@@ -33,7 +34,9 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
     files.set_input_files(mine)
     rest(page, "p.choices.own")
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 30
-    assert player(page, OPENED) == "yours: mine"
+    assert player(page, OPENED) == f"yours: {MARKUP}"
+    assert MARKUP in page.get_by_role("tab", include_hidden=True).first.text_content()
+    assert not page.locator("[src=x]").count()
     assert not page.get_by_role("link", name="Take the tour").is_visible()
     page.mouse.click(*player(page, PLACE, 1))
     rest(page, "String(p.choices.norm) === '3'")
