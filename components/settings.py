@@ -47,7 +47,7 @@ def read(environment: Mapping[str, str]) -> Settings:
     """
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
-        proxies=_whole(environment, "TRUSTED_PROXIES", 0, 0, MAX_PROXIES),
+        proxies=_proxies(environment.get("TRUSTED_PROXIES") or "0"),
         hosts=_hosts(environment.get("HOSTS") or ""),
     )
 
@@ -121,10 +121,9 @@ def bind(environment: Mapping[str, str]) -> tuple[str, int]:
     return host, port
 
 
-def _whole(environment: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
-    text = environment.get(name) or str(default)
-    if not re.fullmatch("[0-9]{1,4}", text) or not low <= int(text) <= high:
-        raise WrongSetting(f"{name}={text} is not a whole number from {low} to {high}")
+def _proxies(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,4}", text) or int(text) > MAX_PROXIES:
+        raise WrongSetting(f"TRUSTED_PROXIES={text} is not a whole number from 0 to {MAX_PROXIES}")
     return int(text)
 
 

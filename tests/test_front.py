@@ -155,7 +155,7 @@ def test_memory_between_what_is_kept_goes_back():
     kept = pieces[::100]
     del pieces
     before = psutil.Process().memory_info().rss
-    serve.give_back()
+    serve._glibc("malloc_trim", 0)
     assert before - psutil.Process().memory_info().rss > 50 * 2**20 and len(kept) == 100
 
 

@@ -112,7 +112,7 @@ def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
     assert scene.training is not None
     chosen = scene.choose(texts)
     network, data = scene.training.task(chosen)
-    film = replace(fitting("run", film, network, data), data=data)
+    film = replace(fitting(film, network, data), data=data)
     shown(scene, {**chosen, "run": key(film)}, film)
     return film
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -117,9 +118,11 @@ def work(ticket: str) -> None:
     training = _reached(lambda: queue.start(ticket))
     if training is None:
         return
+    outcome: dict[str, Any] = queue.LEFT
     try:
-        film = _train(ticket, Order(**training["order"]))
-        outcome = _kept(film, training["address"]) if film else queue.LEFT
+        if film := _train(ticket, Order(**training["order"])):
+            run = _reached(partial(runs.save, film, client=training["address"], trained=True))
+            outcome = {"state": "done", "run": run, "seed": film.best(), **_summary(film)}
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run could not be stored: %s", problem)
         outcome = {"state": "failed", "words": NOT_STORED}
@@ -157,12 +160,6 @@ def _train(ticket: str, asked: Order) -> Film | None:
     film = moment.film()
     own = {f"{CHOICE_PREFIX}{name}": str(value) for name, value in chosen.items() if name not in RESULTS}
     return replace(film, settings=dict(film.settings) | {"scene": scene.slug} | own)
-
-
-def _kept(film: Film, client: str) -> dict[str, Any]:
-    """Store the film of a finished training, and return the outcome for its page."""
-    run = _reached(lambda: runs.save(film, client=client, trained=True))
-    return {"state": "done", "run": run, "seed": film.best(), **_summary(film)}
 
 
 def _summary(film: Film) -> dict[str, Any]:
@@ -206,8 +203,8 @@ class Pictures:
         place = kind, part["name"]
         before = self.sent.get(place, {})
         self.sent[place] = part
-        same = {field for field, value in part.items() if field in before and before[field] == value}
-        return {field: value for field, value in part.items() if field == "name" or field not in same}
+        new = lambda field: field == "name" or field not in before or before[field] != part[field]  # noqa: E731
+        return {field: value for field, value in part.items() if new(field)}
 
 
 def _reached(call: Callable[[], T]) -> T:

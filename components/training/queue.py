@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import threading
 import time
 from typing import Any
 
@@ -29,7 +28,6 @@ NOTHING = -1  # in place of the last step that a page has seen, if it has seen n
 LOST, LEFT, REPLACED = ({"state": state} for state in ("lost", "left", "replaced"))
 TRAININGS, SIGNS = Store("trainings"), Store("signs")
 _running = ""  # the ticket of the training in this process
-_heartbeat_lock = threading.Lock()  # so that no heartbeat is written after its training was forgotten
 
 
 class Refused(Exception):
@@ -43,8 +41,12 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     """Queue a training and return its ticket. Ends an earlier training of the same owner. Raises Refused.
 
     address: the client's address; MAX_PER_ADDRESS trainings from one address may be queued or running.
+    Outcomes older than OUTCOME_SECONDS are deleted.
     """
-    _delete_old_outcomes()
+    for key, data in SIGNS.items().items():
+        if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
+            forget(key.removeprefix("end:"))  # a late poll or heartbeat may have stored its key again
+            SIGNS.delete(key)
     others = active()
     for name in [name for name, other in others.items() if other["owner"] == owner]:
         finish(name, REPLACED)
@@ -129,9 +131,8 @@ def start(ticket: str) -> dict[str, Any] | None:
 def sign() -> None:
     """Write the heartbeat of this worker and, if it runs a training, that of the training."""
     SIGNS.set("worker", json.dumps({"at": time.time()}).encode())
-    with _heartbeat_lock:
-        if _running:
-            SIGNS.set(f"beat:{_running}", secrets.token_bytes(8))
+    if ticket := _running:
+        SIGNS.set(f"beat:{ticket}", secrets.token_bytes(8))
 
 
 def page(ticket: str) -> dict[str, Any] | None:
@@ -160,8 +161,7 @@ def finish(ticket: str, outcome: dict[str, Any]) -> None:
 
 def forget(ticket: str) -> None:
     global _running
-    with _heartbeat_lock:
-        _running = "" if _running == ticket else _running
+    _running = "" if _running == ticket else _running
     TRAININGS.delete(ticket)
     SIGNS.delete(*(f"{kind}:{ticket}" for kind in ("page", "beat", "news")))
 
@@ -205,10 +205,3 @@ def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
 def _outcome(end: bytes | None) -> str:
     """The JSON answer to a page whose training has ended. end: the stored outcome; LOST if there is none."""
     return json.dumps({"end": json_object(end).get("outcome", LOST)})
-
-
-def _delete_old_outcomes() -> None:
-    for key, data in SIGNS.items().items():
-        if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
-            forget(key.removeprefix("end:"))  # a late poll may have stored the page's key again
-            SIGNS.delete(key)

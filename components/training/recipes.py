@@ -82,7 +82,7 @@ def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[st
     that was trained for `network` and `data`. If there is none, it has one checkpoint of untrained networks.
     """
     if choices["run"]:
-        return fitting("run", runs.load(choices["run"]), network, data)
+        return fitting(runs.load(choices["run"]), network, data)
     if choices["net"]:
         return _carried(choices["net"], network, data)
     fits = (film for film in map(shipped.film, films) if _same(film, network, data))
@@ -103,13 +103,10 @@ def _carried(text: str, network: Model, data: DataSet) -> Film:
     raise _other_choices("net")
 
 
-def fitting(name: str, film: Film, network: Model, data: DataSet) -> Film:
-    """Return the film if it records a training of this network on this data; else raise WrongValue.
-
-    name: what the error message calls the film, such as "run".
-    """
+def fitting(film: Film, network: Model, data: DataSet) -> Film:
+    """Return the film if it records a training of this network on this data; else raise WrongValue."""
     if not _same(film, network, data):
-        raise _other_choices(name)
+        raise _other_choices("run")
     return film
 
 

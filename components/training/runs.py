@@ -94,11 +94,7 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs, then other runs until at most `most` bytes remain.
-
-    Opened files are deleted before trained networks; among these, first the oldest run of the client that
-    stores most.
-    """
+    """Delete expired runs, then, in the order above, other runs until at most `most` bytes remain."""
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

@@ -43,25 +43,23 @@ class ChildWorker:
         """Start the process unless it runs or was started less than RESTART_SECONDS ago."""
         with self.lock:
             failed = self.process.poll() if self.process else 0
-            if failed is not None and time.monotonic() - self.started >= RESTART_SECONDS:
-                self._start(failed)
-
-    def _start(self, failed: int) -> None:
-        log = logging.getLogger(__name__)
-        if failed:
-            log.error("the training worker ended: %s; another one is started", failed)
-        self.end()
-        self.started = time.monotonic()
-        command = [sys.executable, "-m", "components.training.worker", CHILD]
-        try:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
-        except OSError as problem:  # no memory, or too many processes
-            log.error("no training worker can be started: %s", problem)
-            return
-        self.end = weakref.finalize(self, _end, self.process)  # when this object is deleted, or at exit
-        if not failed:  # a heartbeat in place of the worker, which takes some time until its first one
-            with suppress(StoreUnavailable):
-                queue.sign()
+            if failed is None or time.monotonic() - self.started < RESTART_SECONDS:
+                return
+            log = logging.getLogger(__name__)
+            if failed:
+                log.error("the training worker ended: %s; another one is started", failed)
+            self.end()
+            self.started = time.monotonic()
+            command = [sys.executable, "-m", "components.training.worker", CHILD]
+            try:
+                self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
+            except OSError as problem:  # no memory, or too many processes
+                log.error("no training worker can be started: %s", problem)
+                return
+            self.end = weakref.finalize(self, _end, self.process)  # when this object is deleted, or at exit
+            if not failed:  # a heartbeat in place of the worker, which takes some time until its first one
+                with suppress(StoreUnavailable):
+                    queue.sign()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

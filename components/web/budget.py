@@ -30,8 +30,6 @@ GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a
 TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
 MAX_CLIENTS = 10_000  # clients whose debts are remembered
 MAX_CACHE_BYTES = 64 * 2**20  # of the responses that a process caches
-STORE_RETRY_SECONDS = 60  # until a retry when the store is full or cannot be reached
-HOUSEHOLD_BITS = 64  # of an IPv6 address: a household may choose the other bits freely
 UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, else all of them count as one client"
 
 
@@ -46,8 +44,8 @@ class Busy(Exception):
 class Budget:
     """The seconds of CPU time that each client owes, and the queue for the CPU. Thread-safe."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, workers: int = WORKERS) -> None:
-        self.clock, self.workers, self.change = clock, workers, threading.Condition()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock, self.change = clock, threading.Condition()
         self.debts: LRUCache[str, tuple[float, float]] = LRUCache(MAX_CLIENTS)  # seconds, and since when
         self.waiting: dict[object, str] = {}  # place in the queue → client, in the order of arrival
         self.working: dict[object, str] = {}
@@ -97,7 +95,7 @@ class Budget:
         return self.owed(client) + PLACE_PRICE * clients.count(client)
 
     def _start_next(self) -> None:
-        while self.waiting and len(self.working) < self.workers:
+        while self.waiting and len(self.working) < WORKERS:
             place = min(self.waiting, key=self._share)
             self.working[place] = self.waiting.pop(place)
         self.change.notify_all()
@@ -111,7 +109,8 @@ def guard(server: Flask, *, proxies: int) -> None:
     """
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
-    server.register_error_handler(StoreUnavailable, without_store)
+    no_store = Busy(503, "Runs and recordings cannot be stored or deleted at the moment", 60)
+    server.register_error_handler(StoreUnavailable, lambda _: refused(no_store))
 
     @server.before_request
     def warn() -> None:
@@ -165,16 +164,9 @@ def client(request: Request) -> str:
         address = ip_address(request.remote_addr or "")
     except ValueError:
         return ""
-    if isinstance(address, IPv6Address):
-        return str(address.ipv4_mapped or ip_network((int(address), HOUSEHOLD_BITS), strict=False))
+    if isinstance(address, IPv6Address):  # a household may choose the last 64 bits freely
+        return str(address.ipv4_mapped or ip_network((int(address), 64), strict=False))
     return str(address)
-
-
-def without_store(problem: StoreUnavailable) -> Response:
-    """The response, 503, to a request that needs the store while the store is full or cannot be reached."""
-    return refused(
-        Busy(503, "Runs and recordings cannot be stored or deleted at the moment", STORE_RETRY_SECONDS)
-    )
 
 
 def refused(busy: Busy) -> Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from flask import Blueprint, Flask, current_app, request
+from flask import Blueprint, Flask
 
 # A key of a run or recording, or the ticket of a training: masked in logs, and its responses are not cached.
 SECRET = re.compile("[0-9a-f]{16,}")
@@ -38,10 +38,6 @@ class DeclaredView:
         return self.function(**arguments)
 
 
-class UndeclaredRoute(RuntimeError):
-    """Raised for a route that was registered without its `Access`."""
-
-
 def route(
     server: Flask | Blueprint,
     rule: str,
@@ -54,13 +50,7 @@ def route(
 
 
 def check(server: Flask) -> None:
-    """Raise UndeclaredRoute if a route of a server has no `Access`."""
+    """Raise RuntimeError if a route of a server has no `Access`."""
     for rule in server.url_map.iter_rules():
         if not isinstance(server.view_functions[rule.endpoint], DeclaredView):
-            raise UndeclaredRoute(f"{rule.rule}: register it by components.web.routes.route")
-
-
-def current_access() -> Access:
-    """Who may receive the response to the current request; PRIVATE if no route matches."""
-    view = current_app.view_functions.get(request.endpoint or "")
-    return view.access if isinstance(view, DeclaredView) else Access.PRIVATE
+            raise RuntimeError(f"{rule.rule}: register it by components.web.routes.route")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from dash import Dash
 from dash.exceptions import DashException, DependencyException
-from flask import Flask, Response, current_app, jsonify, request
+from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import ContentSecurityPolicy
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -16,7 +18,7 @@ from werkzeug.sansio.utils import host_is_trusted
 
 from components.language.scene import WrongValue, scenes
 from components.settings import Settings, WrongSetting
-from components.web.routes import SECRET, Access, DeclaredView, check, current_access
+from components.web.routes import SECRET, Access, DeclaredView, check
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 MAX_BODY_BYTES = 2**20  # uploads of files may be larger
@@ -64,7 +66,8 @@ def headers(answer: Response) -> Response:
     Headers that apply to a whole page are added to documents only. Pages of the same site may show the page
     in a frame; an embed may be shown by pages of any site.
     """
-    access = current_access()
+    view = current_app.view_functions.get(request.endpoint or "")
+    access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # or no route matches
     answer.headers["X-Content-Type-Options"] = "nosniff"
     # "private", because the response may depend on the host name or a cookie
     answer.headers.setdefault("Cache-Control", "private, no-cache")
@@ -72,9 +75,7 @@ def headers(answer: Response) -> Response:
         anywhere = request.endpoint == EMBED
         policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
         answer.headers.update(DOCUMENT_HEADERS)
-        answer.headers["Content-Security-Policy"] = "; ".join(
-            f"{name} {what}" for name, what in policy.items()
-        )
+        answer.content_security_policy = ContentSecurityPolicy(policy)
         if not anywhere:
             answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     if access is Access.OPEN and request.method in ("GET", "HEAD"):
@@ -135,15 +136,14 @@ def uploaded(what: str) -> bytes:
 
 
 def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
-    wrong = WrongValue("body", "the body is too long", {"longest": request.max_content_length})
-    return jsonify(wrong.json()), 413
+    longest = {"longest": request.max_content_length}
+    return WrongValue("body", "the body is too long", longest).json(), 413
 
 
-def callback(dispatch: DeclaredView) -> ResponseReturnValue:
+def callback(dispatch: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
     """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
     try:
-        answer: ResponseReturnValue = dispatch()
+        return dispatch()
     except MALFORMED as problem:
         current_app.logger.warning("refused as a callback: %s: %s", type(problem).__name__, problem)
         raise WrongValue("body", "this is not a callback of the page", "what the page sends") from None
-    return answer

@@ -64,7 +64,7 @@ def run(sockets: Sockets) -> None:
         wasyncore.loop(timeout=LOOP_SECONDS, use_poll=True, map=sockets, count=1)
         if time.monotonic() > next_trim:
             next_trim = time.monotonic() + TRIM_SECONDS
-            give_back()
+            _glibc("malloc_trim", 0)  # return all free memory; by itself glibc returns only the heap's end
     _finish(sockets)
 
 
@@ -88,11 +88,6 @@ def _connection_limit() -> int:
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     return allowed // FILES_PER_CONNECTION
-
-
-def give_back() -> None:
-    """Return all free memory of the heap to the system; glibc itself returns only the end of the heap."""
-    _glibc("malloc_trim", 0)
 
 
 def _glibc(name: str, *numbers: int) -> None:

@@ -69,14 +69,11 @@ def recipe(slug: str) -> Response:
     scene = find(slug)
     choices = scene.choose(once(request.args))
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
-    answer = revalidated(cached_or_computed(key, lambda: contents_json(scene, choices)), "application/json")
+    text = lambda: json.dumps(contents(scene, choices), separators=(",", ":"))  # noqa: E731
+    answer = revalidated(cached_or_computed(key, text), "application/json")
     if key is None:
         answer.headers["Cache-Control"] = "no-store"
     return answer
-
-
-def contents_json(scene: Scene, choices: Choices) -> str:
-    return json.dumps(contents(scene, choices), separators=(",", ":"))
 
 
 def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
@@ -118,11 +115,10 @@ def once(query) -> dict[str, str]:
     return link.once(query.items(multi=True))
 
 
-def revalidated(text: str | bytes, mime_type: str) -> Response:
+def revalidated(body: str | bytes, mime_type: str) -> Response:
     """A response that browsers revalidate by its ETag; 304 without a body if the browser has this version."""
-    body = text.encode() if isinstance(text, str) else text
     answer = Response(body, mimetype=mime_type)
-    answer.set_etag(hashlib.sha256(body).hexdigest()[:20])
+    answer.add_etag()
     answer.headers["Cache-Control"] = "no-cache"
     answer.make_conditional(request)
     return answer

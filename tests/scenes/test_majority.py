@@ -411,13 +411,13 @@ def test_it_trains_live():
     first = next(train(*task, seeds=3, steps=100, lr=0.01, seed=4)).film()
     document(shown(order.scene, order.chosen, first))
     film = trained(*task, seeds=3, steps=4, lr=0.01, seed=4)
-    again = fitting("run", from_npz(to_npz(film)), *task)
+    again = fitting(from_npz(to_npz(film)), *task)
     assert again.network == AttentionClassifier(norm="none") and key(again) == key(film)
     recipe = shown(order.scene, order.chosen | {"run": "a run"}, again)
     assert recipe.clock == "step" and recipe.parameters[0].max == 4
     other = order.scene.training.task(order.scene.choose({}))
     with pytest.raises(WrongValue, match="other choices"):
-        fitting("run", film, *other)
+        fitting(film, *other)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -13,7 +13,6 @@ from components.training import queue, store
 from components.training.queue import LEFT, LOST, MAX_PER_ADDRESS, MAX_WAITING, NOTHING, REPLACED, Refused
 from components.training.store import Store
 from components.training.worker import ChildWorker
-from tests.waiting import PATIENCE
 
 
 def join(trainings, owner="me", address="here"):
@@ -239,25 +238,23 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
     assert not trainings.page(runs)["silent"]
 
 
-def test_a_heartbeat_under_way_does_not_outlive_its_training(trainings, monkeypatch):
-    """No heartbeat is written after its training was deleted, where it would stay in the store."""
-    ticket = join(trainings)
+def test_a_heartbeat_under_way_does_not_revive_a_training_and_goes_with_its_outcome(trainings, monkeypatch):
+    """A heartbeat that was under way when its training ended stores its key again, for a day."""
+    ticket, write = join(trainings), Store.set
     take()
-    under_way, forgotten, write = threading.Event(), threading.Event(), Store.set
 
-    def slowly(store, key, value):
+    def late(store, key, value):
         if key == f"beat:{ticket}":
-            under_way.set()
-            forgotten.wait(0.2)
+            trainings.finish(ticket, {"state": "done"})
         write(store, key, value)
 
-    monkeypatch.setattr(Store, "set", slowly)
-    heartbeat = threading.Thread(target=trainings.sign)
-    heartbeat.start()
-    assert under_way.wait(PATIENCE)
-    trainings.forget(ticket)
-    forgotten.set()
-    heartbeat.join()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "set", late)
+        trainings.sign()
+    assert trainings.SIGNS.get(f"beat:{ticket}") and not trainings.active() and take() is None
+    assert ask(trainings, ticket) == {"end": {"state": "done"}}
+    later(monkeypatch, queue.OUTCOME_SECONDS + 60)
+    join(trainings)
     assert trainings.SIGNS.get(f"beat:{ticket}") is None
 
 

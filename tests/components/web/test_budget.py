@@ -102,8 +102,8 @@ def test_the_memory_of_clients_is_bounded(numbers):
         assert str(number) in clients.debts
 
 
-def test_a_full_queue_refuses_whoever_owes_most(clock):
-    clients = Budget(clock, workers=QUEUE_LENGTH)
+def test_a_full_queue_refuses_whoever_owes_most(clients, monkeypatch):
+    monkeypatch.setattr(budget, "WORKERS", QUEUE_LENGTH)
     with ExitStack() as inside:
         for k in range(QUEUE_LENGTH):
             assert asks(clients, "new") is None
