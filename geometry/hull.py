@@ -1,4 +1,4 @@
-"""The convex hull of points, computed by Qhull: its vertices, its boundary for drawing, and points inside.
+"""The convex hull of points, computed by Qhull: its vertices, and its boundary for drawing.
 
 Points may coincide, or lie on a line or in a plane, because everything is computed in the smallest affine
 subspace that contains them.
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its submodules are imported when they are used
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from geometry.arrays import Numbers, real
 
@@ -81,20 +81,6 @@ def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
     return np.where(outward[:, None], hull.simplices, hull.simplices[:, ::-1])
 
 
-def inside(x: Float[Array, "*batch d"], points: Float[Array, "n d"]) -> Bool[Array, "*batch"]:
-    """Whether each x lies in the convex hull of `points`; the hull's boundary counts as inside."""
-    points = _checked(points)
-    x = np.asarray(real(x, axes=1), dtype=np.float64)
-    if not len(points):
-        return np.zeros(x.shape[:-1], dtype=bool)
-    flat = _flat(points)
-    away = x - flat.origin
-    along = away @ flat.basis.T
-    beside = np.linalg.norm(away - along @ flat.basis, axis=-1)
-    normals, offsets, _ = _faces(flat)
-    return (beside <= flat.rounding) & np.all(along @ normals.T + offsets <= flat.rounding, axis=-1)
-
-
 @dataclass(frozen=True, eq=False)
 class _Flat:
     """Points as coordinates (n, r) in the smallest affine subspace that contains them, which has dimension r.
@@ -103,28 +89,24 @@ class _Flat:
     rounding: the tolerance for rounding errors of these coordinates.
     """
 
-    origin: Array
-    basis: Array
     coordinates: Array
     widths: Array
     rounding: float
 
     @property
     def dimension(self) -> int:
-        return len(self.basis)
+        return self.coordinates.shape[1]
 
 
 def _flat(points: Array) -> _Flat:
-    origin = points.mean(axis=0)
-    away = points - origin
+    away = points - points.mean(axis=0)
     _, sizes, directions = np.linalg.svd(away, full_matrices=False)
     size = float(np.max(np.linalg.norm(away, axis=-1)))
     rounding = FLATNESS_TOLERANCE * size + 8 * float(np.finfo(float).eps) * float(
         np.max(np.abs(points), initial=0)
     )
     spanned = sizes > rounding * np.sqrt(len(points))
-    basis = directions[spanned]
-    return _Flat(origin, basis, away @ basis.T, sizes[spanned], rounding)
+    return _Flat(away @ directions[spanned].T, sizes[spanned], rounding)
 
 
 def _faces(flat: _Flat) -> tuple[Array, Array, Array]:

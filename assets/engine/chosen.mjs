@@ -6,9 +6,9 @@
 
 import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
 import { FATES } from "./gates.mjs";
-import { fatesOf, hullOf, selectionOf } from "./measures.mjs";
+import { fatesOf, selectionOf } from "./measures.mjs";
 /** @import { Moment } from "./engine.mjs" */
-/** @import { Gated, Mark, Only, Row } from "./recipe.d.ts" */
+/** @import { Gated, Mark, Only, Row, Selectable, Unselectable } from "./recipe.d.ts" */
 
 /** The display coordinates of all points of a mark's cloud, point by point: for each point, one number for
  * each row in `mark.rows`. @param {Mark} mark @param {Moment} moment */
@@ -40,7 +40,7 @@ const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
 /** Whether the number of points that `only` selects can change while the figure moves. Points that are not
  * shown then stay in the arrays as NaN, so that the arrays keep their lengths. @param {Only} only @returns
- * {only is {kind: "onhull" | "inside" | "selectable" | "unselectable"} | Gated} */
+ * {only is Selectable | Unselectable | Gated} */
 export const sizeCanChange = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 
@@ -66,11 +66,6 @@ export function chosen({ only, cloud }, moment) {
     const { fateOf } = fatesOf(only, only.of || cloud, moment);
     const fate = FATES.indexOf(only.fate);
     return those((i) => fateOf[i] === fate);
-  }
-  if (only.kind !== "highest") {
-    const { corners } = hullOf(cloud, moment);
-    const on = only.kind === "onhull";
-    return those((i) => corners[i] === on);
   }
   const values = project([only.row], stages[cloud], at[cloud], n, params);
   let best = 0;

@@ -1,12 +1,9 @@
 // @ts-check
 /**
- * The convex hull of points, as geometry/hull.py computes it with Qhull: which points are corners, and an
- * outline to draw. Pure.
+ * The convex hull of points, as geometry/hull.py computes it with Qhull: an outline and triangles to draw.
+ * Points on a line or in a plane get their hull within it. Pure.
  *
- * Points on a line or in a plane get their hull within it. A point is a corner if it is not a convex
- * combination of points at other places; of points at the same place all are corners, or none.
- *
- * @typedef {{points: Points, rank: number, corners: boolean[], order: number[], triangles: number[][]}} Hull
+ * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull
  *   rank: the dimension of the points' span; order: an outline to draw, −1 a gap; triangles: counterclockwise
  *   from outside, or a fan if the points lie in a plane
  */
@@ -23,7 +20,7 @@ const FLATNESS_TOLERANCE = 5e-7;
 const VISIBILITY_TOLERANCE = 1e-13;
 
 /** The convex hull of n points with d coordinates each. The points may span at most three dimensions. If an
- * invertible affine map takes the points of `before` to these points, the corners and faces of `before` are
+ * invertible affine map takes the points of `before` to these points, the outline and faces of `before` are
  * reused. @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the
  * same points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
@@ -35,30 +32,26 @@ export function hull(points, n, d, before) {
       triangles: moved.mirrored ? before.triangles.map(([a, b, c]) => [a, c, b]) : before.triangles,
     };
   const { flat, rank, size } = spread(points, n, d);
-  const tolerance = FLATNESS_TOLERANCE * size;
   const faces =
     rank === 0
-      ? { corners: new Set(n ? [0] : []), order: [], triangles: [] }
+      ? { order: [], triangles: [] }
       : rank === 1
         ? line(flat, n)
         : rank === 2
-          ? polygon(flat, n, tolerance)
-          : polyhedron(flat, n, tolerance);
+          ? polygon(flat, n, FLATNESS_TOLERANCE * size)
+          : polyhedron(flat, n, size);
   const together = (/** @type {number} */ i, /** @type {number} */ k) => {
     for (let r = 0; r < rank; r++) if (flat[i * rank + r] !== flat[k * rank + r]) return false;
     return true;
   };
-  /** @type {Map<number, number[]>} */ const level = new Map(); // corners by their first coordinate
-  for (const k of faces.corners) level.set(flat[k * rank], [...(level.get(flat[k * rank]) ?? []), k]);
-  const every = Array.from({ length: n }, (_, i) => i);
-  const corners = every.map(
-    (i) => faces.corners.has(i) || Boolean(level.get(flat[i * rank])?.some((k) => together(i, k))),
-  );
-  const first = (/** @type {number} */ i) => every.findIndex((k) => together(i, k));
+  const first = (/** @type {number} */ i) => {
+    let k = 0;
+    while (k < i && !together(i, k)) k++;
+    return k;
+  };
   return {
     points,
     rank,
-    corners,
     order: faces.order,
     triangles: d === 3 && rank === 2 ? fan(faces.order.map(first)) : faces.triangles,
   };
@@ -100,7 +93,7 @@ function line(x, n) {
     if (x[i] < x[low]) low = i;
     if (x[i] > x[high]) high = i;
   }
-  return { corners: new Set([low, high]), order: [low, high], triangles: [] };
+  return { order: [low, high], triangles: [] };
 }
 
 /** The hull of points in the plane, by Andrew's monotone chain. @param {Float64Array} x @param {number} n
@@ -120,8 +113,7 @@ function polygon(x, n, tolerance) {
   };
   const lower = half(sorted);
   const upper = half(sorted.reverse());
-  const order = [...lower, ...upper.slice(1)];
-  return { corners: new Set(order), order, triangles: [] };
+  return { order: [...lower, ...upper.slice(1)], triangles: [] };
 }
 
 /** The distance of point b from the line through the points a and c: positive on the right, as seen from a
@@ -138,9 +130,9 @@ function outside(x, a, b, c) {
 
 /** The hull of points in space, by the incremental algorithm: it begins with a tetrahedron and adds one point
  * after the other. The faces that a new point lies outside of are removed, and new faces join the rim of
- * the hole to the point. @param {Float64Array} x @param {number} n @param {number} tolerance for corners */
-function polyhedron(x, n, tolerance) {
-  const visibilityTolerance = (VISIBILITY_TOLERANCE / FLATNESS_TOLERANCE) * tolerance;
+ * the hole to the point. @param {Float64Array} x @param {number} n @param {number} size of the point set */
+function polyhedron(x, n, size) {
+  const visibilityTolerance = VISIBILITY_TOLERANCE * size;
   const first = tetrahedron(x, n);
   const middle = [0, 1, 2].map((j) => first.reduce((s, i) => s + x[3 * i + j] / 4, 0));
   const [a, b, c, d] = first;
@@ -172,7 +164,7 @@ function polyhedron(x, n, tolerance) {
     faces = kept;
   }
   const triangles = faces.map(({ corners }) => corners);
-  return { corners: extremes(x, faces, tolerance), order: outline(triangles), triangles };
+  return { order: outline(triangles), triangles };
 }
 
 /** The indices of four points that form a large tetrahedron. @param {Float64Array} x @param {number} n */
@@ -223,32 +215,6 @@ function facingAwayFrom(x, corners, inside) {
  */
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
-
-/** The corners of the hull: the vertices of its faces without those that lie inside a flat face or a straight
- * edge that consists of several triangles. A vertex is a corner if all its neighbours lie lower, in the
- * direction of the sum of the normals of the faces around the vertex. @param {Float64Array} x @param {Face[]}
- * faces @param {number} tolerance */
-function extremes(x, faces, tolerance) {
-  /** @type {Map<number, {up: number[], neighbours: Set<number>}>} */ const around = new Map();
-  for (const { corners, normal } of faces) {
-    for (const p of corners) {
-      const known = around.get(p) ?? { up: [0, 0, 0], neighbours: new Set() };
-      around.set(p, known);
-      normal.forEach((w, j) => {
-        known.up[j] += w;
-      });
-      for (const q of corners) if (q !== p) known.neighbours.add(q);
-    }
-  }
-  const isCorner = (/** @type {number} */ p) => {
-    const { up, neighbours } = /** @type {{up: number[], neighbours: Set<number>}} */ (around.get(p));
-    const long = Math.hypot(...up);
-    return [...neighbours].every(
-      (q) => up.reduce((s, w, j) => s + w * (x[3 * p + j] - x[3 * q + j]), 0) > tolerance * long,
-    );
-  };
-  return new Set([...around.keys()].filter(isCorner));
-}
 
 /** Every edge of a closed surface once, as a line: the indices of its ends, then −1, a gap.
  * @param {number[][]} triangles */

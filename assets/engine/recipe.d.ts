@@ -185,16 +185,6 @@ export interface Highest {
   row: Row;
 }
 
-/** The points of a cloud that are currently vertices of its convex hull. */
-export interface OnHull {
-  kind: "onhull";
-}
-
-/** The points of a cloud that currently are not vertices of its convex hull; some may lie on its edge. */
-export interface Inside {
-  kind: "inside";
-}
-
 /** The points that attention can select: a query gives such a key a higher score than all other keys. */
 export interface Selectable {
   kind: "selectable";
@@ -218,7 +208,7 @@ export type Measure = Row | LargestWeight | SoftmaxWeight | Angle;
 
 export type Hand = Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay;
 
-export type Only = number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
+export type Only = number[] | "followed" | Highest | null | Selectable | Unselectable | Gated;
 
 /** The base class of all marks, which are ways to draw a point cloud. */
 export interface MarkFields {
@@ -235,7 +225,7 @@ export interface MarkFields {
 export interface PointsMark extends MarkFields {
   hand: Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay | null;
   color: Color | null;
-  only: number[] | "followed" | Highest | null | OnHull | Inside | Selectable | Unselectable | Gated;
+  only: number[] | "followed" | Highest | null | Selectable | Unselectable | Gated;
   size: number;
   glyph: string;
   mark: "Points";
@@ -577,7 +567,7 @@ export interface LargestReadout extends ReadoutFields {
 /** The number of selected points and the number of all points, such as "12 of 200". */
 export interface CountReadout extends ReadoutFields {
   cloud: string;
-  only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
+  only: Selectable | Unselectable | Gated | Highest;
   stage: number | null;
   kind: "count";
 }
@@ -600,7 +590,7 @@ export interface AccuracyReadout extends ReadoutFields {
 /** The labels of all points of a cloud, such as letters, as one text; those of selected points stand out. */
 export interface LettersReadout extends ReadoutFields {
   cloud: string;
-  only: OnHull | Inside | Selectable | Unselectable | Gated | Highest;
+  only: Selectable | Unselectable | Gated | Highest;
   stage: number | null;
   kind: "letters";
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import Angle, Cloud, Row
-from components.language.marks import Followed, Highest, Inside, OnHull
+from components.language.marks import Followed, Highest, Selectable, Unselectable
 from components.language.packing import packed
 from components.language.recipe import (
     Count,
@@ -117,11 +117,13 @@ def test_angles_to_the_mean_line_are_of_now(node, d):
 
 @pytest.mark.parametrize("stage", [None, 0, 2])
 @pytest.mark.parametrize("d", [2, 3])
-def test_points_on_and_in_a_hull_are_counted_now_or_at_a_stage(node, stage, d):
+def test_keys_that_can_win_and_cannot_are_counted_now_or_at_a_stage(node, stage, d):
+    """Of points in general position, attention can select the vertices of the convex hull."""
     cloud = recipe(d).cloud("x")
     points = cloud.at(PARAMS, PROGRESS) if stage is None else cloud.stages(PARAMS)[stage]
     on, n = len(hull.vertices(points)), len(points)
-    got = words(node, *(Count("c", "x", only, stage) for only in (OnHull(), Inside(), Highest(ROW))), d=d)
+    kinds = (Selectable(), Unselectable(), Highest(ROW))
+    got = words(node, *(Count("c", "x", only, stage) for only in kinds), d=d)
     assert got == [f"{on} of {n}", f"{n - on} of {n}", f"1 of {n}"] and on > 2
 
 
@@ -155,7 +157,7 @@ def test_the_letters_of_a_text_that_are_marked(node, stage):
     )
     labels = ["a"] * len(points)
     clouds = tuple(replace(c, labels=labels) if c.name == "x" else c for c in small.clouds)
-    sent = packed(replace(small, clouds=clouds, readouts=(Letters("l", "x", Inside(), stage),)))
+    sent = packed(replace(small, clouds=clouds, readouts=(Letters("l", "x", Unselectable(), stage),)))
     asked = {"recipe": sent, "params": PARAMS, "progress": PROGRESS, "followed": POINT}
     inside = np.setdiff1d(np.arange(len(points)), hull.vertices(points)).tolist()
     assert node.ask("letters", **asked) == [inside] and len(inside) > 2

@@ -9,7 +9,7 @@ import numpy as np
 
 from components.language.cloud import Array, Cloud, Moment, Params, Row
 from components.language.scope import Scope
-from geometry import gates, hull
+from geometry import gates
 from geometry.gates import FATES
 from geometry.pipeline import Affine
 
@@ -30,22 +30,6 @@ class Highest:
 
     def check(self, cloud: Cloud, scope: Scope) -> None:
         scope.row(self.row, cloud)
-
-
-@dataclass(frozen=True)
-class OnHull:
-    """The points of a cloud that are currently vertices of its convex hull."""
-
-    def check(self, cloud: Cloud, scope: Scope) -> None:
-        scope.hull(cloud)
-
-
-@dataclass(frozen=True)
-class Inside:
-    """The points of a cloud that currently are not vertices of its convex hull; some may lie on its edge."""
-
-    def check(self, cloud: Cloud, scope: Scope) -> None:
-        scope.hull(cloud)
 
 
 @dataclass(frozen=True)
@@ -94,7 +78,7 @@ class Gated:
 # selections whose size never changes: given points, the followed point, the highest point; None: all points
 ConstantSize = Sequence[int] | Followed | Highest | None
 # selections by a property of the points now, so that their size can change
-Counted = OnHull | Inside | Selectable | Unselectable | Gated
+Counted = Selectable | Unselectable | Gated
 Only = ConstantSize | Counted
 
 
@@ -128,10 +112,6 @@ def indices(only: Only, cloud: str, at: Moment) -> Array:
             return np.array([min(at.followed, len(at.clouds[cloud].points) - 1)])
         case Highest(row):
             return np.array([np.argmax(at.shown(cloud, (row,))[:, 0])])
-        case OnHull():
-            return hull.vertices(at.now(cloud))
-        case Inside():
-            return np.setdiff1d(indices(None, cloud, at), hull.vertices(at.now(cloud)))
         case Selectable():
             return np.flatnonzero(at.largest(cloud) == 1)
         case Unselectable():
