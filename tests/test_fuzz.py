@@ -1,6 +1,6 @@
-"""Random requests to every route and callback: never a 500, never a slow answer.
+"""Random requests to every route: never a 500, never a slow answer.
 
-Routes come from the application's map and callbacks from Dash's, so new ones are covered automatically.
+Routes come from the application's map, so new ones are covered automatically.
 """
 
 import io
@@ -32,8 +32,6 @@ BRIEF = settings(max_examples=60, suppress_health_check=[HealthCheck.function_sc
 HERE = "http://localhost"  # otherwise the test client would take the text after two slashes for a host
 NUMBERED = itertools.count()
 APP = app.create_app()
-APP.server.test_client().get("/")  # Dash completes its callbacks with the first request
-CALLBACKS = sorted(output for output, known in APP.callback_map.items() if "callback" in known)
 
 TEXT = st.text(max_size=40) | st.text(st.characters(min_codepoint=0, max_codepoint=0x1FFFF), max_size=12)
 PATHS = ["", "\0", "..", "../../etc/passwd", "%2e%2e", "%00", "a" * 3000]
@@ -165,14 +163,11 @@ def test_any_bytes_as_an_address(raw):
     answer("GET", "/recipe/layernorm?" + quote(raw, safe="&="))
 
 
-# --- Dash's callbacks
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | VALUES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(VALUES, inner, max_size=3),
     max_leaves=8,
 )
-UPDATE = "/_dash-update-component"
 
 
 SENT = [rule for rule in APP.server.url_map.iter_rules() if "POST" in rule.methods]
@@ -352,77 +347,42 @@ def test_a_question_is_sound_or_refused(asked):
     assert got.status_code == 400 or got.json["end"] == {"state": "lost"}
 
 
+# --- orders of trainings
+
+
 @BRIEF
 @given(st.binary(max_size=200), st.sampled_from(["application/json", "text/plain", ""]))
-def test_bytes_are_no_callback(raw, kind):
-    assert answer("POST", UPDATE, data=raw, content_type=kind).status_code in (400, 415)
+def test_bytes_are_no_order(raw, kind):
+    assert answer("POST", "/training", data=raw, content_type=kind).status_code in (400, 415)
+
+
+@BRIEF
+@given(JSON | st.fixed_dictionaries({}, optional=dict.fromkeys((*ASKED, "slug", "choices"), JSON)))
+def test_an_order_is_sound_or_refused(asked):
+    got = answer("POST", "/training", data=json.dumps(asked), content_type="application/json")
+    assert got.status_code == 400 or got.json["wrong"]
+
+
+@BRIEF
+@given(st.sampled_from(jobs.trainable()) | JSON, st.dictionaries(VALUES, JSON, max_size=3) | JSON)
+def test_an_order_of_anything_is_sound_or_refused(slug, choices):
+    got = answer("POST", "/training", json={**ASKED, "slug": slug, "choices": choices})
+    assert got.status_code in (400, 503) or queue.close(got.json["ticket"]) is None
 
 
 @BRIEF
 @given(JSON)
-def test_nonsense_is_no_callback(body):
-    assert answer("POST", UPDATE, data=json.dumps(body), content_type="application/json").status_code == 400
+def test_dash_runs_no_callback_here(body):
+    got = answer("POST", "/_dash-update-component", data=json.dumps(body), content_type="application/json")
+    assert got.status_code == 404
 
 
-@BRIEF
-@given(st.data())
-def test_a_callback_without_its_parts_is_refused(data):
-    """A callback's body like the page's, but with one part replaced by anything, never causes a 500."""
-    body = asked(data.draw(st.sampled_from(CALLBACKS)), lambda: None)
-    part = data.draw(st.sampled_from(["output", "outputs", "inputs", "state", "changedPropIds"]))
-    body[part] = data.draw(JSON)
-    answer("POST", UPDATE, json=body)
-
-
-@pytest.mark.parametrize("output", sorted(APP.callback_map.keys() - {*CALLBACKS}))
-def test_a_callback_of_the_page_is_not_run_here(output):
-    assert answer("POST", UPDATE, json={"output": output, "inputs": [], "outputs": []}).status_code == 400
-
-
-@pytest.mark.parametrize("output", CALLBACKS)
-@BRIEF
-@given(data=st.data())
-def test_callbacks_bear_any_value(output, data):
-    """A callback's request with values of any kind, and with invented job handles, gets an answer."""
-    body = asked(output, lambda: data.draw(JSON | st.sampled_from([f"/{slug}" for slug in scenes()])))
-    handles = data.draw(
-        st.sampled_from(["", "?cacheKey=x&job=1", "?oldJob=1&oldJob=x&endId=y", "?cancelJob=1"])
-    )
-    answer("POST", UPDATE + handles, json=body)
-
-
-HANDLES = ["cacheKey", "job", "oldJob", "endId", "cancelJob"]
-
-
-@pytest.mark.parametrize("name", HANDLES)
-@pytest.mark.parametrize("text", ["é", "x~é", "~\ud800", "x~🙂", "\0~", "~"])
-@pytest.mark.parametrize("output", CALLBACKS)
-def test_a_handle_is_any_text(output, name, text):
-    """An invented job handle is harmless, also beside a valid one."""
-    for query in (f"?{name}={escaped(text)}", f"?{name}=x~y&{name}={escaped(text)}&endId=x~y"):
-        answer("POST", UPDATE + query, json=asked(output, lambda: "f" * 32))
-
-
-def asked(output, value):
-    """The body that the page would send for a callback, with given values."""
-    known = APP.callback_map[output]
-    outputs = known["output"] if isinstance(known["output"], list | tuple) else [known["output"]]
-    parts = [{"id": o.component_id, "property": o.component_property} for o in outputs]
-    return {
-        "output": output,
-        "outputs": parts if isinstance(known["output"], list | tuple) else parts[0],
-        "inputs": [{**spec, "value": value()} for spec in known["inputs"]],
-        "state": [{**spec, "value": value()} for spec in known["state"]],
-        "changedPropIds": [f"{spec['id']}.{spec['property']}" for spec in known["inputs"]],
-    }
-
-
-def test_a_nest_is_no_callback():
+def test_a_nest_is_no_order():
     for text in ("[" * 100_000, '{"a":' * 50_000, "[" * 500 + "]" * 500, json.dumps("9" * 5000)):
-        assert answer("POST", UPDATE, data=text, content_type="application/json").status_code == 400
+        assert answer("POST", "/training", data=text, content_type="application/json").status_code == 400
 
 
 def test_a_body_has_a_bound():
     most = APP.server.config["MAX_CONTENT_LENGTH"]
-    got = answer("POST", UPDATE, data=b" " * (most + 1), content_type="application/json")
+    got = answer("POST", "/training", data=b" " * (most + 1), content_type="application/json")
     assert got.status_code == 413 and got.json["parameter"] == "body"

@@ -17,19 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask import Flask
 from redis import BlockingConnectionPool, Connection, Redis, RedisError
 
 import app
 from components.language.scene import WrongValue
-from components.pages import follow, panel
+from components.pages import follow
 from components.training import jobs, runs, store
 from components.training import queue as trainings
 from components.training.queue import LOST, NOTHING, REPLACED
-from components.web import budget
 from learning.film import to_npz
 from learning.training import trained
-from tests.components.pages.test_panel import train
+from tests.components.pages.test_panel import press_train, train
 from tests.waiting import until
 from tools.ports import free
 
@@ -122,14 +120,6 @@ def told(queue, ticket, stop=False):
     return news.get("end", news)
 
 
-def refused(queue):
-    """The error message for a page that wants to train."""
-    server = Flask("a page's server")
-    budget.guard(server, proxies=0)
-    with server.test_request_context():
-        return panel._ticket(SMALL, {})[0]
-
-
 def trains(queue, ticket):
     return told(queue, ticket).get("step", 0) > 0
 
@@ -154,7 +144,7 @@ def test_web_servers_that_share_only_redis_know_a_browser(queue):
     """If a browser reaches another replica and starts a training there, its earlier one ends."""
     one, two, another_browser = (app.create_app().server.test_client() for _ in range(3))
     first, others = train(one, LONG_ORDER), train(another_browser)
-    two.set_cookie(panel.BROWSER_COOKIE, one.get_cookie(panel.BROWSER_COOKIE).value)
+    two.set_cookie(follow.BROWSER_COOKIE, one.get_cookie(follow.BROWSER_COOKIE).value)
     second = train(two)
     assert ends(queue, first) == REPLACED
     assert ends(queue, second)["state"] == ends(queue, others)["state"] == "done"
@@ -205,7 +195,8 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     assert told(queue, ticket) == {"away": True}
     with pytest.raises(WrongValue, match="cannot be reached"):
         runs.load(saved)
-    assert refused(queue) == panel.NO_STORE
+    answer = press_train(app.create_app().server.test_client(), SMALL)
+    assert answer.status_code == 503 and "Trainings" in answer.json["error"]
     redis.start()
     assert runs.load(saved).seeds == 1
     until(lambda: trains(queue, ticket) or told(queue, ticket).get("state"))

@@ -123,7 +123,7 @@ def test_a_figure_without_an_origin_may_fetch_what_it_needs(client, path):
 
 CLOSED = [
     ("GET", "/"), ("GET", "/layernorm"), ("GET", "/embed/layernorm"), ("GET", f"/run/{'a' * 20}.npz"),
-    ("GET", "/_dash-layout"), ("POST", "/_dash-update-component"), ("POST", "/run/fold"),
+    ("GET", "/_dash-layout"), ("POST", "/training"), ("POST", "/run/fold"),
     ("POST", "/training/any/close"), ("POST", "/recipe/layernorm"), ("OPTIONS", "/recipe/layernorm"),
     ("OPTIONS", "/run/fold"), ("OPTIONS", "/recording"), ("OPTIONS", f"/recording/{'a' * 32}/delete"),
 ]  # fmt: skip

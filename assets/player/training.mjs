@@ -39,45 +39,43 @@ let followed = null;
 // what the panel shows: the most recent news, or a message about a missing answer
 let shownNews = lastNews;
 let silence = 0; // a timer
+let orders = 0; // the number of trainings that were ordered
 
-const place = () => `${followed?.shown.root.dataset.run?.replace(/run$/, "training")}/${followed?.ticket}`;
+const route = (/** @type {Player} */ shown) => shown.root.dataset.run?.replace(/run$/, "training") ?? "";
+const place = () => (followed ? `${route(followed.shown)}/${followed.ticket}` : "");
 
 /** The panel's number fields, such as learning rate and steps. @returns {NodeListOf<HTMLInputElement>} */
 const fields = () => document.querySelectorAll(".training .fields input");
 
-/** The order for a training, which Dash sends to the server: scene, choices, and the numbers in the panel's
- * fields. The time makes Dash see each order as a new value. */
-function ask() {
+/** Order a training from the server: send the scene, the choices and the numbers in the panel's fields. Mark
+ * the fields with wrong values, and start to poll the training's news if there is a ticket. */
+async function train() {
   const { slug, choices } = player();
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
   const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
-  expectAnswer(TRY_AGAIN_TEXT);
-  return {
+  const body = JSON.stringify({
     slug,
     choices: Object.fromEntries(texts),
     ...Object.fromEntries(numbers),
-    time: performance.now(),
-  };
-}
-
-/** Show the server's answer to an order: mark fields with wrong values, and start to poll the training's news
- * if there is a ticket. Returns the panel's new state, bar and message, for Dash. @param {{wrong:
- * Record<string, string>, refused: string | null, ticket: string | null}} answer */
-function show({ wrong, refused, ticket }) {
-  const { no_update } = shared.dash_clientside;
+  });
+  const order = ++orders;
+  expectAnswer(TRY_AGAIN_TEXT);
+  const options = { method: "POST", body, headers: { "Content-Type": "application/json" } };
+  const { answer, words } = await asked(route(player()), options, { 0: TRY_AGAIN_TEXT });
+  if (order !== orders) return; // the reader has clicked again
   clearTimeout(silence);
   for (const field of fields()) {
-    field.setAttribute("aria-invalid", String(field.name in wrong));
+    const wrong = answer?.wrong?.[field.name];
+    field.setAttribute("aria-invalid", String(Boolean(wrong)));
     /** @type {HTMLElement} */
-    (document.getElementById(`${field.id}-wrong`)).textContent = wrong[field.name] ?? "";
+    (document.getElementById(`${field.id}-wrong`)).textContent = wrong ?? "";
   }
-  if (ticket) return begin(ticket);
-  if (refused && !followed) return (shownNews = lastNews = ["idle", 0, refused]);
-  return [no_update, no_update, no_update];
+  if (answer?.ticket) begin(answer.ticket);
+  else if (!followed) showNews((lastNews = ["idle", 0, answer?.refused ?? words]));
 }
 
-/** Poll the server for the news of the training with this ticket, instead of another training's. Returns the
- * panel's new state, bar and message. @param {string} ticket */
+/** Poll the server for the news of the training with this ticket, instead of another training's.
+ * @param {string} ticket */
 function begin(ticket) {
   forget();
   const shown = player();
@@ -107,7 +105,7 @@ function begin(ticket) {
   );
   expectAnswer(NO_ANSWER_TEXT);
   poll(place(), question, handle, { signal: quiet.signal, sleep });
-  return (shownNews = lastNews = ["running", 0, "Starting …"]);
+  showNews((lastNews = ["running", 0, "Starting …"]));
 }
 
 /** Stop polling the training's news; the training itself goes on at the server. */
@@ -365,4 +363,4 @@ addEventListener("normscape:state", attend);
 addEventListener("pagehide", close);
 
 shared.dash_clientside ??= {};
-shared.dash_clientside.training = { ask, show, stop };
+shared.dash_clientside.training = { train, stop };

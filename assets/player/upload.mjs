@@ -38,7 +38,7 @@ export async function asked(url, options = {}, meant = {}) {
   // HTML forms cannot send this content type, so other sites cannot make a reader's browser send such a
   // request
   const headers = options.method === "POST" ? { "Content-Type": "application/octet-stream" } : undefined;
-  const reply = await fetch(url, { ...options, headers }).catch(() => null);
+  const reply = await fetch(url, { headers, ...options }).catch(() => null);
   const body = await reply?.json().catch(() => null);
   return reply?.ok && body
     ? { answer: body, words: "" }

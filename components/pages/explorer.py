@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dash import Dash
-from flask import Response, after_this_request, current_app, request
+from flask import Response, abort, after_this_request, current_app, request
 from markupsafe import Markup
 
 from components.language.front import HOME_STATE, front_pages
@@ -62,6 +62,7 @@ class Explorer(Dash):
     def add_pages(self) -> None:
         """Register the routes of the search and of training, and declare who may receive Dash's responses."""
         views = self.server.view_functions
+        views["/_dash-update-component"] = lambda: abort(404)  # all callbacks run in the browser
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)

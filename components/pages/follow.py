@@ -1,4 +1,4 @@
-"""The route `/training/<ticket>`, with which a page polls the server for news of its training job.
+"""The routes with which a page orders a training job, polls the server for news of it, and ends it.
 
 Each poll says what news the page has already, and what it wants. So a poll can be repeated safely if it or
 its response was lost. Dash has background callbacks for such tasks, but they give up at the first lost
@@ -7,30 +7,70 @@ response, and do not poll less often when nothing happens.
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, after_this_request, request
 from werkzeug.exceptions import BadRequest
 
 from components.language.scene import WrongValue
-from components.training import queue, store
+from components.training import jobs, queue, store
 from components.training.queue import NOTHING
-from components.web.budget import GUESS_PRICE, work
+from components.web.budget import GUESS_PRICE, TRAINING_PRICE, Busy, client, work
 from components.web.routes import Access, route
 
 MAX_REQUEST_BYTES = 10_000  # of a poll
 MAX_STEP = 10**9
+QUEUE_RETRY_SECONDS = 60  # until a retry when the queue is full
+BROWSER_COOKIE = "normscape"
+WRONG = "Training has not started: see the messages at the fields."
 Ready = Callable[[], None]  # starts a worker if none runs
 LOST_ANSWER = '{"end": {"state": "lost"}}'  # for a training that was lost, and for an unknown ticket
 
 
 def add_routes(server: Flask, ready: Ready) -> None:
     path = "/training/<string(length=32):ticket>"
+    route(server, "/training", "training_order", partial(ordered, ready), Access.PRIVATE, ["POST"])
     route(server, path, "training", partial(answer, ready), Access.PRIVATE, ["POST"])
     route(server, f"{path}/close", "training_close", close, Access.PRIVATE, ["POST"])
+
+
+def ordered(ready: Ready) -> dict[str, Any]:
+    """Queue the training that a page orders. The response has its ticket, or messages about wrong numbers.
+
+    Raises WrongValue, Busy, StoreUnavailable. ready: a function that starts a worker if none runs.
+    """
+    asked = json_body()
+    if wrong := jobs.problems(asked):
+        return {"wrong": wrong, "refused": WRONG}
+    try:
+        with work(TRAINING_PRICE):
+            ticket = queue.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
+    except queue.Refused as full:
+        raise Busy(503, str(full), QUEUE_RETRY_SECONDS) from None
+    ready()
+    return {"ticket": ticket}
+
+
+def _owner() -> str:
+    """The identifier of the reader's browser: 128 random bits, in a cookie that the response sets."""
+    sent = request.cookies.get(BROWSER_COOKIE, "")
+    if re.fullmatch("[0-9a-f]{32}", sent):
+        return sent
+    path, new = f"{request.script_root}/", secrets.token_hex(16)
+
+    @after_this_request
+    def with_cookie(answer: Response) -> Response:
+        answer.set_cookie(
+            BROWSER_COOKIE, new, path=path, secure=request.is_secure, httponly=True, samesite="Strict"
+        )
+        return answer
+
+    return new
 
 
 def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
@@ -73,12 +113,7 @@ def question() -> dict[str, Any]:
     look  the choices for which the page wants pictures; None for those of the poll before
     """
     request.max_content_length = MAX_REQUEST_BYTES
-    try:
-        asked = request.get_json()
-    except (BadRequest, RecursionError):
-        asked = None
-    if not isinstance(asked, dict):
-        raise WrongValue("body", "this is not a poll of a page", {"seen": "a step"})
+    asked = json_body()
     seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
     if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):
         raise WrongValue("seen", "seen is not a step, or stop is not true or false", {"seen": "a step"})
@@ -86,3 +121,14 @@ def question() -> dict[str, Any]:
     if look is not None and not all(isinstance(text, str) for text in texts):
         raise WrongValue("look", "look is not a dict of texts", {"look": {"seed": "0"}})
     return {"seen": seen, "stop": stop, "look": look}
+
+
+def json_body() -> dict[str, Any]:
+    """The body of a POST request, which must be a JSON object. Raises WrongValue if it is not."""
+    try:
+        body = request.get_json()
+    except (BadRequest, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise WrongValue("body", "this is not what a page sends", "a JSON object")
+    return body

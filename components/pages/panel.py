@@ -1,37 +1,29 @@
-"""The training panel on a scene's page: fields, buttons, and the callback that queues a training job.
+"""The training panel on a scene's page: fields and buttons.
 
-After that, the page polls for news of its job; see follow.py and assets/player/training.mjs.
+follow.py has the routes with which the page orders a training job, and assets/player/training.mjs uses them.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import logging
 import os
-import re
-import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, html
-from flask import Response, after_this_request, request
+from dash import ClientsideFunction, Dash, Input, html
+from flask import request
 
-from components.language.scene import Scene, WrongValue
+from components.language.scene import Scene
 from components.pages import follow
 from components.pages.markup import attributes, element
 from components.settings import redis_url
-from components.training import jobs, queue, store
+from components.training import jobs
 from components.training.worker import ChildWorker
-from components.web.budget import TRAINING_PRICE, Busy, client, work
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
 # limit of an upload, for the page
 MAX_BYTES_ATTRIBUTE: dict[str, Any] = {"data-max-bytes": str(MAX_UPLOAD_BYTES)}
 PANEL, TRAIN, STOP, BAR, WORDS = "train-panel", "train", "train-stop", "train-bar", "train-words"
-BROWSER_COOKIE = "normscape"
-ASKED, TOLD = "data-asked", "data-told"  # the panel's attributes with the page's request, and the answer
-WRONG = "Training has not started: see the messages at the fields."
-NO_STORE = "The queue of trainings does not answer. Try again in a minute."
 NO_TORCH = "Training needs PyTorch on the server: python -m pip install torch"
 
 
@@ -79,7 +71,9 @@ def add_training(app: Dash) -> Panel:
             child.ready()
 
     app.layout = controls()
-    _add_callbacks(app, ready)
+    for button, name in ((TRAIN, "train"), (STOP, "stop")):  # functions of assets/player/training.mjs
+        clicked = ClientsideFunction("training", name), Input(button, "n_clicks")
+        app.clientside_callback(*clicked, prevent_initial_call=True)
     follow.add_routes(app.server, ready)
     layout_path = f"{app.config.routes_pathname_prefix}_dash-layout"
 
@@ -123,62 +117,3 @@ def _trains() -> bool:
     With Redis other machines do it, the workers. Without Redis, PyTorch must be installed here.
     """
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None
-
-
-def _add_callbacks(app: Dash, ready: follow.Ready) -> None:
-    """Register the callbacks of the panel's buttons. ready: a function that starts a worker if none runs.
-
-    After a click on "Train", the page sends its choices and the numbers in the fields. The server checks
-    them, queues a job and answers with its ticket.
-    """
-    ask, show, stop = (ClientsideFunction("training", name) for name in ("ask", "show", "stop"))
-    app.clientside_callback(ask, Output(PANEL, ASKED), Input(TRAIN, "n_clicks"), prevent_initial_call=True)
-
-    @app.callback(Output(PANEL, TOLD), Input(PANEL, ASKED), prevent_initial_call=True)
-    def join(asked: Any) -> dict[str, Any]:
-        asked = asked if isinstance(asked, dict) else {}
-        wrong = jobs.problems(asked)
-        refused, ticket = _ticket(asked, wrong)
-        if ticket:
-            ready()
-        return {"time": asked.get("time"), "wrong": wrong, "refused": refused, "ticket": ticket}
-
-    shown = Output(PANEL, "data-state"), Output(BAR, "value"), Output(WORDS, "children")
-    app.clientside_callback(show, *shown, Input(PANEL, TOLD), prevent_initial_call=True)
-    app.clientside_callback(stop, Input(STOP, "n_clicks"), prevent_initial_call=True)
-
-
-def _ticket(asked: Any, wrong: dict[str, str]) -> tuple[str | None, str | None]:
-    """Queue a training job. Returns (None, its ticket), or if it is refused (the reason, None).
-
-    asked: the request of the page. wrong: error messages about its numbers; if there are any, the job is
-    refused.
-    """
-    if wrong:
-        return WRONG, None
-    try:
-        with work(TRAINING_PRICE):
-            ticket = queue.join(vars(jobs.order(asked)), owner=_owner(), address=client(request))
-        return None, ticket
-    except (WrongValue, queue.Refused, Busy) as problem:
-        return str(problem), None
-    except store.StoreUnavailable as problem:
-        logging.getLogger(__name__).error("a training could not be requested: %s", problem)
-        return NO_STORE, None
-
-
-def _owner() -> str:
-    """The identifier of the reader's browser: 128 random bits, in a cookie that the response sets."""
-    sent = request.cookies.get(BROWSER_COOKIE, "")
-    if re.fullmatch("[0-9a-f]{32}", sent):
-        return sent
-    path, new = f"{request.script_root}/", secrets.token_hex(16)
-
-    @after_this_request
-    def with_cookie(answer: Response) -> Response:
-        answer.set_cookie(
-            BROWSER_COOKIE, new, path=path, secure=request.is_secure, httponly=True, samesite="Strict"
-        )
-        return answer
-
-    return new

@@ -52,9 +52,9 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
         finish(name, REPLACED)
         del others[name]
     if sum(other["waits"] for other in others.values()) >= MAX_WAITING:
-        raise Refused(f"{MAX_WAITING} trainings are waiting already. Try again in a minute.")
+        raise Refused(f"{MAX_WAITING} trainings are waiting already")
     if sum(other["address"] == address for other in others.values()) >= MAX_PER_ADDRESS:
-        raise Refused(f"{MAX_PER_ADDRESS} trainings of this address are under way. Try again in a minute.")
+        raise Refused(f"{MAX_PER_ADDRESS} trainings of this address are under way")
     ticket, number = secrets.token_hex(16), TRAININGS.next_number()
     _poll(ticket, seen=NOTHING, stop=False, look={})
     training = {"order": order, "owner": owner, "address": address, "number": number}

@@ -109,8 +109,7 @@ def guard(server: Flask, *, proxies: int) -> None:
     """
     server.extensions["budget"], warned = Budget(), bool(proxies)
     server.register_error_handler(Busy, refused)
-    no_store = Busy(503, "Runs and recordings cannot be stored or deleted at the moment", 60)
-    server.register_error_handler(StoreUnavailable, lambda _: refused(no_store))
+    server.register_error_handler(StoreUnavailable, without_store)
 
     @server.before_request
     def warn() -> None:
@@ -167,6 +166,12 @@ def client(request: Request) -> str:
     if isinstance(address, IPv6Address):  # a household may choose the last 64 bits freely
         return str(address.ipv4_mapped or ip_network((int(address), 64), strict=False))
     return str(address)
+
+
+def without_store(problem: StoreUnavailable) -> Response:
+    """The response, 503, to a request that needs the store while the store is full or does not answer."""
+    logging.getLogger(__name__).error("%s", problem)
+    return refused(Busy(503, "Trainings, runs and recordings cannot be stored or deleted at the moment", 60))
 
 
 def refused(busy: Busy) -> Response:

@@ -1,13 +1,12 @@
-"""Security headers, limits of request bodies, trusted proxies, and refusal of malformed callbacks."""
+"""Security headers, limits of request bodies, and trusted proxies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from dash import Dash
-from dash.exceptions import DashException, DependencyException
+from dash.exceptions import DependencyException
 from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import ContentSecurityPolicy
@@ -26,8 +25,6 @@ CACHE_SECONDS = 5  # in nginx; short, so that a changed file appears soon
 BYTES = "application/octet-stream"  # forms of other sites cannot send this content type
 HEALTH = "/healthz"  # monitoring may use any host name here
 EMBED = "embed"  # the endpoint that all sites may show in a frame
-CALLBACKS = "/_dash-update-component"
-MALFORMED = (LookupError, TypeError, AttributeError, ValueError, RecursionError, DashException)
 DOCUMENTS = ("text/html", "image/svg+xml")  # shown by browsers as pages, in which scripts may run
 
 # Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline or created from text.
@@ -56,8 +53,6 @@ def secure(app: Dash, setting: Settings) -> None:
     server.after_request(headers)
     server.register_error_handler(RequestEntityTooLarge, too_large)
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
-    checked = partial(callback, server.view_functions[CALLBACKS])
-    server.view_functions[CALLBACKS] = DeclaredView(checked, Access.PRIVATE)
 
 
 def headers(answer: Response) -> Response:
@@ -138,12 +133,3 @@ def uploaded(what: str) -> bytes:
 def too_large(_: RequestEntityTooLarge) -> ResponseReturnValue:
     longest = {"longest": request.max_content_length}
     return WrongValue("body", "the body is too long", longest).json(), 413
-
-
-def callback(dispatch: Callable[[], ResponseReturnValue]) -> ResponseReturnValue:
-    """Dash's response to a callback; 400 instead of 500 if the body is malformed."""
-    try:
-        return dispatch()
-    except MALFORMED as problem:
-        current_app.logger.warning("refused as a callback: %s: %s", type(problem).__name__, problem)
-        raise WrongValue("body", "this is not a callback of the page", "what the page sends") from None

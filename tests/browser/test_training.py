@@ -208,7 +208,6 @@ def test_a_worker_that_dies_leaves_a_word_and_another_trains(running, page):
 
 
 TICKET = re.compile("/training/([0-9a-f]{32})$")
-FAILED = re.compile(f"{TICKET.pattern}|[?&]cacheKey=")  # polls of a page after its training
 
 
 @pytest.mark.allow_errors("Failed to load resource|did not respond|ERR_")
@@ -228,7 +227,7 @@ def test_a_training_outlives_questions_without_an_answer(page):
         ways[len(failed) // 3 % len(ways)](route)
 
     visit(page, LONG)
-    page.route(FAILED, fail)
+    page.route(TICKET, fail)
     counted(page)
     order(page, steps=STEPS, seeds=4)
     while len(failed) <= 3 * len(ways):
@@ -248,7 +247,7 @@ def answered(route, status):
 def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(page):
     """An unreachable server or worker is reported; the figure still moves, and training goes on later."""
     visit(page, LONG)
-    page.route(re.compile("_dash-update-component"), lambda route: route.abort())
+    page.route(re.compile("/training$"), lambda route: route.abort())
     order(page, steps=STEPS, seeds=4)
     words(page, "The server does not answer. Try again")
     page.unroute_all()

@@ -1,13 +1,13 @@
-"""The cookie by which the training panel tells apart browsers."""
+"""Orders for trainings, and the cookie by which the server tells apart browsers."""
 
 import re
 
 import pytest
 
 import app
-from components.pages.panel import ASKED, BROWSER_COOKIE, PANEL, TOLD
+from components.pages.follow import BROWSER_COOKIE
 from components.training import queue
-from components.training.queue import REPLACED
+from components.training.queue import MAX_PER_ADDRESS, REPLACED
 
 pytestmark = pytest.mark.usefixtures("idle")
 ORDER = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
@@ -21,18 +21,35 @@ def own_store(tmp_path, monkeypatch):
 
 def press_train(client, order=ORDER, prefix="/", **request):
     """The response to a click on "Train" in a page that `client` shows."""
-    body = {
-        "output": f"{PANEL}.{TOLD}",
-        "outputs": {"id": PANEL, "property": TOLD},
-        "inputs": [{"id": PANEL, "property": ASKED, "value": order}],
-        "changedPropIds": [f"{PANEL}.{ASKED}"],
-    }
-    return client.post(f"{prefix}_dash-update-component", json=body, **request)
+    return client.post(f"{prefix}training", json=order, **request)
 
 
 def train(client, order=ORDER):
     """The ticket of a training that a page starts."""
-    return press_train(client, order).json["response"][PANEL][TOLD]["ticket"]
+    return press_train(client, order).json["ticket"]
+
+
+def test_wrong_numbers_are_told_by_name_and_nothing_is_queued():
+    answer = press_train(app.create_app().server.test_client(), ORDER | {"steps": 99, "lr": None})
+    assert answer.status_code == 200 and answer.json.keys() == {"wrong", "refused"}
+    assert answer.json["wrong"].keys() == {"steps", "lr"} and not queue.active()
+
+
+def test_an_order_that_cannot_be_taken_is_refused_in_words():
+    server = app.create_app().server
+    answer = press_train(server.test_client(), ORDER | {"slug": "layernorm"})
+    assert answer.status_code == 400 and "nothing can be trained" in answer.json["error"]
+    for _ in range(MAX_PER_ADDRESS):
+        assert train(server.test_client())
+    answer = press_train(server.test_client())
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "60"
+    assert "of this address are under way. Try again in 60 s." in answer.json["error"]
+
+
+@pytest.mark.parametrize("kind", ["application/octet-stream", "text/plain", "multipart/form-data", ""])
+def test_no_form_of_another_site_orders_a_training(kind):
+    answer = app.create_app().server.test_client().post("/training", data="{}", content_type=kind)
+    assert answer.status_code == 415 and not queue.active()
 
 
 def test_a_browser_has_one_training_and_another_browser_its_own():
@@ -89,4 +106,4 @@ def test_a_malformed_cookie_is_replaced(value):
     client.set_cookie(BROWSER_COOKIE, value)
     first = press_train(client)
     assert SET.fullmatch(first.headers["Set-Cookie"])
-    assert first.json["response"][PANEL][TOLD]["ticket"] and "Set-Cookie" not in press_train(client).headers
+    assert first.json["ticket"] and "Set-Cookie" not in press_train(client).headers

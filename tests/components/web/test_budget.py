@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
-from components.pages import panel
+from components.training import jobs
 from components.web import budget, serve
 from components.web.budget import (
     BURST,
@@ -221,12 +221,13 @@ def test_an_upload_and_an_order_are_charged(server):
     client = server.test_client()
     client.post("/run/spiral", data=b"{}", content_type="application/octet-stream")
     assert "127.0.0.1" in (debts := server.extensions["budget"].debts)
-    with server.test_request_context(environ_overrides={"REMOTE_ADDR": "192.0.2.9"}):
-        panel._ticket({}, {})  # an empty order
-        assert debts["192.0.2.9"][0] >= budget.TRAINING_PRICE
-        server.extensions["budget"].charge("192.0.2.9", BURST)
-        words, _ = panel._ticket({}, {})
-        assert "Try again in" in words
+    order = {n.name: n.default for n in jobs.NUMBERS}  # for no scene
+    asked = {"json": order, "environ_overrides": {"REMOTE_ADDR": "192.0.2.9"}}
+    assert client.post("/training", **asked).status_code == 400
+    assert debts["192.0.2.9"][0] >= budget.TRAINING_PRICE
+    server.extensions["budget"].charge("192.0.2.9", BURST)
+    answer = client.post("/training", **asked)
+    assert answer.status_code == 429 and "Try again in" in answer.json["error"]
 
 
 KEYS = [
