@@ -2,10 +2,13 @@
 
 import argparse
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from normscape import __version__, app
+from tests.waiting import PATIENCE
 
 COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "model")
 
@@ -20,6 +23,13 @@ def ended(capsys, *arguments):
 
 def test_the_version(capsys):
     assert ended(capsys, "--version") == (f"normscape {__version__}\n", 0)
+
+
+def test_python_runs_the_package_as_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "normscape", "nothing"], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 2 and done.stderr.startswith("normscape: ") and done.stderr.count("\n") == 1
 
 
 def test_help_names_every_command_and_an_example(capsys):
