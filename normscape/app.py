@@ -56,7 +56,7 @@ def create_app() -> Dash:
     run_files.add_routes(app.server)
     recordings.add_routes(app.server)
     app.add_pages()
-    security.secure(app, setting)
+    security.secure(app.server, setting)
     security.stand_behind(app.server, setting)
     return app
 

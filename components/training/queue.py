@@ -112,7 +112,7 @@ def active() -> dict[str, dict[str, Any]]:
         if page_silent if waits else worker_silent:
             finish(name, LEFT if waits else LOST)
             del trainings[name]
-    return dict(sorted(trainings.items(), key=lambda item: (item[1]["waits"], item[1].get("number", 0))))
+    return dict(sorted(trainings.items(), key=lambda item: (item[1]["waits"], item[1]["number"])))
 
 
 # --- what a worker does

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dash import Dash
 from dash.exceptions import DependencyException
 from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import ContentSecurityPolicy
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.sansio.utils import host_is_trusted
 
@@ -44,9 +42,8 @@ DOCUMENT_HEADERS = {
 }
 
 
-def secure(app: Dash, setting: Settings) -> None:
-    """Add security headers and limits to an application, after all its routes."""
-    server = app.server
+def secure(server: Flask, setting: Settings) -> None:
+    """Add security headers and limits to a server, after all its routes."""
     check(server)
     server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     server.before_request(partial(known, setting.hosts))
@@ -97,17 +94,17 @@ def stand_behind(server: Flask, setting: Settings) -> None:
     `setting.proxies` proxies. Raises WrongSetting if the prefix is a path of the explorer.
     """
     application: Any = server.wsgi_app
-    inner: Any = application
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")
     own = {*scenes(), *(rule.rule.split("/")[1] for rule in server.url_map.iter_rules())}
     if first and first in own:
         raise WrongSetting(f"NORMSCAPE_PREFIX={setting.prefix} is a path of the explorer's own")
-    if mount:
-        stripped = lambda environment, start: application({**environment, "SCRIPT_NAME": mount}, start)  # noqa: E731
-        inner = DispatcherMiddleware(stripped, {mount: application})
-    if setting.proxies:
-        inner = ProxyFix(inner, *[setting.proxies] * 3)
-    server.wsgi_app = inner  # type: ignore[method-assign]
+
+    def mounted(environment: dict[str, Any], start: Any) -> Any:
+        path = environment["PATH_INFO"]
+        inner = path.removeprefix(mount) if f"{path}/".startswith(f"{mount}/") else path
+        return application({**environment, "SCRIPT_NAME": mount, "PATH_INFO": inner}, start)
+
+    server.wsgi_app = ProxyFix(mounted, *[setting.proxies] * 3)  # type: ignore[method-assign]
 
 
 def from_own_page(what: str) -> None:
