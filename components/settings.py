@@ -65,6 +65,8 @@ def check_storage(environment: Mapping[str, str]) -> None:
 
 
 def _reach_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise WrongSetting(f"CACHE_DIR: {folder} is not a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         tempfile.TemporaryFile(dir=folder).close()
@@ -85,10 +87,15 @@ def _reach_redis(url: str) -> None:
         redis.Redis.from_url(
             url, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
         ).ping()
-    except (redis.AuthenticationError, redis.ResponseError, ValueError) as problem:
+    except ValueError as problem:
+        raise WrongSetting(f"REDIS_URL: {problem}") from None
+    except redis.AuthenticationError as problem:
+        raise WrongSetting(f"REDIS_URL: Redis refused the password, or needs one: {problem}") from None
+    except redis.ResponseError as problem:
         raise WrongSetting(f"REDIS_URL: Redis refused the connection: {problem}") from None
-    except redis.RedisError:
-        print("normscape: Redis does not answer yet; until it does, nothing is trained", file=sys.stderr)
+    except redis.RedisError as problem:
+        wait = "until it does, nothing can be trained or stored"
+        print(f"normscape: Redis does not answer yet ({problem}); {wait}", file=sys.stderr)
 
 
 def redis_url(environment: Mapping[str, str]) -> str:

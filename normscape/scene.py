@@ -105,14 +105,14 @@ class Scene(Component):
 
 def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
     """Raise ValueError if the scene does not exist, or does not have these properties or their values."""
-    if slug not in scenes():
+    if not isinstance(slug, str) or slug not in scenes():
         names = ", ".join(scenes())
         raise ValueError(f"Scene: slug={slug!r} is not one of {names}{did_you_mean(str(slug))}")
     for name, value in {"choices": choices, "params": params}.items():
         if not isinstance(value, Mapping | None):
             raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")
     for name, value in {"camera": camera, "controls": controls}.items():
-        if not isinstance(value, Iterable | None):
+        if not isinstance(value, Iterable | None) or isinstance(value, str):
             raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a list")
     if camera is not None:
         state["camera"] = ",".join(map(str, camera))

@@ -82,6 +82,6 @@ function attend() {
   offer(part, shown);
 }
 addEventListener("normscape:state", attend);
-addEventListener("normscape:living", attend);
+addEventListener("normscape:living", attend, { capture: true }); // it does not bubble
 // each new recipe fills the drop-down lists again, without the opened recordings
 document.addEventListener("normscape:ready", () => named(shared.normscape.players[0]), { capture: true });

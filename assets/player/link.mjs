@@ -72,7 +72,10 @@ export function read(rest, recipe) {
     const x = number(text);
     if (parameter) {
       if (within(parameter, x)) state.params[name] = x;
-      else wrong.push(`${name}=${text} is not a number from ${parameter.min} to ${parameter.max}`);
+      else {
+        const also = parameter.scale === "log" ? "0 or " : "";
+        wrong.push(`${name}=${text} is not ${also}a number from ${parameter.min} to ${parameter.max}`);
+      }
     } else if (name === "progress") {
       if (x >= 0 && x <= last) state.progress = x;
       else wrong.push(`progress=${text} is not a number from 0 to ${last}`);

@@ -129,7 +129,11 @@ def within(parameter: Parameter, x: float) -> bool:
 
 def _value(parameter: Parameter, text: str) -> float:
     x = _number(text)
-    return x if within(parameter, x) else _bounded(parameter.name, parameter.min, parameter.max, text)
+    if not within(parameter, x):
+        also = "0 or " if parameter.scale == "log" else ""
+        words = f"{parameter.name}={text} is not {also}a number from {parameter.min:g} to {parameter.max:g}"
+        raise WrongValue(parameter.name, words, {"min": parameter.min, "max": parameter.max})
+    return x
 
 
 def _bounded(name: str, low: float, high: float, text: str) -> float:

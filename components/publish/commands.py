@@ -118,6 +118,8 @@ def _export(arguments: argparse.Namespace) -> None:
     from components.publish.export import export
 
     values = dict(arguments.set)
+    if len(values) < len(arguments.set):
+        raise CommandFailed("--set: a name occurs twice")
     values |= {
         name: getattr(arguments, name)
         for name in ("progress", "theme")

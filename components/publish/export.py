@@ -56,6 +56,8 @@ def export(
     if out.suffix == ".gif" and look.fps > FASTEST_GIF:
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"
         raise WrongValue("fps", words, {"max": FASTEST_GIF})
+    if look.turn and out.suffix not in FILMS:
+        raise WrongValue("turn", f"only a video can turn a slider, not {out.name}", list(FILMS))
     moments = frames(state, look) if out.suffix in FILMS else []
     if changeable and out.suffix != ".html":
         raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])

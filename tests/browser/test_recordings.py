@@ -53,7 +53,7 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
 def test_a_file_that_is_too_large_is_refused_with_what_to_do(page, tmp_path):
     large = tmp_path / "large.safetensors"
     Recording([norm(n=2000, d=600)], "large").save(large)
-    visit(page, "/model?recording=trained")
+    visit(page, "/model")
     rest(page)
     part = page.locator(".recordings")
     part.evaluate("(part) => (part.dataset.maxBytes = String(2 ** 20))")

@@ -88,9 +88,9 @@ def test_a_page_asks_for_a_recipe_and_gets_it_or_why_not(fig, monkeypatch):
 WRONG = [
     ("choices", {"n": 0}, "n=0 is outside"),
     ("choices", {"colour": 1}, "no choice 'colour'"),
-    ("params", {"eps": 99}, "eps=99 is not a number from"),
+    ("params", {"eps": 99}, "eps=99 is not 0 or a number from"),
     ("params", {"n": 3}, "there is no parameter 'n'"),
-    ("params", {"eps": True}, "eps=True is not a number"),
+    ("params", {"eps": True}, "eps=True is not 0 or a number"),
     ("progress", 9, "progress=9.0"),
     ("follow", 60, "follow=60 is not a whole number"),
     ("camera", [0, 0, 0], "camera="),

@@ -62,6 +62,8 @@ WRONG = [
     ({"slug": "layernorm", "choices": {"n": 0}}, "n=0 is outside"),
     ({"slug": "layernorm", "choices": {"n": 60.5}}, "n='60.5' is not a whole number"),
     ({"slug": "fold", "params": {"t": 99}}, "t=99 is not a number from"),
+    ({"slug": {"a": 1}}, "slug={'a': 1} is not one of"),
+    ({"slug": "fold", "controls": "progress"}, "controls='progress' is not a list"),
     ({"slug": "fold", "params": {"t": True}}, "t=True is not a number"),
     ({"slug": "fold", "params": {"t": float("nan")}}, "t=nan is not a number"),
     ({"slug": "fold", "params": {"u": 1}}, "no 'u'"),
@@ -71,7 +73,7 @@ WRONG = [
     ({"slug": "fold", "follow": 1.5}, "follow=1.5 is not a whole number"),
     ({"slug": "layernorm", "camera": [1, 2]}, "camera=1,2 is not three numbers"),
     ({"slug": "fold", "controls": ["speed"]}, "no control 'speed'"),
-    ({"slug": "fold", "controls": "t,"}, "no control"),
+    ({"slug": "fold", "controls": ["t", ""]}, "no control"),
     ({"slug": "fold", "theme": "blue"}, "theme=blue is not one of"),
 ]
 

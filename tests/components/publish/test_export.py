@@ -72,6 +72,8 @@ def refused(capsys):
         (["layernorm", "--out", "a.gif", "--turn", "gamma9=1:2"], "gamma9"),
         (["layernorm", "--out", "a.gif", "--turn", "gamma1=1"], "gamma1=1"),
         (["layernorm", "--out", "a.gif", "--fps", "0"], "0"),
+        (["layernorm", "--out", "a.html", "--turn", "gamma1=1:2"], "only a video"),
+        (["layernorm", "--out", "a.html", "--set", "eps=1", "--set", "eps=2"], "occurs twice"),
         (["layernorm", "--out", "a.gif", "--fps", "51"], "fps=51"),
         (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),
         (["layernorm", "--out", "a.png", "--scale", "nan"], "nan"),
