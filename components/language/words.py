@@ -1,8 +1,9 @@
 """The glossary: words and symbols, each linked to its entry where a text uses it for the first time.
 
-`texts/words.md` consists of sections with entries. An entry is a heading `### name`, a line `@ id scene:
-phrases`, and the meaning of the name. scene: (optional) the slug of a scene that shows it. phrases:
-(optional) the words or formulas, separated by commas, that texts use for it; they become links to the entry.
+`texts/words.md` consists of sections with entries. An entry is a heading `### name`, a line `@ id scene
+!other: phrases`, and the meaning of the name. scene: (optional) the slug of a scene that shows it. !other:
+(optional, several) the slug of a scene in which the phrases mean something else. phrases: (optional) the
+words or formulas, separated by commas, that all other texts use for it; they become links to the entry.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from components.language.text import line, markdown, parts
 
 WORDS_FILE = Path(__file__).parents[1] / "texts/words.md"
 HTML_TAG = re.compile(r"<[^>]+>")
-ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?:(.*)")
+ENTRY_HEAD = re.compile(r"@ (\w+)(?: (\w+))?((?: !\w+)*):(.*)")
 # Elements in which nothing is linked (headings, summaries, links, formulas, tables); other tags; the rest is
 # text.
 HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary)\b.*?</\2>|<[^>]+>)', re.S)
@@ -28,7 +29,7 @@ class Word:
     """An entry of the glossary.
 
     name, meaning: HTML. scene: the slug of a scene that shows it, or "". found: the phrases, as HTML, that
-    become links to it in other texts.
+    become links to it in other texts, except in the scenes `not_in`, by slug.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Word:
     meaning: str
     scene: str
     found: tuple[str, ...]
+    not_in: tuple[str, ...]
 
 
 @cache
@@ -52,23 +54,23 @@ def _word(name: str, body: str) -> Word:
     first, _, meaning = body.partition("\n")
     head = ENTRY_HEAD.fullmatch(first)
     if head is None:
-        raise ValueError(f"the word {name!r} begins with a line '@ id scene: fragments'")
+        raise ValueError(f"the word {name!r} begins with a line '@ id scene !other: fragments'")
     # commas separate fragments, except inside a formula
-    fragments = re.findall(r"\s*(\$[^$]+\$|[^,$]+)(?:,|$)", head[3])
-    return Word(
-        head[1], line(name), markdown(meaning), head[2] or "", tuple(line(each) for each in fragments)
-    )
+    fragments = re.findall(r"\s*(\$[^$]+\$|[^,$]+)(?:,|$)", head[4])
+    found, not_in = tuple(line(each) for each in fragments), tuple(re.findall(r"\w+", head[3]))
+    return Word(head[1], line(name), markdown(meaning), head[2] or "", found, not_in)
 
 
-def linked(html: str, page: str) -> str:
+def linked(html: str, page: str, scene: str = "") -> str:
     """A copy of `html` in which each word's first use is a link to the word's entry in the glossary.
 
-    page: the address of the glossary.
+    page: the address of the glossary. scene: the slug of the scene whose text it is, or "".
     """
     pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]
     for word in (word for some in sections().values() for word in some):
-        _link(word, texts, tags, page)
+        if scene not in word.not_in:
+            _link(word, texts, tags, page)
     return "".join(text + tag for text, tag in zip(texts, tags, strict=True))
 
 

@@ -53,7 +53,7 @@ def scene_page(
     end    further content at the end of the scene's element
     """
     told = scene.json()["choices"] if told is None else told
-    first, others = sections(prose(scene.text.html, place))
+    first, others = sections(prose(scene, place))
     spread = [  # side by side: the figure stays visible while the text scrolls
         notice(),
         _head(scene),
@@ -247,9 +247,9 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
     )
 
 
-def prose(html: str, place: Place) -> str:
-    """The HTML of a text, with the `id`s that `anchored` adds, and with links to the glossary."""
-    return linked(anchored(html), place.page("words"))
+def prose(scene: Scene, place: Place) -> str:
+    """The HTML of a scene's text, with the `id`s that `anchored` adds, and with links to the glossary."""
+    return linked(anchored(scene.text.html), place.page("words"), scene.slug)
 
 
 def anchored(html: str) -> str:

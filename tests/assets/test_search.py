@@ -102,6 +102,12 @@ ASKED = {
 LEADS_TO = {  # standard terms, and questions about using the app: the answer itself is among the first three
     "pre-LN": "/depth",
     "post-LN": "/depth?tour=4",
+    "post-LN and pre-LN": "/words#preln",
+    "rank of the Jacobian": "/words#rank",
+    "Jacobian rank": "/jacobian",
+    "label smoothing": "/confidence#is-label-smoothing-the-same",
+    "temperature of a softmax": "/words#temperature",
+    "massive activation": "/words#massive",
     "residual": "/words#block",
     "offline": "/embedding#what-works-offline",
     "what does an embed do offline": "/embedding#what-works-offline",

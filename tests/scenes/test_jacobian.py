@@ -154,6 +154,16 @@ def singular_values():
         assert np.sum(np.linalg.svd(J)[1] < EXACT) == 2
 
 
+def the_rank():
+    """The ranks of PyTorch's Jacobians: LayerNorm's is d − 2, RMSNorm's d − 1, and ε > 0 adds one to each."""
+    for d in (3, 4, 9):
+        x = np.random.default_rng(d).normal(size=d) + 1
+        for centred, lost in ((True, 2), (False, 1)):
+            for eps, fewer in ((0.0, 0), (0.1, 1)):
+                J = jacobian(x, centred, eps)
+                assert np.linalg.matrix_rank(J, tol=EXACT) == d - lost + fewer
+
+
 def closed_form():
     for eps in (0.0, 1e-5, 2.0):
         x = np.random.default_rng(1).normal(size=5) + 3
@@ -273,6 +283,8 @@ CLAIMS = {
     "$$J = \\frac{1}{\\sqrt{\\sigma^2 + \\varepsilon}} \\left(\\Pi - \\frac{1}{d}\\, z z^{\\top}\\right).$$": closed_form,
     "With $\\varepsilon = 0$ it loses its part along $𝟏$ (not with RMSNorm) and its part along $z$, and is divided as above. What is left arrives at $x$.": loses_two_parts,
     "With $\\varepsilon = 0$ its singular values are $1/\\sigma$ ($d - 2$ times) and 0 (twice: along $𝟏$ and along $z$).": singular_values,
+    "So its *rank* is $d - 2$. With $\\varepsilon > 0$ only the direction along $𝟏$ is lost, and the rank is $d - 1$.": the_rank,
+    "so only the part along $z$ is lost, and with $\\varepsilon > 0$ nothing: the rank is $d - 1$ or $d$.": the_rank,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "An $\\varepsilon$ above 0 keeps all singular values at or below $1/\\sqrt{\\varepsilon}$; nothing else bounds them.": at_most_one_over_root_eps,
     "One norm by itself can make them much larger or smaller: with $\\varepsilon = 0$ its largest singular value is $1/\\sigma$, whatever that is.": explodes_and_vanishes,

@@ -22,17 +22,26 @@ def test_each_word_has_a_place_and_a_meaning_of_its_own():
     assert {word.scene for word in WORDS} <= {"", *scenes()}
 
 
+def test_no_link_stands_where_a_phrase_means_something_else():
+    """Phrases are not linked in the scenes excepted, of which at least one uses the phrase."""
+    exceptions = [(word, slug) for word in WORDS for slug in word.not_in]
+    assert any(f'W#{word.id}"' in linked(scenes()[slug].text.html, "W") for word, slug in exceptions)
+    for word, slug in exceptions:
+        assert f'W#{word.id}"' not in linked(scenes()[slug].text.html, "W", slug)
+
+
 @EVERY
 def test_a_text_links_a_word_where_it_uses_it_first(scene):
     text = scene.text.html
-    html = linked(text, "W")
+    html = linked(text, "W", scene.slug)
     found = LINK.findall(html)
     assert len(found) == len({each for each, _ in found})
     keep("words", scene.slug, len(found) >= 3, f"{len(found)}: {', '.join(each for each, _ in found)}")
     assert LINK.sub(lambda link: link[2], html) == text, "nothing but links is added"
     for heading in re.findall(r"<(?:h2|summary)>.*?</", html):
         assert "<a" not in heading
-    met = {word.id for word in WORDS for each in word.found if each.startswith("<") and each in text}
+    told = [word for word in WORDS if scene.slug not in word.not_in]
+    met = {word.id for word in told for each in word.found if each.startswith("<") and each in text}
     assert met - {each for each, _ in found} <= tabled(text), "symbols that are whole formulas"
 
 
