@@ -1,4 +1,4 @@
-"""Guides for authors, lecturers and administrators: files of `docs/` that are also pages of the site."""
+"""Guides: files of `docs/` that are also pages of the site."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from functools import cache
 from components.language.text import markdown, plain
 from learning.shipped import folder
 
-GUIDES = ("embedding", "lecture", "notebook", "dash", "install", "deployment")
+GUIDES = ("papers", "embedding", "lecture", "notebook", "dash", "install", "deployment")
 GUIDE_LINK = re.compile(r'href="([\w-]+)\.md(#[^"]*)?"')
+SCENE_LINK = re.compile(r'href="\.\./components/scenes/(\w+)/text\.md"')
+SOURCE_LINK = re.compile(r'href="\.\./components/texts/sources\.md(#\w+)"')
 COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
 
 
@@ -28,11 +30,13 @@ class Guide:
     html: str
 
     def linked(self, page: Callable[[str], str]) -> str:
-        """The guide's HTML, where links to files of other guides lead to their pages.
+        """The guide's HTML, where links to other guides, scenes and sources lead to pages of the site.
 
-        page: a function that returns the address of a guide's page from the guide's slug.
+        page: a function that returns the address of a page from its name, such as the slug of a scene.
         """
-        return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', self.html)
+        text = SCENE_LINK.sub(lambda found: f'href="{page(found[1])}"', self.html)
+        text = SOURCE_LINK.sub(lambda found: f'href="{page("words")}{found[1]}"', text)
+        return GUIDE_LINK.sub(lambda found: f'href="{page(found[1])}{found[2] or ""}"', text)
 
 
 @cache

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from components.language import course
 from components.language.course import Chapter, CourseScene
 from components.language.front import HOME_TITLE
+from components.language.guides import guides
 from components.language.link import State
 from components.language.scene import Scene, scenes
 from components.pages.markup import attributes, element
@@ -62,10 +63,10 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
         className="forget",
         hidden=True,
     )
+    claims = html.P(html.A(guides()["papers"].title, href=place.page("papers")), className="after")
     front = html.Div([words, living], className="front")
-    return html.Main(
-        [front, *(_chapter(each, place) for each in course.chapters()), forget], className="home"
-    )
+    chapters = [_chapter(each, place) for each in course.chapters()]
+    return html.Main([front, *chapters, claims, forget], className="home")
 
 
 def _chapter(chapter: Chapter, place: Place) -> html.Section:

@@ -204,6 +204,7 @@ def _menu(place: Place) -> list[Any]:
     ]
     own = {name: front_pages()[name].title for name in PAGES}
     titles = {slug: guide.title for slug, guide in guides().items()}
+    own["papers"] = titles.pop("papers")  # about the scenes, not about using them elsewhere
     others = [
         _links(place, name, pages) for name, pages in (("More pages", own), ("Use it elsewhere", titles))
     ]

@@ -6,6 +6,7 @@ from dash import html
 from markupsafe import Markup
 
 from components.language.front import WORDS_TITLE
+from components.language.guides import guides
 from components.language.scene import scenes
 from components.language.sources import sources
 from components.language.words import Word, sections
@@ -20,7 +21,8 @@ def page(place: Place) -> html.Main:
         for title, some in sections().items()
     ]
     cited = [html.Li([Markup(text), *_users(key, place)], id=key) for key, text in sources().items()]
-    last = html.Section([html.H2("Sources"), html.Ol(cited)], className="sources")
+    claims = html.P(html.A(guides()["papers"].title, href=place.page("papers")))
+    last = html.Section([html.H2("Sources"), claims, html.Ol(cited)], className="sources")
     return html.Main([html.H1(WORDS_TITLE), html.P(LEAD), *parts, last], className="glossary")
 
 

@@ -117,6 +117,8 @@ LEADS_TO = {  # standard terms, and questions about using the app: the answer it
     "how to read a slider from my notebook": "/notebook",
     "present in a lecture": "/lecture",
     "install": "/install",
+    "claims that did not hold": "/papers#claims-that-did-not-hold",
+    "which claims failed": "/papers#claims-that-did-not-hold",
     "Docker": "/deployment",
     "why divide by sqrt d": "/layernorm#the-deviation-is-a-distance",
     "is √d always right": "/scores#the-condition",

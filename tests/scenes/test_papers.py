@@ -19,14 +19,14 @@ from tests.scenes import (
 )
 from tests.scenes.claims import said
 
-TABLE = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
+PAPERS = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
 
 
-def table_says(*numbers: tuple[float, str], text: str):
-    """Assert that the table contains a text whose blanks `{}` are filled with measured numbers."""
+def papers_say(*numbers: tuple[float, str], text: str):
+    """Assert that the page contains a text whose blanks `{}` are filled with measured numbers."""
     for value, words in numbers:
         said(value, words)
-    assert text.format(*(words for _, words in numbers)) in TABLE
+    assert text.format(*(words for _, words in numbers)) in PAPERS
 
 
 def test_one_norm_multiplies_a_gradient_by_one_over_sigma():
@@ -42,7 +42,7 @@ def test_one_norm_multiplies_a_gradient_by_one_over_sigma():
         np.testing.assert_allclose(factors, 1 / (size * x).std(1), rtol=1e-12)
         ends += [min(factors), max(factors)]
     words = ("82", "136", "0.82", "1.36", "0.0082", "0.0136")
-    table_says(
+    papers_say(
         *zip(ends, words, strict=True), text="{} to {}, {} to {} and {} to {} for vectors of 64 numbers"
     )
 
@@ -56,7 +56,7 @@ def test_the_length_where_decay_and_noise_balance():
             found = test_rate.lengths(rate, decay, 20_000, lambda n, rng=rng: rng.normal(size=n))
             means.append(found[2000:].mean())
         ratios.append(np.median(means) / (rate / (2 * decay)) ** 0.25)
-    table_says(
+    papers_say(
         *zip(ratios, ("1.01", "1.03", "1.30"), strict=True),
         text="The mean length is {}, {} and {} times this value",
     )
@@ -69,7 +69,7 @@ def test_outputs_with_an_outlier_are_nearly_one_point():
         ends = [test_outlier.end(cloud, recipe, params) for cloud in ("exact", "ends")]
         far.append(np.linalg.norm(ends[0] - ends[1], axis=1).max())
     words = ("0.132", "0.148")
-    table_says(
+    papers_say(
         *zip(far, words, strict=True),
         text="all outputs of LayerNorm lie within {} of a single point, and all outputs of RMSNorm within {}",
     )
@@ -79,7 +79,7 @@ def test_the_coordinate_of_first_tokens_in_a_language_model():
     test_outlier.real_vectors()
     assert (
         "between 17,824 and 26,032. After RMSNorm their cosines with one another are at least 0.9998."
-        in TABLE
+        in PAPERS
     )
 
 
@@ -89,7 +89,7 @@ def test_a_push_into_the_null_space_and_a_constant():
     pushed = {n: test_confidence.shown(recipe, params | {"n": n}) for n in (0.5, 4.0)}
     longer = np.linalg.norm(TOKENS + 0.5 * np.eye(3)[2], axis=1) > np.linalg.norm(TOKENS, axis=1)
     np.testing.assert_array_equal(pushed[0.5][:, 6] > kept[:, 6], longer)
-    table_says(
+    papers_say(
         (longer.sum(), "179"),
         (len(TOKENS) - longer.sum(), "61"),
         text="A push of 0.5 raises the entropy of {} tokens. For the other {} the vector becomes shorter and the entropy falls.",
@@ -99,9 +99,9 @@ def test_a_push_into_the_null_space_and_a_constant():
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
-    table_says((np.median(change), "0.088"), text="it changes by {} for the median token")
-    table_says((change.max(), "0.323"), text="for the median token, and by {} at most.")
-    table_says((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens is {} to {}.")
+    papers_say((np.median(change), "0.088"), text="it changes by {} for the median token")
+    papers_say((change.max(), "0.323"), text="for the median token, and by {} at most.")
+    papers_say((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens is {} to {}.")
 
 
 def test_scores_of_trained_models():
@@ -111,12 +111,12 @@ def test_scores_of_trained_models():
         for found, words in zip(every.values(), ("0.951", "0.969", "0.981", "0.982"), strict=True)
     ]
     lowest = (min(float(found.min()) for found in every.values()), "0.735")
-    table_says(
+    papers_say(
         *medians,
         lowest,
         text="within a head is {}, {}, {} and {} (medians over the heads of SmolLM2, MiniLM, AntiBERTy and the ALBERT of rxnmapper), and {} in the lowest head.",
     )
-    table_says(
+    papers_say(
         *[
             (float(np.median(np.concatenate(atlas.heads("smollm2", column)))), words)
             for column, words in (("later", "0.963"), ("undivided", "0.927"))
@@ -125,7 +125,7 @@ def test_scores_of_trained_models():
     )
     spread = np.concatenate([np.concatenate(atlas.heads(name, "spread")) for name in atlas.NAMES])
     assert len(spread) == 502
-    table_says(
+    papers_say(
         (spread.min(), "0.65"),
         (spread.max(), "19.9"),
         ((spread > 1).sum(), "490"),
@@ -152,4 +152,4 @@ def test_scores_of_trained_models():
 )
 def test_norms_of_trained_models(measure, words):
     measure()
-    assert words in TABLE
+    assert words in PAPERS

@@ -7,6 +7,8 @@ import pytest
 
 from components.language.guides import guides
 from components.language.scene import scenes
+from components.language.sources import sources
+from components.language.text import plain
 from components.pages import guides as pages
 from components.pages.markup import written
 from components.pages.shell import PAGES, Place
@@ -14,6 +16,7 @@ from normscape.app import create_app
 
 LINK = re.compile(r'href="([^"]*)"')
 ID = re.compile(r'id="([^"]*)"')
+SCENE = re.compile(r'href="/(\w+)">(.*?)</a>')
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +39,19 @@ def test_a_guide_is_a_page_that_the_menu_links(client, guide):
 @pytest.mark.parametrize("place", [Place("/"), Place("../", static=True)], ids=["served", "static"])
 @pytest.mark.parametrize("guide", guides().values(), ids=guides())
 def test_links_of_a_guide_lead_to_pages_and_sections_that_exist(guide, place):
-    known = {
-        place.page(slug): set(ID.findall(written(pages.page(other, place))))
-        for slug, other in guides().items()
-    }
+    known = {place.scene(slug): set() for slug in scenes()} | {place.page("words"): set(sources())}
+    for slug, other in guides().items():
+        known[place.page(slug)] = set(ID.findall(written(pages.page(other, place))))
     for href in LINK.findall(written(pages.page(guide, place))):
         page, _, section = href.partition("#")
         assert page.startswith("https://") or page in known, href
         assert not section or section in known[page], href
+
+
+def test_a_link_to_a_scene_says_its_title():
+    found = SCENE.findall(guides()["papers"].linked(Place("/").page))
+    linked = [(slug, plain(title)) for slug, title in found if slug in scenes()]
+    assert len(linked) > 20 and all(title == scenes()[slug].title for slug, title in linked)
 
 
 def test_an_unknown_page_is_no_guide(client):
