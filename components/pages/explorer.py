@@ -28,7 +28,7 @@ from components.pages.shell import LEAD, NAMES, Place, document, header, module,
 from components.training.recipes import state_of
 from components.web.budget import Busy, cached_or_computed
 from components.web.routes import Access, DeclaredView, route
-from components.web.server import bundle, once, revalidated
+from components.web.server import bundle, request_query, revalidated
 
 # Dash adds facts about its server to each page, which only its developers need.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
@@ -140,7 +140,7 @@ class Explorer(Dash):
             )
 
         try:
-            return 200, text(once(request.args))
+            return 200, text(request_query())
         except WrongValue:
             return 400, text({})
 

@@ -20,7 +20,7 @@ from components.training.recipes import fitting, shown
 from components.web.budget import client, work
 from components.web.routes import Access, route
 from components.web.security import BYTES, uploaded
-from components.web.server import find, once
+from components.web.server import find, request_query
 from learning.file_error import FileError
 from learning.film import Film, from_npz, key, to_npz, weights_text
 
@@ -56,7 +56,7 @@ def network(run: str) -> Response:
     The query may contain `seed`, the number of the network; the default is 0. The weights are those at the
     last checkpoint.
     """
-    text = once(request.args).get("seed", "0")
+    text = request_query().get("seed", "0")
     with work():
         film = runs.load(run)
     if not re.fullmatch("[0-9]{1,3}", text) or int(text) >= film.seeds:
@@ -88,7 +88,7 @@ def _kept(scene: Scene, data: bytes) -> dict[str, str]:
     Raises WrongValue if the file is invalid or belongs to another scene.
     """
     film = _read(data)
-    texts = _choices(scene, film) or {k: v for k, v in once(request.args).items() if k not in RESULTS}
+    texts = _choices(scene, film) or {k: v for k, v in request_query().items() if k not in RESULTS}
     best = film.best()
     texts["seed"] = str(best if best < SEEDS else 0)
     film = _shown(scene, texts, film)

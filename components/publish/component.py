@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from dash import Dash
 from dash import html as tags
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Flask, Response
 
 from components import fonts
 from components.language.scene import Scene
@@ -22,7 +22,7 @@ from components.training.recipes import state_of
 from components.web import budget, server
 from components.web.budget import answer_cache, cached_or_computed
 from components.web.routes import Access, route
-from components.web.server import bundle, find, once, revalidated
+from components.web.server import bundle, find, request_query, revalidated
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
@@ -65,7 +65,7 @@ def routes(name: str) -> Blueprint:
 
 def figure(slug: str) -> Response:
     """The response with the HTML of a figure, including a still picture, in the state of the query."""
-    scene, asked = find(slug), once(request.args)
+    scene, asked = find(slug), request_query()
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return revalidated(cached_or_computed(key, lambda: html(scene, asked)), "text/html")
 

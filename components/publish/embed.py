@@ -30,7 +30,7 @@ from components.web import budget
 from components.web.budget import cached_or_computed
 from components.web.routes import Access, route
 from components.web.security import EMBED
-from components.web.server import bundle, find, once, revalidated
+from components.web.server import bundle, find, request_query, revalidated
 
 WIDTH = 720  # width of an iframe in pixels, if the host allows it
 SWITCH = ("0", "1")
@@ -75,7 +75,7 @@ def embed(slug: str) -> Response:
     Clients that prefer JSON to HTML get the error as JSON.
     """
     try:
-        scene, asked = find(slug), once(request.args)
+        scene, asked = find(slug), request_query()
         key = None if scene.private(asked) else ("embed", slug, *sorted(asked.items()))
         return revalidated(cached_or_computed(key, lambda: html(read(scene, asked))), "text/html")
     except WrongValue as wrong:
@@ -116,7 +116,7 @@ def oembed() -> Response:
     With it, WordPress and other hosts replace a link by the figure. Raises WrongValue for an invalid query,
     or a URL that is not a scene of this server.
     """
-    asked = once(request.args)
+    asked = request_query()
     if asked.get("format", "json") != "json":
         raise WrongValue("format", "only JSON is available", ["json"], status=501)
     url = asked.get("url")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl
 
 import plotly
 from flask import Blueprint, Flask, Response, jsonify, request
@@ -67,7 +67,7 @@ def find(slug: str) -> Scene:
 def recipe(slug: str) -> Response:
     """The response with a scene's `contents`, for the choices in the query of the request."""
     scene = find(slug)
-    choices = scene.choose(once(request.args))
+    choices = scene.choose(request_query())
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
     text = lambda: json.dumps(contents(scene, choices), separators=(",", ":"))  # noqa: E731
     answer = revalidated(cached_or_computed(key, text), "application/json")
@@ -90,7 +90,7 @@ def picture(kind: str, mime_type: str, slug: str) -> Response:
     kind: as in `stills.picture`. For the name of a page in `front_pages`, the page's own state is drawn, and
     any query raises WrongValue.
     """
-    return revalidated(stills.picture(kind, find(slug), once(request.args)), mime_type)
+    return revalidated(stills.picture(kind, find(slug), request_query()), mime_type)
 
 
 def preview(name: str) -> Response:
@@ -102,17 +102,15 @@ def preview(name: str) -> Response:
     return picture(name, stills.PNG, page.slug) if page else picture("preview", stills.PNG, name)
 
 
-def once(query) -> dict[str, str]:
-    """The query of a request as a dict.
+def request_query() -> dict[str, str]:
+    """The query of the current request. Raises WrongValue for a name that occurs twice, or invalid UTF-8.
 
-    Raises WrongValue for a name that occurs twice, and for bytes that are not UTF-8. Werkzeug would return
-    these bytes percent-encoded, as text.
+    In `request.args`, Werkzeug would return bytes that are not UTF-8 percent-encoded, as text.
     """
     try:
-        unquote_to_bytes(request.query_string).decode()
+        return link.once(parse_qsl(request.query_string.decode(), keep_blank_values=True, errors="strict"))
     except UnicodeDecodeError:
         raise WrongValue("query", "the query of this address is not UTF-8", "UTF-8") from None
-    return link.once(query.items(multi=True))
 
 
 def revalidated(body: str | bytes, mime_type: str) -> Response:
