@@ -71,7 +71,9 @@ class Budget:
                 raise Busy(429, "This address has made too many requests", (owed - BURST) / REFILL)
             self.waiting[place] = client
             if len(self.waiting) + len(self.working) > QUEUE_LENGTH:
-                del self.waiting[max(reversed(self.waiting), key=self._share)]  # the newest among equals
+                shares = self._shares()
+                newest_first = reversed(self.waiting)
+                del self.waiting[max(newest_first, key=lambda place: shares[self.waiting[place]])]
             self._start_next()
             self.change.wait_for(lambda: place not in self.waiting)
             if place not in self.working:
@@ -85,18 +87,18 @@ class Budget:
                 del self.working[place]
                 self._start_next()
 
-    def _share(self, place: object) -> float:
-        """What the client of a place in the queue owes, in seconds; the smallest sum has the next turn.
+    def _shares(self) -> dict[str, float]:
+        """By client, what it owes in seconds; the client with the smallest sum has the next turn.
 
         Each request of the client that waits or is computed counts as PLACE_PRICE.
         """
         clients = [*self.waiting.values(), *self.working.values()]
-        client = self.waiting[place]
-        return self.owed(client) + PLACE_PRICE * clients.count(client)
+        return {client: self.owed(client) + PLACE_PRICE * clients.count(client) for client in set(clients)}
 
     def _start_next(self) -> None:
         while self.waiting and len(self.working) < WORKERS:
-            place = min(self.waiting, key=self._share)
+            shares = self._shares()  # once for all places, because debts fall with time
+            place = min(self.waiting, key=lambda place: shares[self.waiting[place]])
             self.working[place] = self.waiting.pop(place)
         self.change.notify_all()
 

@@ -296,6 +296,35 @@ def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, cap
     assert [r.getMessage() for r in caplog.records].count(budget.UNKNOWN_PROXY) == (proxies == "0")
 
 
+def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
+    """Also while its debt falls: else, in a busy class, the oldest request would wait longest."""
+
+    class Falling(Clock):
+        def __call__(self):
+            self.now += 1e-6
+            return self.now
+
+    clients, order, done = Budget(Falling()), [], threading.Semaphore(0)
+    clients.charge("class", BURST / 4)
+
+    def work(number):
+        with clients.turn("class"):
+            order.append(number)
+            done.acquire(timeout=PATIENCE)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(QUEUE_LENGTH)]
+    for k, thread in enumerate(threads):
+        thread.start()
+        until(lambda k=k: len(order) + len(clients.waiting) == k + 1)
+    for k in range(WORKERS, QUEUE_LENGTH):
+        done.release()
+        until(lambda k=k: len(order) == k + 1)
+    done.release(WORKERS)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(QUEUE_LENGTH))
+
+
 def test_nobody_waits_while_nobody_works():
     """A client's threads never wait for each other for ever, although its debt falls with time."""
     lot = random.Random(0)
