@@ -1,8 +1,10 @@
 // @ts-check
 /** The entry point of a figure outside the explorer: in another page's iframe, or in a standalone HTML file.
  * It starts as a still picture; the player is loaded when the figure becomes visible, or at the first press
- * or key. In an iframe the figure sends the surrounding page (the host) its height in pixels, {type:
- * "normscape:height", slug, height}, and accepts a theme from it, {type: "normscape:theme", theme}. */
+ * or key. In an iframe it exchanges messages with the surrounding page (the host). It sends its height in
+ * pixels, {type: "normscape:height", slug, height}, and each new state, {type: "normscape:state", slug,
+ * state}; it obeys {type: "normscape:theme", theme} and {type: "normscape:set", state}. A state maps the
+ * names in a link's query to their values; it lacks values that are the defaults. */
 
 import { shared } from "../globals.mjs";
 import { calmly } from "../browser.mjs";
@@ -13,6 +15,7 @@ shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
+/** @type {Record<string, string> | null} the state that the host has set */ let owed = null;
 
 /** Load the player's modules, the recipe and Plotly, all at the same time. Does nothing if this has begun
  * already; after a failure the next call tries again. */
@@ -56,7 +59,9 @@ for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(to
 root.addEventListener(
   "normscape:ready",
   () => {
-    if (root.dataset.autoplay && !calmly()) shared.normscape.players[0].play();
+    const [player] = shared.normscape.players;
+    if (owed) player.go(owed);
+    else if (root.dataset.autoplay && !calmly()) player.play();
   },
   { once: true },
 );
@@ -64,7 +69,10 @@ root.addEventListener(
 const back = /** @type {HTMLAnchorElement | null} */ (root.querySelector("a.back"));
 const page = back?.getAttribute("href")?.split("?")[0];
 root.addEventListener("normscape:state", (event) => {
-  if (back) back.href = page + /** @type {CustomEvent<string>} */ (event).detail;
+  const query = /** @type {CustomEvent<string>} */ (event).detail;
+  if (back) back.href = page + query;
+  const state = Object.fromEntries(new URLSearchParams(query));
+  if (hosted) parent.postMessage({ type: "normscape:state", slug: root.dataset.slug, state }, "*");
 });
 
 /** Tell the host page the height in pixels that the figure needs. While the height is measured, `--room` is
@@ -80,12 +88,19 @@ function tell() {
 const sizes = new ResizeObserver(tell);
 if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(each);
 
+/** Move the figure to a state, as a stop of a tour does; if it is not ready yet, as soon as it is.
+ * @param {object} state */
+function set(state) {
+  owed = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
+  const [player] = shared.normscape.players;
+  if (player?.ready) player.go(owed);
+  else load();
+}
+
 addEventListener("message", ({ source, data }) => {
-  const asked =
-    hosted &&
-    source === parent &&
-    document.documentElement.dataset.theme === "auto" &&
-    data?.type === "normscape:theme";
-  if (asked && ["auto", "light", "dark"].includes(data.theme))
+  if (!hosted || source !== parent) return;
+  const followsHost = document.documentElement.dataset.theme === "auto";
+  if (data?.type === "normscape:theme" && followsHost && ["auto", "light", "dark"].includes(data.theme))
     dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
+  if (data?.type === "normscape:set") set(data.state ?? {});
 });

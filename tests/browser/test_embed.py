@@ -177,6 +177,22 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
     frame.wait_for_function(f"() => {SCHEME} === 'light'")
 
 
+def test_its_host_sets_its_state_and_hears_of_changes(host):
+    """Also before the figure is ready; what is not named gets the default, what is wrong is ignored."""
+    page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
+    page.evaluate("addEventListener('message', ({ data }) => { if (data.state) window.state = data.state; })")
+    send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
+    page.evaluate(send, {"eps": 0.5, "progress": 2, "d": 2})
+    page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
+    until(frame, "p.ready && p.params.eps === 0.5 && p.params.gamma1 === 1 && p.choices.d === '2'")
+    rest(frame)
+    assert player(frame, "p.progress") == 2
+    page.wait_for_function("window.state?.eps === '0.5' && state.progress === '2' && state.d === '2'")
+    for state in ({"eps": 99, "nothing": 1}, None, "text", [7]):
+        page.evaluate(send, state)
+    until(frame, "p.params.eps === p.recipe.parameters.find(({ name }) => name === 'eps').value")
+
+
 def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(host):
     """An embed in a frame of another origin follows the host's scheme, unless its link names a theme.
 
