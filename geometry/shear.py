@@ -70,13 +70,13 @@ def sheared_shadow(
     return cast_back(xp.stack([x + slide, y], axis=-1)), cast_back(xp.stack([x - slide, y], axis=-1))
 
 
-def shear_step(s: str, *, onto: int = 0, by: int = 2, d: int = 3) -> Affine:
-    """The map `shear` as a pipeline step for points with d coordinates. Raises ValueError as `shear` does.
+def shear_step(s: str, *, onto: int = 0, by: int = 2) -> Affine:
+    """The map `shear` as a pipeline step for points of space. Raises ValueError as `shear` does.
 
     `s` is the name of the parameter that gives the strength of the shear.
     """
-    slide = shear(np.eye(d), s=1.0, onto=onto, by=by) - np.eye(d)
-    return Affine(Entries(np.eye(d), {s: slide.T}))
+    slide = shear(np.eye(3), s=1.0, onto=onto, by=by) - np.eye(3)
+    return Affine(Entries(np.eye(3), {s: slide.T}))
 
 
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:

@@ -13,6 +13,7 @@ Array = np.ndarray
 
 # for each norm, an orthonormal basis of the subspace of ℝ³ in which its outputs lie (all of length √3)
 SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
+FILMED_LABELLING = 3  # the seed of `random_labels` of the shipped films
 MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 
@@ -101,6 +102,11 @@ def xor(n: int, *, noise: float, seed: int) -> DataSet:
     corner = np.arange(n) % 4
     points = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])[corner]
     return _noisy(points, (corner == 1) | (corner == 2), "xor", noise, seed)
+
+
+def filmed_xor() -> DataSet:
+    """The data set of the shipped film "xor"."""
+    return xor(120, noise=0.25, seed=0)
 
 
 def rings(n: int, *, noise: float, seed: int) -> DataSet:

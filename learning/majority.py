@@ -4,7 +4,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from geometry.angles import to_mean_line
 from learning.datasets import DataSet, Stream
+from learning.film import Film
 
 Array = np.ndarray
 
@@ -90,3 +92,11 @@ def _ways(total: int, parts: int) -> Array:
         for number in range(part, total + 1):
             ways[part, number] += ways[part, number - part]
     return ways
+
+
+def mean_query_angle(film: Film) -> Array:
+    """The mean angle between the queries and the line along the all-ones vector 𝟏, in degrees: (S, T).
+
+    There are S seeds and T checkpoints.
+    """
+    return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)

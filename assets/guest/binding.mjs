@@ -13,7 +13,7 @@
 /** Whether `has`, a value of the figure's state, is what the property `asked` requests. If the property is a
  * dict, it may name only some entries; the other entries may then have any value. False if the property is
  * not set. @param {any} asked @param {any} has @returns {boolean} */
-export function fulfils(asked, has) {
+function fulfils(asked, has) {
   if (asked === null || asked === undefined) return false;
   if (Array.isArray(has)) return same(asked, has);
   if (typeof has !== "object") return Number(asked) === has;

@@ -103,10 +103,8 @@ export class Figure {
     for (const news of ["normscape:ready", "normscape:state"])
       root.addEventListener(news, () => this.pace.ask());
     await player.start();
-    const stranger = Object.keys(asked.params ?? {}).find(
-      (name) => player.recipe && !(name in player.params),
-    );
-    if (stranger) return this.#refuse(`this scene has no parameter ${stranger}`);
+    const wrong = player.recipe && unknownParameter(asked, player);
+    if (wrong) return this.#refuse(wrong);
     this.owed = {};
   }
 
@@ -120,9 +118,8 @@ export class Figure {
     if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
     const { choices, ...rest } = asked;
     const { state, wrong } = read(query(rest), player.recipe);
-    const stranger = Object.keys(asked.params ?? {}).find((name) => !(name in player.params));
-    if (wrong.length || stranger)
-      return this.#refuse(wrong[0] ?? `this scene has nothing called ${stranger}`);
+    const problem = unknownParameter(asked, player) || wrong[0];
+    if (problem) return this.#refuse(problem);
     for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
     if (asked.follow !== undefined) player.follow(state.follow);
     if (asked.progress !== undefined) {
@@ -235,6 +232,13 @@ function typefaces(sheet) {
       .join("\n"),
   );
   document.adoptedStyleSheets.push(faces);
+}
+
+/** The error message for a name in `asked.params` that is no parameter of the player's scene; undefined if
+ * there is none. @param {State} asked @param {Player} player */
+function unknownParameter(asked, player) {
+  const name = Object.keys(asked.params ?? {}).find((each) => !(each in player.params));
+  return name && `this scene has no parameter ${name}`;
 }
 
 const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts into the document

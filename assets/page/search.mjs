@@ -18,16 +18,6 @@ import { h } from "../dom.mjs";
 const MAX_PAGES = 8;
 const MAX_HITS_PER_PAGE = 2;
 const MAX_SNIPPET_CHARACTERS = 200; // of the sentence shown for a hit
-/** @type {Record<string, string>} */ const KIND_LABELS = {
-  chapter: "chapter",
-  word: "word",
-  scene: "scene",
-  text: "text",
-  stop: "tour",
-  question: "question",
-  table: "table",
-  guide: "guide",
-};
 /** Parameters of the BM25 score: how many times a word in an entry's names counts, where a word in its text
  * counts once; term saturation (k₁); and length normalisation (b). */
 const NAME_WEIGHT = 4;
@@ -329,7 +319,7 @@ const item = ({ entry, snippet, more }, base) =>
       h(
         "span",
         { className: "of" },
-        entry.kind === "scene" ? "scene" : `${KIND_LABELS[entry.kind]} · ${entry.of}`,
+        entry.kind === "scene" ? "scene" : `${entry.kind === "stop" ? "tour" : entry.kind} · ${entry.of}`,
       ),
       h("span", {}, snippet),
     ),

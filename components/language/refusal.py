@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-MAX_NAMES_SHOWN = 6  # names in a message, the most similar first
+MAX_NAMES_SHOWN = 6  # names in a message
 
 
 class WrongRecipe(ValueError):
@@ -22,15 +22,16 @@ def refuse(where: str, wrong: str, remedy: str) -> NoReturn:
 
 
 def check_known(where: str, kind: str, name: Any, names: Collection[str]) -> None:
-    """Raise WrongRecipe unless `name` is one of `names`; the message lists names, the most similar first.
+    """Raise WrongRecipe unless `name` is one of `names`; the message lists them.
 
+    If there are more than MAX_NAMES_SHOWN, it lists only that many, the most similar ones first.
     kind: what the names are names of, such as "cloud". where: the part of the recipe, for the message.
     """
     if name in names:
         return
     many = len(names) > MAX_NAMES_SHOWN
     near = list(get_close_matches(str(name), map(str, names), MAX_NAMES_SHOWN) if many else names)
-    shown = [*near, *(other for other in names if other not in near)][: max(MAX_NAMES_SHOWN, len(near))]
+    shown = [*near, *(other for other in names if other not in near)][:MAX_NAMES_SHOWN]
     more = ", …" if len(names) > len(shown) else ""
     refuse(where, f"there is no {kind} {name!r}", f"take one of {', '.join(map(repr, shown))}{more}")
 

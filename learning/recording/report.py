@@ -48,15 +48,15 @@ def columns(rows: Sequence[TableRow]) -> list[Column]:
     return [column for column in (path, kind, d, *EFFECT_COLUMNS, *others) if column.name in rows[0]]
 
 
-def summary_columns(rows: Sequence[TableRow], names: Sequence[str] = SUMMARY_COLUMNS) -> list[Column]:
-    """The columns of the short table: those in `names` that have a value in at least one row."""
+def summary_columns(rows: Sequence[TableRow]) -> list[Column]:
+    """The columns of the short table: those of SUMMARY_COLUMNS that have a value in a row."""
     measured = {name for row in rows for name, value in row.items() if value is not None}
-    return [column for column in columns(rows) if column.name in measured.intersection(names)]
+    return [column for column in columns(rows) if column.name in measured.intersection(SUMMARY_COLUMNS)]
 
 
-def table(rows: Sequence[TableRow], names: Sequence[str] = SUMMARY_COLUMNS) -> str:
-    """Format the rows as a text table with aligned columns, namely those in `names` that have values."""
-    shown = summary_columns(rows, names)
+def table(rows: Sequence[TableRow]) -> str:
+    """Format the rows as a text table with aligned columns, namely its `summary_columns`."""
+    shown = summary_columns(rows)
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
     height = max(map(len, headings))
     cells = [[([""] * height + lines)[k - height] for lines in headings] for k in range(height)]

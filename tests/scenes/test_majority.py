@@ -11,14 +11,23 @@ from scipy.stats import wilcoxon
 
 from components.drawing.figure import document
 from components.language.scene import WrongValue, scenes
-from components.scenes.majority.build import largest, mean_query_angle
+from components.scenes.majority.build import largest
 from components.training import jobs
 from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
 from learning.file_error import FileError
 from learning.film import from_npz, json_table, key, to_npz, weights_text
-from learning.majority import BATCH_SEQUENCES, CLASSES, MARGIN, TOKENS, TRAINING_SEQUENCES, epochs, majority
+from learning.majority import (
+    BATCH_SEQUENCES,
+    CLASSES,
+    MARGIN,
+    TOKENS,
+    TRAINING_SEQUENCES,
+    epochs,
+    majority,
+    mean_query_angle,
+)
 from learning.shipped import film as shipped
 from learning.shipped import read
 from learning.training import train, trained

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from geometry.angles import to_mean_line
 from geometry.arrays import Array
 from learning.attention import NORMS, AttentionClassifier
 from learning.film import Film
 from learning.history import thinned
-from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, epochs, majority
+from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, epochs, majority, mean_query_angle
 from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
@@ -55,7 +54,7 @@ def counting() -> None:
 
     A film has the weights at checkpoints of one training. The table "majority" has a row per film: for each
     seed, the first steps at which 50, 90 and 99 % accuracy are reached (None: never), and the final loss,
-    accuracy and angle of the queries (`turned`); also the medians of these three over seeds, at steps `at`.
+    accuracy and `mean_query_angle`; also the medians of these three over seeds, at steps `at`.
     """
     rows = []
     for rate, (lr, steps) in RATES.items():
@@ -63,7 +62,7 @@ def counting() -> None:
             data = majority(TEST_SEQUENCES, seed=0, batch=BATCH_SEQUENCES)
             network = AttentionClassifier(norm=norm)
             run = trained(network, data, seeds=10, steps=steps, lr=lr, checkpoints=300)
-            angle = turned(run)
+            angle = mean_query_angle(run)
             keep = thinned(run.loss.T, 60)
             curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": angle}
             rows.append(
@@ -91,7 +90,7 @@ def falling() -> None:
         run = trained(
             AttentionClassifier(norm=norm), data, seeds=FALLING_SEEDS[norm], checkpoints=300, **options
         )
-        curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": turned(run)}
+        curves = {"loss": run.loss, "accuracy": run.accuracy, "angle": mean_query_angle(run)}
         rows.append(
             {"norm": norm, "seeds": [*range(FALLING_SEEDS[norm])], "batch": FALLING_BATCH}
             | FALLING_RATE_OPTIONS
@@ -110,14 +109,6 @@ def lengths() -> None:
         film = next(moment for moment in run if (moment.accuracy > 0.55).all() or moment.done).film()
         rows.append({"short": name, "batch": LENGTHS_BATCH, "to_50": reached(film, 0.5)})
         write_table("majority_lengths", rows)
-
-
-def turned(film: Film) -> np.ndarray:
-    """The angle between queries and the line along 𝟏, in degrees, averaged over the queries.
-
-    Returns an array (S, T), for S seeds at T checkpoints.
-    """
-    return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
 def reached(film: Film, accuracy: float) -> list[int | None]:

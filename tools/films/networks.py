@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from learning.datasets import digits, octants, random_labels, spiral, xor
+from learning.datasets import FILMED_LABELLING, digits, filmed_xor, octants, random_labels, spiral
 from learning.film import Film
 from learning.network import MIDDLES, Network
 from learning.training import trained
 from tools.films.store import stored, write, write_table
 
 RANDOM_POINT_COUNTS = (8, 16, 32)
-LABELLINGS, FILMED_LABELLING = 4, 3  # random labellings of each count; the index of the one with a film
+LABELLINGS = 4  # random labellings of each count
 DEPTHS = range(1, 7)
 START_SETTINGS = ((0.03, 4000), (0.01, 4000), (0.01, 20_000))  # learning rate and steps
 WIDE_LAYER, NARROW_LAYER = 32, 3  # widths of the digits' hidden layers; a narrow last one can be drawn
@@ -98,5 +98,5 @@ FILMS: dict[str, Callable[[], Film]] = {
     "spiral": lambda: spiral_film(1, 2),
     "spiral_15": lambda: spiral_film(1.5, 3, steps=8000),
     "octants": lambda: trained(Network(3, 3, 4, 1), octants(400, seed=0), steps=6000),
-    "xor": lambda: trained(Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0), seeds=8, steps=1000),
+    "xor": lambda: trained(Network(2, 3, 1, 1), filmed_xor(), seeds=8, steps=1000),
 }

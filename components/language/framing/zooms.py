@@ -70,7 +70,7 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     def zoom(params: Params, stage: int, row: Sequence[float]) -> ZoomRow:
         held = extent.held(params, float(stage))
         return shown.memoised(
-            lambda: _holding_zoom(extent, view, held, row), "holding", view.name, row, *map(id, held)
+            lambda: _holding_zoom(extent, view, held, row), "holding", view.name, row, of=held
         )
 
     for p in recipe.parameters:

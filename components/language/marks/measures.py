@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components.language.cloud import Array, Cloud, Moment
+from components.language.cloud import Array, Moment
 from components.language.marks.mark import Color, Colored, Selecting, Stroke
 from components.language.marks.selections import ConstantSize, indices
 from components.language.scope import Scope
@@ -69,15 +69,33 @@ class Threshold(Stroke):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field(Colored):
-    """Colours that fill a 2D view, interpolated between the points of a grid.
+class OnGrid(Colored):
+    """The base class of marks that colour a grid with at least two rows and columns.
 
-    The points of the cloud are this grid, row by row from the bottom of the view to the top. columns: the
-    number of points in a row of the grid. A field has no `rows`, because it always fills its view.
+    columns: the number of points in a row of the grid.
     """
 
     columns: int
     color: Color
+
+    def check(self, scope: Scope) -> None:
+        super().check(scope)
+        columns, n = self.columns, len(scope.cloud(self.cloud).points)
+        if columns < 2 or n % columns or n // columns < 2:
+            scope.refuse(
+                f"{n} points in {columns} columns are not a grid",
+                "take a number of columns that divides the number of points",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field(OnGrid):
+    """Colours that fill a 2D view, interpolated between the points of a grid.
+
+    The points of the cloud are this grid, row by row from the bottom of the view to the top. A field has no
+    `rows`, because it always fills its view.
+    """
+
     draws = "field"
     row_count = 0
     counts_for_axes = "never"
@@ -85,36 +103,13 @@ class Field(Colored):
     def points(self, at: Moment) -> Array:
         return np.empty((0, 2))
 
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        check_grid(self.columns, scope.cloud(self.cloud), scope)
-
 
 @dataclass(frozen=True, kw_only=True)
-class Cells(Colored):
+class Cells(OnGrid):
     """Coloured rectangles in a 2D view, one around each point of a regular grid.
 
-    The points of the cloud are this grid, row by row from the bottom. columns: the number of points in a row.
+    The points of the cloud are this grid, row by row from the bottom.
     """
 
-    columns: int
-    color: Color
     draws = "cells"
     row_count = 2
-
-    def check(self, scope: Scope) -> None:
-        super().check(scope)
-        check_grid(self.columns, scope.cloud(self.cloud), scope)
-
-
-def check_grid(columns: int, cloud: Cloud, scope: Scope) -> None:
-    """Raise WrongRecipe unless the points of a cloud can form a grid with this number of columns.
-
-    Both sides of a grid have at least two points.
-    """
-    n = len(cloud.points)
-    if columns < 2 or n % columns or n // columns < 2:
-        scope.refuse(
-            f"{n} points in {columns} columns are not a grid",
-            "take a number of columns that divides the number of points",
-        )

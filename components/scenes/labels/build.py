@@ -9,13 +9,12 @@ from components.language.scene import Choices, File, Training
 from components.scenes.networks import assembled, field
 from components.scenes.sheets import flat_sheet
 from components.scenes.trained import seed_of
-from learning.datasets import DataSet, random_labels, xor
+from learning.datasets import FILMED_LABELLING, DataSet, filmed_xor, random_labels
 from learning.film import Film, json_table
 from learning.network import Network
 
 SETS = {"8": "of 8 points", "16": "of 16 points", "32": "of 32 points", "xor": "XOR"}
 DEPTHS = range(1, 7)
-LABEL_SEED = 3  # seed of the labels of the shipped networks
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -27,8 +26,8 @@ def film_name(choices: Choices) -> str:
 def task(choices: Choices) -> tuple[Network, DataSet]:
     """The network and the data set that the choices describe, as they are to be trained."""
     if choices["data"] == "xor":
-        return Network(2, 3, 1, 1), xor(120, noise=0.25, seed=0)
-    return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=LABEL_SEED)
+        return Network(2, 3, 1, 1), filmed_xor()
+    return Network(2, 3, choices["depth"], 1), random_labels(int(choices["data"]), seed=FILMED_LABELLING)
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:

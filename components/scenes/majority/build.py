@@ -19,12 +19,11 @@ from components.scenes.networks import clock
 from components.scenes.scenery import Axis, Part, draw, followed, graph, mean_line, rest, space, split
 from components.scenes.trained import seed_of
 from geometry import Affine, Branches, Entries, Normalize, Of, Pipeline, Softmax, Track, softmax
-from geometry.angles import to_mean_line
 from geometry.centering import centering_matrix
 from learning.attention import AttentionClassifier
 from learning.datasets import DataSet
 from learning.film import Film, json_table
-from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, majority
+from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, majority, mean_query_angle
 
 NORMS = {
     "layer_norm": "LayerNorm",
@@ -220,14 +219,6 @@ def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
     own = mean_query_angle(film) if what == "angle" else values[what]
     return of_seeds(film, seed, own, CURVE_AXES[what], under=[median(row, what) for row in medians])
-
-
-def mean_query_angle(film: Film) -> np.ndarray:
-    """The mean angle between the queries and the line along the all-ones vector 𝟏, in degrees: (S, T).
-
-    There are S seeds and T checkpoints.
-    """
-    return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)
 
 
 def median(row: Mapping[str, Any], what: str) -> Part:
