@@ -25,6 +25,7 @@ POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' d
 TURNS = {
     "set": (Output("one", "params", allow_duplicate=True), {"t": 2}),
     "wrong": (Output("one", "params", allow_duplicate=True), {"t": 99}),
+    "unknown": (Output("one", "params", allow_duplicate=True), {"s": 1}),
     "again": (Output("one", "params", allow_duplicate=True), {"t": 1}),
     "choose": (Output("one", "choices"), {"n": "24"}),
     "other": (Output("one", "slug"), "temperature"),
@@ -137,6 +138,9 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         assert [each["choices"] for each in heard] == [{"n": "24"}], "what a callback sets is not sent back"
         turn("other")
         until(lambda: heard and heard[-1]["params"] == {"shrink": 0.3, "shift": 1, "eps": 0})
+        turn("unknown")
+        one.locator(".refused", has_text="Scene temperature: this scene has no parameter s").wait_for()
+        until(lambda: heard and heard[-1]["params"] == {"s": 1})
         turn("take")
         until(lambda: page.locator("#one").count() == 0)
         turn("put")
