@@ -232,6 +232,13 @@ def test_a_proxy_may_strip_the_prefix_or_leave_it(prefix):
     assert client.get("/healthz").status_code == client.get(f"{prefix}healthz").status_code == 200
 
 
+def test_a_path_that_only_begins_like_the_prefix_is_not_below_it():
+    client = placed(PREFIX)
+    assert client.get(f"{PREFIX.rstrip('/')}layernorm").status_code == 404
+    home = client.get(PREFIX.rstrip("/"), follow_redirects=True)
+    assert home.status_code == 200 and home.request.path == PREFIX
+
+
 @pytest.mark.parametrize(("proxies", "seen"), [("0", "http://inside"), ("1", "https://teach.example")])
 def test_only_known_proxies_are_believed(monkeypatch, proxies, seen):
     monkeypatch.setenv("TRUSTED_PROXIES", proxies)
