@@ -360,7 +360,7 @@ CLAIMS = {
     "With two **heads** the coordinates of $q$, $k$ and $v$ are cut into two blocks; each has its own weights, and the two sums stand": two_heads,
     "every copy has length $\\sqrt d = 2$ and height 0": the_sphere,
     "In the block of the tour the longest key is 2.5 times as long as the shortest (one draw).": key_lengths,
-    r"with $d - 1$ dimensions to move in, go through a matrix that makes an ellipsoid of their sphere. If a head has $d_k \ge d - 1$ coordinates and its matrix has full rank on the copies' hyperplane, its keys lie on that surface; if it has fewer, they can lie anywhere inside: with two heads here, in a filled ellipse.": filled_by_narrow_heads,
+    r"The copies lie on a surface in a space of $d - 1$ dimensions, and $W_K$ makes an ellipsoid of it. If a head has $d_k \ge d - 1$ coordinates, and $W_K$ loses no direction of that space, the keys lie on the ellipsoid. If a head has fewer coordinates, its keys are a projection of the ellipsoid, and they can lie anywhere inside its outline: with two heads here, in a filled ellipse.": filled_by_narrow_heads,
     "In heads of 8 coordinates of a trained model with 32, it is 4.0 times as long (median over heads and texts of 64 "
     "characters; the first model": keys_of_trained_heads,
     "scores and cosines have a correlation of 0.92 to 0.96, by layer": scores_and_cosines,

@@ -200,12 +200,14 @@ def seeds_agree_where_heads_are_not_heard():
 
 def what_makes_it_work():
     for iterations, silent, own, adding in ((4, "0.46", "0.025", "0.057"), (8, "0.46", "0.010", "0.033")):
+        said(end("ring", 4, iterations), {4: "0.046", 8: "0.037"}[iterations])
         said(end("silent", 4, iterations), silent)
         said(end("own weights", 4, iterations), own)
         said(end("adding", 4, iterations), adding)
     assert [ENDS["adding", 4, k]["parameters"] for k in films.COMPARED_ITERATIONS] == [6528, 13056]
     own_weights = [ENDS["own weights", 4, k]["parameters"] for k in films.COMPARED_ITERATIONS]
-    assert own_weights == [4 * 696, 8 * 696] == [2784, 5568] and ENDS["ring", 4, 4]["parameters"] == 696
+    assert own_weights == [4 * 696, 8 * 696] == [2784, 5568]
+    assert [ENDS["ring", 4, k]["parameters"] for k in films.COMPARED_ITERATIONS] == [696, 696]
 
 
 def it_does_not_settle():
@@ -322,7 +324,7 @@ CLAIMS = {
     "Four heads see a quarter of a vector each, exchange messages with their neighbours": the_numbers_of_a_head,
     "A vector has 16 coordinates. LayerNorm subtracts their mean and divides by their standard "
     "deviation, two numbers that depend on all 16. One source": a_vector,
-    "the messages $r$ of the iteration before, four numbers each, from itself and from its neighbours on both sides (with two heads, both are the other head).": the_numbers_of_a_head,
+    "the messages $r$ of the iteration before, four numbers each, from itself and from its neighbours on both sides (with two heads, the other head is the neighbour on both sides).": the_numbers_of_a_head,
     "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
     "a block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
     "120 vectors that were not used in training, on their way.": a_vector,
@@ -332,19 +334,13 @@ CLAIMS = {
     "trained to reach LayerNorm's result after 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another "
     "number $H$ of heads. The picture shows the median seed. Click a point": the_numbers_of_a_head,
     "LayerNorm's is 0 everywhere.": out_of_range,
-    "A message travels one head per iteration, and in the first there is none. So four heads need "
-    "3 iterations to hear all, eight need 5. With four heads the error falls from 0.460 after 1 "
-    "iteration to 0.046 after 4 (median of 5 seeds).": reach,
-    "With four heads the error is 0.460, 0.187, 0.046 and 0.037 for 1, 2, 4 and 8 iterations, and "
-    "the angle to LayerNorm's result is 26°, 9.6°, 1.6° and 1.2°. With eight heads the errors are "
-    "0.614, 0.370, 0.146 and 0.065 (median of 5 seeds).": reach,
+    "A message travels one head per iteration, and in the first iteration there is none yet. So four heads need 3 iterations to hear all, eight need 5. With four heads the error falls from 0.460 after 1 iteration to 0.046 after 4 (median of 5 seeds).": reach,
+    "Medians of 5 seeds: | iterations | 1 | 2 | 4 | 8 | | --- | --- | --- | --- | --- | | error of four heads | 0.460 | 0.187 | 0.046 | 0.037 | | angle to LayerNorm's result, four heads | 26° | 9.6° | 1.6° | 1.2° | | error of eight heads | 0.614 | 0.370 | 0.146 | 0.065 |": reach,
     "all five seeds end within 1 % of one another. Where all are heard, they differ by more "
     "than 10 %.": seeds_agree_where_heads_are_not_heard,
     "Heads that send none end at 0.46, both after 4 iterations and after 8 (median of 5 seeds).": what_makes_it_work,
-    "Heads as here, but with other weights in each iteration, end at 0.025 and 0.010 after 4 and "
-    "8 iterations. They have 2,784 and 5,568 weights, 4 and 8 times the 696 of a block that "
-    "repeats": what_makes_it_work,
-    "end at 0.057 and 0.033, with 6,528 and 13,056 weights (median of 5 seeds).": what_makes_it_work,
+    "Two other kinds have different weights in each iteration. A head of the third row reads its coordinates in place of their mean and standard deviation, and adds a number to each in place of subtracting and multiplying. Median errors of 5 seeds, after 4 and after 8 iterations: | heads | error | weights | | --- | --- | --- | | as here: the same weights in each iteration | 0.046 and 0.037 | 696 and 696 | | as here, with different weights in each iteration | 0.025 and 0.010 | 2,784 and 5,568 | | that read and change single coordinates | 0.057 and 0.033 | 6,528 and 13,056 |": what_makes_it_work,
+    "these blocks also have 4 and 8 times as many weights": what_makes_it_work,
     "LayerNorm done twice is LayerNorm. A block trained for 4 iterations has an error of 0.33 "
     "after the fifth, and of 0.74 after the eighth (four heads, median of 5 seeds).": it_does_not_settle,
     "Blocks for 8 iterations drift away more slowly: after 16 iterations, two heads are at 0.06, four at 0.14 and eight at 1.7. "
@@ -364,7 +360,7 @@ CLAIMS = {
     "That more than halves the error, but with each of the five seeds it stays at 0.46.": one_iteration,
     "Eight heads in four iterations: each hears seven of the eight. The one across the ring is missing, and most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100.": a_hundred_times,
-    "The mean error of these 120 vectors is above 90. (The text's 89 is the median of 5 seeds, on other vectors.)": a_hundred_times,
+    "The mean error of these 120 vectors is above 90. (On other vectors, the median of 5 seeds is 89.)": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
     "With four heads and four iterations the mean error of these vectors falls each time, but 48 "
     "of the 120 go farther from LayerNorm in some iteration.": some_go_astray,
