@@ -43,8 +43,9 @@ def record(
 ) -> AbstractContextManager[Seen]:
     """Record the inputs of a PyTorch model's normalisation layers while the `with` block runs.
 
-    LayerNorm, RMSNorm and GroupNorm modules are recognised by what they compute. Their inputs are sampled by
-    forward hooks, which are removed afterwards. Padding that a mask marks is left out.
+    LayerNorm, RMSNorm and GroupNorm modules are recognised by what they compute, if their class name contains
+    "norm" or they have no parameters but one or two vectors. Their inputs are sampled by forward hooks, which
+    are removed afterwards. Padding that a mask marks is left out.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def record(
     seed : int
         Seed of the random choice of these vectors.
     tell : function of a str, optional
-        Called with progress messages; by default they go to stderr, if that is a terminal.
+        Called with messages on progress, and at the end on each norm that was not recorded. By default they
+        go to stderr, those on progress only if that is a terminal.
 
     Returns
     -------
@@ -65,6 +67,8 @@ def record(
 
     Raises
     ------
+    TypeError
+        If `model` is no module of PyTorch.
     ValueError
         If no normalisation layer of the model is recognised, or `vectors` is out of range.
 

@@ -1,9 +1,10 @@
 """Recognise which normalisation a PyTorch module computes, by comparing its output with known formulas.
 
 Libraries have hundreds of normalisation classes. Some multiply by γ, others by 1 + γ; some call ε `eps`,
-others `variance_epsilon`. A module with "norm" in its class name is called on a few probe vectors, and
-recognised as the norm whose formula reproduces its output. This file does not import PyTorch: it uses only
-methods of the module and of the tensors that it is given.
+others `variance_epsilon`. A module that may be a norm is called on a few probe vectors, and recognised as
+the norm whose formula reproduces its output. It may be a norm if its class name contains "norm", or if it
+contains no modules, and has one or two parameters, which are vectors of the same length. This file does not
+import PyTorch: it uses only methods of the module and of the tensors that it is given.
 """
 
 from __future__ import annotations
@@ -67,14 +68,27 @@ class NotKnown(ValueError):
 def known(path: str, module: Any, like: Any) -> Known | None:
     """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    The latter is assumed if its class is not called a norm, or if it contains modules and has no parameters
-    of its own. `path` is the module's path in its model. `like` is any tensor of the model; the probe vectors
-    get its dtype and device. Raises NotKnown for a module that is called a norm but matches no formula known
-    here.
+    The latter is assumed if its class is not called a norm and it computes none, or if it contains modules
+    and has no parameters of its own. `path` is the module's path in its model. `like` is any tensor of the
+    model; the probe vectors get its dtype and device. Raises NotKnown for a module that is called a norm but
+    matches no formula known here.
     """
+    own = list(module.parameters(recurse=False))
     inner = [type(each).__name__ for each in module.children()]
-    if not _seems(module) or (inner and not any(True for _ in module.parameters(recurse=False))):
+    if _is_called_a_norm(module):
+        return _recognised(path, module, like) if own or not inner else None
+    lengths = {tuple(each.shape) for each in own}
+    if inner or not 1 <= len(own) <= 2 or len(lengths) > 1 or len(*lengths) != 1 or _has_buffers(module):
         return None
+    try:
+        return _recognised(path, module, like)
+    except NotKnown:
+        return None
+
+
+def _recognised(path: str, module: Any, like: Any) -> Known:
+    """The norm that a module computes. Raises NotKnown if it is none that is known here."""
+    inner = [type(each).__name__ for each in module.children()]
     axes = _axes(module)
     if not axes or not 2 <= prod(axes) <= MAX_COORDINATES:
         raise NotKnown(f"it acts on {prod(axes) if axes else 'an unknown number of'} coordinates")
@@ -82,7 +96,7 @@ def known(path: str, module: Any, like: Any) -> Known | None:
     problems = []
     for shape in layouts:
         try:
-            x, y = _tried(module, shape, _parameter(module, "weight", like))
+            x, y = _tried(module, shape, _like(module, like))
         except Exception as problem:  # third-party code may raise anything
             problems.append(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}")
             continue
@@ -113,25 +127,43 @@ def as_float64(tensor: Any) -> Array:
     return tensor.detach().cpu().double().numpy()
 
 
-def _seems(module: Any) -> bool:
+def _is_called_a_norm(module: Any) -> bool:
     """Whether a module may be a norm according to its class name; False for batch and instance norms."""
     name = type(module).__name__.lower()
     called = "norm" in name and "batch" not in name and "instance" not in name
     return called and not hasattr(module, "running_mean")
 
 
+def _has_buffers(module: Any) -> bool:
+    return any(True for _ in module.buffers())
+
+
+def _gains_and_shifts(module: Any) -> list[tuple[Any, Any]]:
+    """Each pair of parameters, or None, that may be the gain γ and the shift β of a module.
+
+    They are called `weight` and `bias`. A module with one or two parameters, not both of these names, may
+    have them in either order.
+    """
+    weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
+    own = list(module.parameters(recurse=False))
+    if weight is not None or not 1 <= len(own) <= 2:
+        return [(weight, bias)]
+    one, other = (*own, None)[:2]
+    return [(one, other), (other, one)]
+
+
 def _axes(module: Any) -> tuple[int, ...]:
-    """The sizes of the axes over which a module normalises; () if neither weight nor attributes tell."""
-    weight = getattr(module, "weight", None)
+    """The sizes of the axes over which a module normalises; () if neither parameters nor attributes tell."""
+    own = next((each for pair in _gains_and_shifts(module) for each in pair if each is not None), None)
     said: Any = getattr(module, "normalized_shape", None) or getattr(module, "num_channels", None) or ()
-    if weight is not None:
-        said = weight.shape
+    if own is not None:
+        said = own.shape
     return tuple(said) if hasattr(said, "__iter__") else (int(said),)
 
 
-def _parameter(module: Any, name: str, like: Any) -> Any:
-    own = getattr(module, name, None)
-    return like if own is None else own
+def _like(module: Any, like: Any) -> Any:
+    """The module's first parameter, or `like` if it has none."""
+    return next(iter(module.parameters(recurse=False)), like)
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
@@ -169,14 +201,14 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
 
     `axes` is as in `Known`, and `y` is the module's output for the probe vectors x.
     """
-    d, (weight, bias) = prod(axes), (getattr(module, name, None) for name in ("weight", "bias"))
-    beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
-    own = np.ones(d) if weight is None else as_float64(weight).reshape(-1)
+    d = prod(axes)
     groups = int(getattr(module, "num_groups", 1))
     kinds = [("group_norm", groups)] if groups > 1 else [("layer_norm", 1), ("rms_norm", 1)]
     kinds += [(kind, axes[0]) for kind in ("group_norm", "rms_norm") if len(axes) == 2 and axes[1] > 1]
-    said, nothing = _eps(module, _parameter(module, "weight", like)), np.zeros(1, dtype=np.int64)
-    for gamma, (kind, count) in product((own, 1 + own), kinds):
+    said, nothing = _eps(module, _like(module, like)), np.zeros(1, dtype=np.int64)
+    for (weight, bias), plus, (kind, count) in product(_gains_and_shifts(module), (0, 1), kinds):
+        beta = np.zeros(d) if bias is None else as_float64(bias).reshape(-1)
+        gamma = plus + (np.ones(d) if weight is None else as_float64(weight).reshape(-1))
         parts: Any = dict(zip(PARTS, (gamma, beta, np.zeros((1, d)), nothing, nothing, nothing), strict=True))
         try:
             norm = Norm(path=path, kind=kind, eps=0.0, groups=count, seen=1, **parts)

@@ -189,16 +189,16 @@ def _read(model: Any, ids: Any) -> None:
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
     """A callback for the argument `tell` of `record` that passes on progress through the text to `tell`.
 
-    The first line from `record` is passed on unchanged. Every further line reports one call of the model, and
-    is replaced by a progress bar. `total` is the number of calls.
+    Each line that reports a call of the model is replaced by a progress bar; others are passed on unchanged.
+    `total` is the number of calls.
     """
-    done = -1
+    done = 0
 
     def counted(line: str) -> None:
         nonlocal done
-        done += 1
-        if not done:
+        if not line.startswith("recorded"):
             return tell(line)
+        done += 1
         return tell(f"recorded {bar(done / total)} {done} of {total}")
 
     return counted

@@ -9,19 +9,18 @@ runs uncompiled while it is recorded, and layers recomputed in backward (gradien
 from __future__ import annotations
 
 import copy
-import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
-from math import prod
 from typing import Any, Self
 
 import numpy as np
 
 from learning.recording.digest import REDUCED, save
+from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
 from learning.recording.recording import (
@@ -36,9 +35,6 @@ from learning.recording.sources import Sources
 
 Array = np.ndarray
 ROOT_PATH = "model"  # the path of a norm that is the whole model
-MASK_ARGUMENTS = {"attention_mask": True}  # padding masks, and whether True in the mask marks a token
-MASK_ARGUMENTS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
-TOKEN_ARGUMENT = "input_ids"
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 PROGRESS_BAR_CHARACTERS = 30
 VECTOR_METADATA_BYTES = 40  # bytes that a vector takes besides its coordinates
@@ -48,6 +44,8 @@ Place = tuple[str, int]  # the path of a norm, and the number of its call in a p
 Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
+LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not wholly, recorded
+MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
 
@@ -68,19 +66,24 @@ def record(
     contributions  called after the block with the model, the inputs of its first recorded call, and the
                dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
                (`learning.convert.contributions`)
-    tell       called with a line of text: at the start, on what is recorded and its largest size; and after
-               each call of the model. By default the lines go to stderr, if that is a terminal
+    tell       called with a line of text: at the start, on what is recorded and its largest size; after each
+               call of the model; and at the end, for each norm that was not recorded. By default the lines go
+               to stderr; the first two only if that is a terminal
 
-    Padding that a mask marks is left out. Raises ValueError for a model without a recognised norm, and unless
-    `vectors` is 1 … 2,000.
+    Padding that a mask marks is left out. Raises TypeError if `model` is no module of PyTorch, ValueError for
+    a model without a recognised norm, and ValueError unless `vectors` is 1 … 2,000.
     """
     how: Any = {"vectors": vectors, "seed": seed, "verdicts": verdicts, "contributions": contributions}
     return Recorder(model, **how, tell=tell).listening()
 
 
 def _told(line: str) -> None:
+    """Print a line to stderr; on progress only in a terminal, where the next line overwrites it."""
     if sys.stderr.isatty():
-        print(f"\r{line}", end="" if line.startswith("recorded") else "\n", file=sys.stderr, flush=True)
+        end = "" if line.startswith("recorded") else "\n"
+        print(f"\r{line:<{PROGRESS_BAR_CHARACTERS + 50}}", end=end, file=sys.stderr, flush=True)
+    elif line.startswith(LEFT_OUT):
+        print(line, file=sys.stderr, flush=True)
 
 
 def bar(share: float) -> str:
@@ -96,6 +99,11 @@ class Sample:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
         self.drawn, self.kept, self.seen = np.empty(most), 0, 0
         self.lots = np.random.default_rng(seed)
+
+    @property
+    def finite(self) -> Array:
+        """For each kept vector, whether all its numbers are finite."""
+        return np.asarray(np.isfinite(self.x[: self.kept]).all(axis=-1))
 
     def choose(self, count: int) -> tuple[Array, Array]:
         """Choose at random which of the next `count` vectors to keep; all of them count as seen.
@@ -129,6 +137,11 @@ class Recorder:
         if not 1 <= vectors <= MAX_VECTORS:
             raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {vectors}")
         self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)
+        if not hasattr(model, "named_modules"):
+            raise TypeError(
+                f"`record` takes a torch.nn.Module, got {type(model).__name__}: load the model first, or use "
+                "the command `normscape record`, which takes a name or a folder"
+            )
         self.vectors, self.seed, self.tell = vectors, seed, tell or _told
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
@@ -147,8 +160,9 @@ class Recorder:
         if not self.known:
             every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or "it has none"
             raise ValueError(f"this model has no norm that is understood: {every[:MAX_PATH_CHARACTERS]}")
-        self.samples: dict[tuple[str, int], Sample] = {}  # by the norm's path and its call in a pass
-        self.around: dict[str, Mapping[str, Any]] = {}  # tokens and masks given to the modules around norms
+        self.samples: dict[Place, Sample] = {}
+        self.checked: set[Place] = set()  # calls of norms whose output agreed with the norm's formula
+        self.enclosing = Enclosing()
         self.calls = 0
         self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
         self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
@@ -187,6 +201,16 @@ class Recorder:
                 handle.remove()
         self._judge()
         self._attribute()
+        self._list_left_out()
+
+    def _list_left_out(self) -> None:
+        """Tell which norms were not, or not wholly, recorded, and why; nothing if none was recorded."""
+        if self.samples:
+            lines = self.left_out()
+            for line in lines[:MAX_LEFT_OUT_LINES]:
+                self.tell(LEFT_OUT + line)
+            if more := lines[MAX_LEFT_OUT_LINES:]:
+                self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
 
     def _attribute(self) -> None:
         """Call `contributions` on the first recorded call, if there are both, and keep the result."""
@@ -225,20 +249,22 @@ class Recorder:
         for path, found in self.known.items():
             hook = self._norm(path, found)
             handles.append(self.modules[path].register_forward_hook(hook, with_kwargs=True))
-            for ancestor in _above(path):
-                if ancestor not in self.around and ancestor in self.modules:
-                    self.around[ancestor] = {}
-                    module, around = self.modules[ancestor], self._around(ancestor)
-                    handles.append(module.register_forward_pre_hook(around, with_kwargs=True))
-                    handles.append(module.register_forward_hook(self._left, always_call=True))
+        for outer in dict.fromkeys(each for path in self.known for each in above(path)):
+            if outer in self.modules:
+                module = self.modules[outer]
+                handles.append(module.register_forward_pre_hook(self._enters(outer), with_kwargs=True))
+                handles.append(module.register_forward_hook(self._leaves(outer), always_call=True))
         handles.append(self.model.register_forward_pre_hook(self._starts, with_kwargs=True))
         handles.append(self.model.register_forward_hook(self._called))
 
     def _starts(self, module: Any, args: Any, kwargs: Any) -> None:
-        if self.judge is not None and self.first is None:
-            self.first = copied_arguments(args), copied_arguments(kwargs)
-        if self.attribute is not None and self.first_kept is None and self.keeps:
-            self.first_kept = copied_arguments(args), copied_arguments(kwargs)
+        try:
+            if self.judge is not None and self.first is None:
+                self.first = copied_arguments(args), copied_arguments(kwargs)
+            if self.attribute is not None and self.first_kept is None and self.keeps:
+                self.first_kept = copied_arguments(args), copied_arguments(kwargs)
+        except Exception:  # arguments that cannot be copied; the model's call must go on
+            self.judge = self.attribute = self.first = self.first_kept = None
 
     def _called(self, *_: Any) -> None:
         if not self.keeps:
@@ -248,27 +274,21 @@ class Recorder:
         done = bar(min(1.0, seen / self.vectors))
         self.tell(f"recorded {done} {self.calls:,} calls, {seen:,} vectors a norm")
 
-    def _around(self, path: str) -> Callable[..., None]:
+    def _enters(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
             if not self.depth:
                 self.called.clear()
             self.depth += 1
-            takes = inspect.signature(module.forward)
-            try:
-                said = takes.bind_partial(*args, **kwargs).arguments
-            except TypeError:
-                said = {}
-            every = {**dict.fromkeys(set(MASK_ARGUMENTS) & set(takes.parameters)), **said, **kwargs}
-            self.around[path] = {
-                name: each
-                for name in (TOKEN_ARGUMENT, *MASK_ARGUMENTS)
-                if name in every and ((each := every[name]) is None or getattr(each, "ndim", 0) == 2)
-            }
+            self.enclosing.enter(path, module, args, kwargs)
 
         return hook
 
-    def _left(self, *_: Any) -> None:
-        self.depth -= 1
+    def _leaves(self, path: str) -> Callable[..., None]:
+        def hook(*_: Any) -> None:
+            self.depth -= 1
+            self.enclosing.leave(path)
+
+        return hook
 
     def _norm(self, path: str, recognised: Known) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
@@ -300,17 +320,18 @@ class Recorder:
         """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)
-        made = recognised.vectors(output).reshape(vectors.shape)
-        first = place not in self.samples and len(vectors)
-        if first and not agrees(
-            recognised.norm, as_float64(vectors[:OUTPUT_CHECK_VECTORS]), made[:OUTPUT_CHECK_VECTORS]
-        ):
-            raise NotKnown("its output is not that of the norm alone")
+        made = recognised.vectors(output).detach().reshape(vectors.shape)
+        if place not in self.checked:
+            finite = vectors.isfinite().all(-1).nonzero()[:OUTPUT_CHECK_VECTORS, 0]
+            if len(finite) and not agrees(recognised.norm, as_float64(vectors[finite]), made[finite]):
+                raise NotKnown("its output is not that of the norm alone")
+            self.checked |= {place} if len(finite) else set()
         if not self.keeps:
             self.counted[place] += len(vectors)
             return
         sample = self.samples.setdefault(place, Sample(self.vectors, recognised.norm.d, self.seed))
-        about = {name: each for name, each in self._told_of(place[0], lead).items() if each is not None}
+        known_of_each = self.enclosing.vectors(place[0], lead).items()
+        about = {name: each for name, each in known_of_each if each is not None}
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))
         new, places = sample.choose(len(rows))
         chosen = rows[new]
@@ -319,41 +340,16 @@ class Recorder:
         sample.about[places, 0] = about["position"][chosen]
         sample.about[places, 1] = about["token"][chosen] if "token" in about else -1
 
-    def _told_of(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """For each vector: whether it is `real` (not padding), its `token` id, and its `position`.
-
-        They come from the nearest enclosing module with a mask or tokens of fitting shape; without one,
-        `real` and `token` are None. lead: the vectors' shape without the axis of coordinates.
-        """
-        parts: dict[str, Any] = {"real": None, "token": None}
-        axis, n = min(1, len(lead) - 1), lead[min(1, len(lead) - 1)]
-        for ancestor in _above(path):
-            around = self.around.get(ancestor, {})
-            for name, given in around.items():
-                part, at = "token" if name == TOKEN_ARGUMENT else "real", _axis(given, lead)
-                if at is not None and parts[part] is None:
-                    axis, n = at, lead[at] if at else given.shape[1]
-                    spread = _spread(given.detach().cpu().numpy()[:, -n:], lead, at)
-                    parts[part] = spread if part == "token" else (spread != 0) ^ (not MASK_ARGUMENTS[name])
-            if _axis(around.get(TOKEN_ARGUMENT), lead) is not None and len(around) > 1:
-                break  # has tokens and a mask: masks of outer modules belong to another input
-        position = np.arange(lead[axis]) % n if axis == 0 else _spread(np.arange(n)[None, :], lead, axis)
-        return {**parts, "position": position}
-
     @property
     def recording(self) -> Recording:
         """The recording so far. Raises ValueError if no norm has been called with finite inputs."""
-        norms, lossy = [], {}
-        calls = Counter(path for path, _ in self.samples)
+        norms = []
         for (path, call), sample in self.samples.items():
             if path in self.skipped:
                 continue
-            own = f"{path or ROOT_PATH}#{call}" if calls[path] > 1 else path or ROOT_PATH
-            finite = np.asarray(np.isfinite(sample.x[: sample.kept]).all(axis=-1))
+            own = self._row_name(path, call)
             order = np.argsort(sample.about[: sample.kept, 2])
-            order = order[finite[order]]
-            if lost := sample.kept - len(order):
-                lossy[own] = f"{lost} of {sample.kept} vectors are not finite"
+            order = order[sample.finite[order]]
             if not len(order):
                 continue
             position, token, number = sample.about[order].T
@@ -367,13 +363,30 @@ class Recorder:
             }
             about |= dict(zip(SOURCES, self.sources.get((path, call), ()), strict=False))
             norms.append(replace(self.known[path].norm, path=own, **about))
+        left_out = tuple(line[:MAX_PATH_CHARACTERS] for line in self.left_out())
         if not norms:
-            raise ValueError("no norm has been called: call the model inside the `with` block")
-        skipped = tuple(
-            f"{path[:MAX_PATH_CHARACTERS]}: {why}"[:MAX_PATH_CHARACTERS]
-            for path, why in (self.skipped | lossy).items()
-        )
-        return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, skipped, self.special)
+            why = "; ".join(left_out) or "call the model inside the `with` block"
+            raise ValueError(f"no norm was recorded: {why[:MAX_REASON_CHARACTERS]}")
+        return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, left_out, self.special)
+
+    def left_out(self) -> list[str]:
+        """A line for each norm that was not, or not wholly, recorded: its path and the reason."""
+        lossy = {
+            self._row_name(path, call): f"{lost} of {sample.kept} vectors are not finite"
+            for (path, call), sample in self.samples.items()
+            if path not in self.skipped and (lost := sample.kept - int(sample.finite.sum()))
+        }
+        return [f"{path or ROOT_PATH}: {why}" for path, why in (self.skipped | lossy).items()]
+
+    def _row_name(self, path: str, call: int) -> str:
+        """The name in the recording of the norm at `path`: with the number of the call, if it has several."""
+        several = sum(own == path for own, _ in self.samples) > 1
+        return f"{path or ROOT_PATH}#{call}" if several else path or ROOT_PATH
+
+    def __repr__(self) -> str:
+        seen = max((sample.seen for sample in self.samples.values()), default=0)
+        norms = f"{len(self.samples)} norms recorded, {len(self.skipped)} not"
+        return f"<{type(self).__name__} {self.name}: {self.calls:,} calls, {norms}, {seen:,} vectors a norm>"
 
     def save(self, path: Any, *, full: bool = False) -> None:
         """Write the recording to a file; if it is too large for a page, write only its digest.
@@ -416,34 +429,3 @@ def _in_backward() -> bool:
     import torch
 
     return bool(torch._C._current_graph_task_id() >= 0)
-
-
-def _above(path: str) -> list[str]:
-    """The paths of all modules that contain the module at `path`, nearest first; "" is the whole model."""
-    names = path.split(".")
-    return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
-
-
-def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """The axis of vectors (*lead, d) along which `given`, a mask or tokens (batch, n), gives positions.
-
-    None if no axis fits. lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be
-    larger than the axis, as with a key–value cache: then the last positions count.
-    """
-    shape = (0, 0) if given is None else tuple(given.shape)
-    if len(lead) == 1:
-        return 0 if lead[0] == prod(shape) else None
-    if shape[0] != lead[0]:
-        return None
-    axes = (1, len(lead) - 1)
-    fits = [axis for axis in axes if lead[axis] == shape[1]] or [1] * (lead[1] <= shape[1])
-    return next(iter(fits), None)
-
-
-def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Spread values (batch or 1, n) along an axis of vectors (*lead, d): one value per vector, flattened."""
-    if len(lead) < 2:
-        return said.reshape(-1)
-    shape = [1] * len(lead)
-    shape[0], shape[axis] = said.shape
-    return np.broadcast_to(said.reshape(shape), lead).reshape(-1)

@@ -10,7 +10,8 @@ GATED = {
 }
 
 
-def stranger(name, **sizes):
+def stranger(name, kind="AutoModel", **sizes):
     import transformers  # imported late, because it takes seconds and collecting tests does not need it
 
-    return transformers.AutoModel.from_config(getattr(transformers, f"{name}Config")(**sizes)).eval()
+    config = getattr(transformers, f"{name}Config")(**sizes)
+    return getattr(transformers, kind).from_config(config).eval()

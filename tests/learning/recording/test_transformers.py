@@ -35,6 +35,7 @@ MODELS = {
     "Persimmon": ("Persimmon", {**GATED, "qk_layernorm": True}, 9, "layer_norm"),
     "Phi": ("Phi", {**GATED, "qk_layernorm": True}, 7, "layer_norm"),
 }
+HEAD = {"GPT-2": "AutoModelForCausalLM", "Llama": "AutoModelForCausalLM", "T5": "AutoModelForSeq2SeqLM"}
 WHOLE = ("OLMo 2",)  # its norms of queries and keys act on all heads together
 IDS = torch.arange(3 * 14).reshape(3, 14) % 37 + 3
 
@@ -89,6 +90,32 @@ def test_the_shipped_language_model_in_their_gpt2():
         np.testing.assert_allclose(norms[f"h.{k}.ln_1"].output(block.stream), block.keys, rtol=0, atol=1e-4)
         np.testing.assert_allclose(norms[f"h.{k}.ln_2"].x, block.stream + block.branch, rtol=0, atol=1e-4)
     np.testing.assert_allclose(norms["ln_f"].output(ours.blocks[-1].out), ours.last, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("title", ["GPT-2", "Llama", "T5"])
+@pytest.mark.parametrize("how", ["generate", "cache", "mask"])
+def test_tokens_after_a_cache_continue_its_positions(title, how):
+    """`generate` and calls with a key–value cache give one token at a time, but its position counts on."""
+    name, sizes, _, _ = MODELS[title]
+    model = stranger(name, HEAD[title], **sizes)
+    prompt, one = IDS[:2, :5], {}
+    if title == "T5":
+        one, prompt = {"encoder_outputs": model.encoder(IDS[:2])}, torch.ones(2, 1, dtype=torch.int64)
+    ids = {"decoder_input_ids" if one else "input_ids": prompt}
+    n = prompt.shape[1]
+    with record(model) as seen, torch.no_grad():
+        if how == "generate":
+            model.generate(**ids, **one, max_new_tokens=4, min_new_tokens=4, do_sample=False)
+        else:
+            cache = model(**ids, **one).past_key_values
+            for k in range(1, 4):
+                (argument,) = ids
+                mask = {argument.replace("input_ids", "attention_mask"): torch.ones(2, n + k)}
+                each = {argument: IDS[:2, k : k + 1]} | (mask if how == "mask" else {})
+                cache = model(**each, **one, past_key_values=cache).past_key_values
+    wanted = [*np.tile(np.arange(n), 2), *np.repeat(np.arange(n, n + 3), 2)]
+    norms = [norm for norm in seen.recording.norms if not norm.path.startswith("encoder")]
+    assert norms and all(norm.position.tolist() == wanted for norm in norms)
 
 
 HEADS = {**GATED, "num_hidden_layers": 1}

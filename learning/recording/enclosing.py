@@ -1,0 +1,127 @@
+"""Tokens, positions and padding of a norm's input vectors, from the arguments of the modules around the norm.
+
+A transformer gets its tokens, masks and positions once; its norms get vectors only. Modules that contain a
+norm are therefore watched while they run.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+MASK_ARGUMENTS = {"attention_mask": True}  # padding masks, and whether True in the mask marks a token
+MASK_ARGUMENTS |= dict.fromkeys(("src_key_padding_mask", "tgt_key_padding_mask", "key_padding_mask"), False)
+TOKEN_ARGUMENT = "input_ids"
+POSITION_ARGUMENT = "position_ids"
+CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier calls
+
+
+class Enclosing:
+    """The relevant arguments of the modules that are running and contain norms, by path."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Mapping[str, Any]] = {}
+        # tokens in the key–value caches that modules with tokens are given; None without a cache
+        self.cached: dict[str, int | None] = {}
+
+    def enter(self, path: str, module: Any, args: Any, kwargs: Any) -> None:
+        """Note the arguments with which the module at `path` is called."""
+        takes = inspect.signature(module.forward)
+        try:
+            said = takes.bind_partial(*args, **kwargs).arguments
+        except TypeError:
+            said = {}
+        every = {**dict.fromkeys(set(MASK_ARGUMENTS) & set(takes.parameters)), **said, **kwargs}
+        self.given[path] = {
+            name: each
+            for name in (TOKEN_ARGUMENT, POSITION_ARGUMENT, *MASK_ARGUMENTS)
+            if name in every and ((each := every[name]) is None or getattr(each, "ndim", 0) == 2)
+        }
+        if TOKEN_ARGUMENT in takes.parameters:
+            self.cached[path] = _cached_tokens(every.get(CACHE_ARGUMENT))
+
+    def leave(self, path: str) -> None:
+        """Forget the arguments of the module at `path`, whose call has ended."""
+        self.given.pop(path, None)
+        self.cached.pop(path, None)
+
+    def vectors(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
+        """For each input vector of the norm at `path`: whether it is `real`, its `token` and its `position`.
+
+        `real` is False for padding. Each comes from the nearest enclosing module with an argument of fitting
+        shape; without one, `real` and `token` are None, and positions are counted from 0. Where a key–value
+        cache holds earlier tokens, or the mask covers them, positions are counted on from these. lead: the
+        vectors' shape without the axis of coordinates.
+        """
+        parts: dict[str, Any] = {"real": None, "token": None, "position": None}
+        axis, start = min(1, len(lead) - 1), None
+        n = lead[axis]
+        for ancestor in above(path):
+            around = self.given.get(ancestor, {})
+            for name, given in around.items():
+                part = {TOKEN_ARGUMENT: "token", POSITION_ARGUMENT: "position"}.get(name, "real")
+                if part == "position" and given is not None and len(lead) > 1:
+                    given = given.expand(lead[0], -1) if len(given) == 1 else given
+                at = _axis(given, lead)
+                if at is None or parts[part] is not None:
+                    continue
+                if part != "position":
+                    axis, n = at, lead[at] if at else given.shape[1]
+                    if start is None:
+                        start = self.cached.get(ancestor)
+                    if start is None and given.shape[1] > n:
+                        start = given.shape[1] - n
+                spread = _spread(given.detach().cpu().numpy()[:, -(lead[at] if at else n) :], lead, at)
+                parts[part] = (spread != 0) ^ (not MASK_ARGUMENTS[name]) if part == "real" else spread
+            if _axis(around.get(TOKEN_ARGUMENT), lead) is not None and MASK_ARGUMENTS.keys() & around.keys():
+                break  # has tokens and a mask: arguments of outer modules belong to another input
+        if parts["position"] is None:
+            places = (start or 0) + np.arange(lead[axis]) % n
+            parts["position"] = places if axis == 0 else _spread(places[None, :], lead, axis)
+        return parts
+
+
+def above(path: str) -> list[str]:
+    """The paths of all modules that contain the module at `path`, nearest first; "" is the whole model."""
+    names = path.split(".")
+    return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
+
+
+def _cached_tokens(cache: Any) -> int | None:
+    """The number of tokens in a key–value cache of transformers; None for another object, or none."""
+    if hasattr(cache, "get_seq_length"):
+        return int(cache.get_seq_length())
+    try:
+        return int(cache[0][0].shape[-2])  # older: keys and values (batch, heads, n, d) of each layer
+    except (TypeError, IndexError, AttributeError):
+        return None
+
+
+def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
+    """The axis of vectors (*lead, d) along which `given`, a mask or tokens (batch, n), gives positions.
+
+    None if no axis fits. lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be
+    larger than the axis, as with a key–value cache: then the last positions count.
+    """
+    shape = (0, 0) if given is None else tuple(given.shape)
+    if len(lead) == 1:
+        return 0 if lead[0] == prod(shape) else None
+    if shape[0] != lead[0]:
+        return None
+    axes = (1, len(lead) - 1)
+    fits = [axis for axis in axes if lead[axis] == shape[1]] or [1] * (lead[1] <= shape[1])
+    return next(iter(fits), None)
+
+
+def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
+    """Spread values (batch or 1, n) along an axis of vectors (*lead, d): one value per vector, flattened."""
+    if len(lead) < 2:
+        return said.reshape(-1)
+    shape = [1] * len(lead)
+    shape[0], shape[axis] = said.shape
+    return np.broadcast_to(said.reshape(shape), lead).reshape(-1)

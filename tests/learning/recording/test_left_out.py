@@ -1,0 +1,63 @@
+"""What a recording leaves out is said, with the reason; and recording never breaks the model's own call."""
+
+import pytest
+import torch
+from torch import nn
+
+from learning.recording import record
+from tests.learning.recording.test_recorder import D, shaken, some
+
+
+@pytest.fixture(autouse=True)
+def single_precision(double_precision):
+    torch.set_default_dtype(torch.float32)
+
+
+def test_vectors_that_are_not_finite_are_left_out_and_counted():
+    model = nn.Sequential(shaken(nn.LayerNorm(D)))
+    x = some(6, D)
+    x[2, 3], x[4, 0] = torch.nan, torch.inf
+    with record(model) as seen:
+        model(some(6, D, seed=2))
+        model(x)
+    (norm,) = seen.recording.norms
+    assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors are not finite",)
+
+
+class Holder:
+    """An object with a tensor that `copy.deepcopy` refuses, because it is computed from another."""
+
+    def __init__(self):
+        self.x = 2 * torch.ones(3, D, requires_grad=True)
+
+
+class Unpacked(nn.Identity):
+    def forward(self, holder):
+        return holder.x
+
+
+def test_a_call_whose_arguments_cannot_be_copied_is_recorded():
+    model, told = nn.Sequential(Unpacked(), nn.LayerNorm(D)), []
+    with record(model, verdicts=lambda *_: told.append(1), contributions=lambda *_: told.append(2)) as seen:
+        model(Holder())
+    assert seen.recording.norms[0].seen == 3 and not told
+
+
+def test_if_no_norm_is_recorded_the_reasons_are_given():
+    model = nn.Sequential(nn.Conv2d(3, D, 3), nn.GroupNorm(3, D))
+    with record(model) as seen:
+        model(some(2, 3, 12, 12))
+    with pytest.raises(ValueError, match="no norm was recorded: 1: it normalises over positions too"):
+        seen.recording  # noqa: B018
+    model, x = nn.Sequential(nn.LayerNorm(D)), some(6, D)
+    with record(model) as seen:
+        model(x * torch.nan)
+    with pytest.raises(ValueError, match="no norm was recorded: 0: 6 of 6 vectors are not finite"):
+        seen.recording  # noqa: B018
+    x[0, 0] = torch.nan
+    with record(model) as seen:
+        model(x)
+        model(some(6, D))
+    (norm,) = seen.recording.norms
+    assert len(norm.x) == 11 and seen.recording.skipped == ("0: 1 of 12 vectors are not finite",)
+    assert repr(seen) == "<Recorder Sequential: 2 calls, 1 norms recorded, 0 not, 12 vectors a norm>"
