@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 os.environ.update({"OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"})
 
 from components import settings
-from components.language.scene import scenes
+from components.language.scene import WrongValue, scenes
 from components.publish import commands
 from components.publish.subcommand import command
 from normscape import __version__
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
 
+MAX_LISTED = 20  # names or values that an error message lists
 EXAMPLES = """examples:
   normscape                                       serve the explorer on http://127.0.0.1:8050
   normscape list                                  print the names of the scenes
@@ -141,9 +142,16 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # stdout is a pipe to a program that has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except commands.FAILURES as wrong:
-        if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
-            parser.error(f"{wrong.filename}: {wrong.strerror}")
-        parser.error(str(wrong))
+        parser.error(message(wrong))
+
+
+def message(wrong: Exception) -> str:
+    """The line in which a failed command says why; after a wrong name or value, it lists those that exist."""
+    if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
+        return f"{wrong.filename}: {wrong.strerror}"
+    allowed = wrong.allowed if isinstance(wrong, WrongValue) else None
+    listed = ", ".join(map(str, allowed)) if isinstance(allowed, list) and len(allowed) <= MAX_LISTED else ""
+    return str(wrong) if listed in str(wrong) else f"{wrong}; there are only {listed}"
 
 
 def address(

@@ -72,6 +72,7 @@ def refused(capsys):
         (["layernorm", "--out", "a.gif", "--turn", "gamma9=1:2"], "gamma9"),
         (["layernorm", "--out", "a.gif", "--turn", "gamma1=1"], "gamma1=1"),
         (["layernorm", "--out", "a.gif", "--fps", "0"], "0"),
+        (["fold", "--out", "a.svg", "--set", "tt=1"], "no 'tt'; there are only "),
         (["layernorm", "--out", "a.html", "--turn", "gamma1=1:2"], "only a video"),
         (["layernorm", "--out", "a.html", "--set", "eps=1", "--set", "eps=2"], "occurs twice"),
         (["layernorm", "--out", "a.gif", "--fps", "51"], "fps=51"),
