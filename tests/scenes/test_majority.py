@@ -255,10 +255,34 @@ def the_parts():
         for part, words in zip(parts, both_parts, strict=True):
             for value, word in zip(np.median(part.mean(-1), axis=0), words, strict=True):
                 said(value, word)
+
+
+def the_factors():
+    """A query's part along 𝟏/√d is ⟨W_K 𝟏, W_Q n⟩/d: both factors, and the part with one matrix exchanged."""
+    one = np.ones(8) / np.sqrt(8)
+    wanted = {
+        "layer_norm": (("1.94", "0.45"), ("0.82", "0.78")),
+        "rms_norm": (("2.03", "0.51"), ("0.82", "0.22")),
+    }
+    for norm, (of_query, of_key) in wanted.items():
+        film = shipped(f"majority_{norm}_fast")
+        named = film.network.named(film.weights[:, [0, -1]].astype(float))
+        asked = film.network.keys(named["embedding"]) @ named["query"].mT
+        along_one = named["key"] @ one
+        along = asked @ along_one[..., None] / np.sqrt(8)
+        queries = film.network.queries(film.weights[:, [0, -1]].astype(float))
+        np.testing.assert_allclose(along[..., 0], queries @ one, atol=1e-12)
+        lengths = np.linalg.norm(asked, axis=-1).mean(-1), np.linalg.norm(along_one, axis=-1)
+        for found, words in zip(lengths, (of_query, of_key), strict=True):
+            for value, word in zip(np.median(found, axis=0), words, strict=True):
+                said(value, word)
     film = shipped("majority_layer_norm_fast")
     named = film.network.named(film.weights[:, [0, -1]].astype(float))
-    asked = np.linalg.norm(film.network.keys(named["embedding"]) @ named["query"].mT, axis=-1).mean(-1)
-    assert np.median(asked[:, 0] / asked[:, 1]) > 3, "W_Q shrinks"
+    end = film.network.keys(named["embedding"])[:, 1]
+    for of_query, of_key, word in ((1, 0, "0.037"), (0, 1, "0.137")):
+        along_one = named["key"][:, of_key] @ one
+        along = end @ named["query"][:, of_query].mT @ along_one[..., None] / np.sqrt(8)
+        said(np.median(abs(along[..., 0]).mean(-1)), word)
 
 
 def with_a_gain():
@@ -478,15 +502,16 @@ CLAIMS = {
     "The paper reports 17,000 steps of 6,000 sequences out of 80,000.": the_papers_training,
     "would reach 0 after 10,000 epochs, and the training stops after 1,000, when the rate is still 0.0009": their_rate,
     "This schedule is our own: as many steps as the paper's, 17,000, from 80,000 sequences, with 256 sequences a step and "
-    "a rate that falls from 0.001 to 0; two seeds of each norm, four of LayerNorm. The losses end at "
-    f"{both('layer_norm')} with LayerNorm, {both('rms_norm')} with *no projection, length $\\sqrt d$*, "
-    f"{both('short')} with *no projection, length $1/\\sqrt d$*, and {both('none')} with *none*.": for_longer,
+    "a rate that falls from 0.001 to 0; two seeds of each norm, four of LayerNorm. The losses at the end: "
+    "| norm before attention | loss of each seed | | --- | --- | "
+    f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
+    f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
     "Again no seed gets to 99 %.": for_longer,
     "So few seeds say little: the four losses of LayerNorm lie farther apart than their mean lies from the mean of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "so all that it can know of a sequence is how often each of the 20 classes occurs.": the_task,
-    "All queries are drawn with one fixed length. At every time of the training it is more than the length of nearly all keys. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
+    "All queries are drawn with one fixed length, so large that they stand outside nearly all keys throughout the training. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
@@ -494,16 +519,16 @@ CLAIMS = {
     "a query along it gives all of them the score 0": no_score_along_any,
     "every query in their span scores 0": no_score_along_any,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
-    r"No projection, and the vectors from which keys and values are computed have the length $1/\sqrt d$.": the_other_norm,
+    r"No projection, and the vectors that are keys, and from which values are computed, have the length $1/\sqrt d$.": the_other_norm,
     "No norm before attention. It learns to count nearly as well.": no_norm,
     "**Two changes at once.** In their code": eight_times,
     "its vectors are 8 times shorter. Here the two are changed one at a time": eight_times,
     "If these are 8 times shorter, attention adds 8 times less to each token": eight_times,
-    f"**LayerNorm** ends at {loss('layer_norm', 'slow'):.3f}, and **no projection, length $1/\\sqrt d$**, which is theirs, "
-    f"at {loss('short', 'slow'):.3f} (median of 10 seeds): slower, as they say.": the_slow_losses,
-    f"**no projection, length $\\sqrt d$** ends at {loss('rms_norm', 'slow'):.3f}, and **none** at "
-    f"{loss('none', 'slow'):.3f} (median of 10 seeds).": the_slow_losses,
-    "from the same starts. The losses with the learning rate 0.001": the_slow_losses,
+    "from the same starts. The losses at the end, with the learning rate 0.001 (median of 10 seeds): "
+    f"| norm before attention | loss | | --- | --- | | LayerNorm | {loss('layer_norm', 'slow'):.3f} | "
+    f"| no projection, length $1/\\sqrt d$ (theirs) | {loss('short', 'slow'):.3f} | "
+    f"| no projection, length $\\sqrt d$ | {loss('rms_norm', 'slow'):.3f} | | none | {loss('none', 'slow'):.3f} | "
+    "Their norm is slower than LayerNorm, as they say; the same norm at full length is not.": the_slow_losses,
     "with the length matched no clear lead is left": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "paired Wilcoxon tests over the ten seeds give $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
@@ -517,8 +542,12 @@ CLAIMS = {
     "After centring the loss does not depend on a query's part along 𝟏, so the gradient along it is "
     "0.": no_gradient_along_one,
     "Training shortens the part at right angles to 𝟏, and all scores go to 0 with it.": the_parts,
-    "With LayerNorm the part of a query at right angles to 𝟏 goes from 0.440 to 0.028, and the part along 𝟏 from 0.139 to 0.038, since both parts come from one matrix, $W_Q$ (it makes the queries), which shrinks.": the_parts,
-    "from 0.429 to 0.037 at right angles to 𝟏, and from 0.129 to 0.011 along it. These are means over the classes with the rate 0.01 (median of 10 seeds).": the_parts,
+    "with the rate 0.01 (median of 10 seeds): | | LayerNorm | no projection, length $\\sqrt d$ | | --- | --- | --- | "
+    "| part of a query at right angles to 𝟏 | 0.440 to 0.028 | 0.429 to 0.037 | "
+    "| part of a query along 𝟏 | 0.139 to 0.038 | 0.129 to 0.011 | ": the_parts,
+    "| $W_Q\\, n$ | 1.94 to 0.45 | 2.03 to 0.51 | | $W_K 𝟏 / \\sqrt d$ | 0.82 to 0.78 | 0.82 to 0.22 |": the_factors,
+    "if at the end we put the first $W_K$ in place of the last, the part along 𝟏 is 0.037; if we put the first $W_Q$ in place of the last, it is 0.137 (median of 10 seeds).": the_factors,
+    "Plain gradient descent would leave $W_K 𝟏$ as it is.": no_gradient_along_one,
     "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm (rate 0.01, "

@@ -396,7 +396,7 @@ CLAIMS = {
     "With more dimensions than keys, practically only copies can be lost": only_copies,
     "practically only copies can be lost. Of these 6,960 keys, only 32 are lost, the same number before and after the norm, and all at the first norm of a model. SmolLM2 has 22 of them, and these are copies": keys_of_trained_models,
     r"turn it by its tip or with the sliders. The sliders give the query's coordinates along directions at right angles (⊥) to $𝟏$; if $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their coordinates, as usual.": sliders_of_the_query,
-    "The query then has no part along $𝟏$, so before centring, or with RMSNorm, some keys that can win never get the gold ring.": without_a_part_along_ones,
+    "Here, with $d = 4$, the query has no part along $𝟏$ either. So before centring, or with RMSNorm, the gold ring never reaches some keys that can win.": without_a_part_along_ones,
     "In the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "in a small language model with eight dimensions and found many": eight_dimensions,
