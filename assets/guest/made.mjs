@@ -39,11 +39,10 @@ export function recipe(model, unpack, query, signal) {
     };
     model.on("change:_made", look);
     model.on("msg:custom", hear);
-    AbortSignal.any([signal, AbortSignal.timeout(KERNEL_TIMEOUT_MS)]).addEventListener(
-      "abort",
-      () => done({ refused: NO_ANSWER_TEXT }),
-      { once: true },
-    );
+    const end = AbortSignal.any([signal, AbortSignal.timeout(KERNEL_TIMEOUT_MS)]);
+    const stop = () => done({ refused: NO_ANSWER_TEXT });
+    if (end.aborted) return stop();
+    end.addEventListener("abort", stop, { once: true });
     look().then((there) => {
       if (!there) model.send({ make: query });
     });

@@ -222,7 +222,7 @@ def evenly(n: int, count: int) -> list[int]:
     return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
 
 
-def crowd(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
+def clickable_points(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
     """Marks of a cloud with many points: clickable points, a few trails, and the followed (selected) one."""
     n = len(cloud.points)
     size = 5 if n <= MAX_LARGE_POINTS else 2.5

@@ -13,6 +13,7 @@ PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBound
   return [left + x, top + y]; })()"""
 MARKUP = "<img src=x>"  # as the name of a recording
 MARKUP = "<img src=x>"  # as the name of a recording
+MARKUP = "<img src=x>"  # as the name of a recording
 OPENED = "[...p.root.querySelectorAll('#choice-recording option')].find((o) => o.selected).textContent"
 
 

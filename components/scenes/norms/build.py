@@ -24,7 +24,7 @@ from components.scenes.scenery import (
     Part,
     angle,
     axes,
-    crowd,
+    clickable_points,
     draw,
     globe,
     graph,
@@ -227,7 +227,7 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
     directions, over = display(norm, d)
     first = x[:, :2] if d == 4 else x[:, :3] @ hyperplane_basis(3).T
     color = angle(first, "direction in the plane ⟂ 𝟏" if d == 3 else "direction in the first block")
-    layers = (*split(*around)[1], *crowd(cloud, rows(directions, over=over), color))
+    layers = (*split(*around)[1], *clickable_points(cloud, rows(directions, over=over), color))
     return space(cloud.name, f"{TITLES[norm]}: {surface(norm, d)}", layers, camera=CAMERA)
 
 

@@ -14,7 +14,18 @@ from components.language.cloud import Cloud, rows
 from components.language.marks import Color, Labels, Line, Mark, Points
 from components.language.recipe import Parameter, Recipe, Residual, Table
 from components.language.scene import Choices
-from components.scenes.scenery import EPS, Part, angle, crowd, draw, globe, rest, space, split, square
+from components.scenes.scenery import (
+    EPS,
+    Part,
+    angle,
+    clickable_points,
+    draw,
+    globe,
+    rest,
+    space,
+    split,
+    square,
+)
 from geometry import Affine, Entries, Normalize, Pipeline, center, clouds
 from geometry.centering import centering_matrix, hyperplane_basis
 from geometry.pipeline import Step
@@ -62,8 +73,8 @@ def build(choices: Choices) -> Recipe:
         parameters=PARAMETERS,
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),
         views=(
-            space("layernorm", "LayerNorm", (*around, *crowd(layer_norm, SHOW, color))),
-            space("rmsnorm", "RMSNorm", (*around, overlay, *crowd(rms_norm, SHOW, color))),
+            space("layernorm", "LayerNorm", (*around, *clickable_points(layer_norm, SHOW, color))),
+            space("rmsnorm", "RMSNorm", (*around, overlay, *clickable_points(rms_norm, SHOW, color))),
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
@@ -107,11 +118,11 @@ def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
         parameters=(replace(PARAMETERS[0], symbol=""), PARAMETERS[1]),
         clouds=(layer_norm, plane, Cloud("target", points, place=target), *guide_clouds, *circle_clouds),
         views=(
-            space("layernorm", "LayerNorm of x", (*around, *crowd(layer_norm, SHOW, color))),
+            space("layernorm", "LayerNorm of x", (*around, *clickable_points(layer_norm, SHOW, color))),
             square(
                 "plane",
                 "RMSNorm of two numbers, in the plane",
-                (*drawn_circles, ring, *crowd(plane, flat, color)),
+                (*drawn_circles, ring, *clickable_points(plane, flat, color)),
             ),
         ),
         formula=FORMULA_IN_PLANE,

@@ -24,12 +24,12 @@ from components.scenes.scores.sample import (
     STAGES,
     at_each_stage,
     correlated,
-    crowd,
     loaded,
     norms,
     pair_steps,
     pairs,
     passing,
+    random_vectors,
     variances,
 )
 from geometry import Affine, Branches, Entries, Of, Pipeline, Pointwise, Softmax, Track
@@ -214,7 +214,7 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
     The readouts are the mean entropies of both kinds of weights.
     """
-    both = crowd(QUERIES + KEYS, d, seed=SEED)
+    both = random_vectors(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)
     stages = Pipeline(norms(size, (range(size),), d)[-1])
     mixed = Pipeline(correlated(size + 1, {size: loaded(shared, d)}, d))

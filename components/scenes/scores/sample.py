@@ -41,7 +41,7 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
     return np.column_stack([_two(q), length, g[0], _two(k), along, left, g[1], np.cos(turn), np.sin(turn)])
 
 
-def crowd(n: int, d: int, *, seed: int) -> Array:
+def random_vectors(n: int, d: int, *, seed: int) -> Array:
     """n random vectors: components along 𝟏 and w, the rest in as few coordinates as possible, and then g."""
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))

@@ -75,7 +75,7 @@ def test_angle_is_counted_from_the_first_axis():
 
 
 def test_many_points_are_drawn_small():
-    few, many = (scenery.crowd(Cloud("c", np.zeros((n, 3))), SHOW, None)[0] for n in (10, 5000))
+    few, many = (scenery.clickable_points(Cloud("c", np.zeros((n, 3))), SHOW, None)[0] for n in (10, 5000))
     assert few.size > many.size and few.hand == many.hand == Follow()
 
 
