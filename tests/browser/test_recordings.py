@@ -12,8 +12,6 @@ PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBound
   const at = p.at['attention 0'], [x, y] = panel.pixel(at[2 * value], at[2 * value + 1]);
   return [left + x, top + y]; })()"""
 MARKUP = "<img src=x>"  # as the name of a recording
-MARKUP = "<img src=x>"  # as the name of a recording
-MARKUP = "<img src=x>"  # as the name of a recording
 OPENED = "[...p.root.querySelectorAll('#choice-recording option')].find((o) => o.selected).textContent"
 
 
