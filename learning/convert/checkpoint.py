@@ -26,6 +26,7 @@ from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 
 from learning.convert import load as strict
+from learning.recording.pretrained import quiet
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
@@ -247,13 +248,6 @@ def replacing(out: Path) -> Iterator[Path]:
         folder.rename(out)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def quiet() -> None:
-    """Silence the warnings and progress bars of transformers and huggingface_hub; the command has its own."""
-    transformers.logging.set_verbosity_error()
-    huggingface_hub.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
 
 
 def _found(name: str) -> tuple[Path, dict[str, str]]:

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from learning.convert.checkpoint import Checkpoint, NotConverted, one_line_errors
 from learning.convert.effect import NO_TARGET
+from learning.recording.pretrained import longest_input
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
@@ -104,10 +105,7 @@ def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> di
 
 
 def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
-    positions = getattr(getattr(source.config, "text_config", source.config), "max_position_embeddings", None)
-    positions = positions or getattr(source.config, "max_target_positions", None) or MAX_WINDOW_TOKENS + 2
-    # −2, because RoBERTa counts its positions from 2
-    window = max(min(MAX_WINDOW_TOKENS, positions - 2, tokenizer.model_max_length), 2)
+    window = max(longest_input(source.outline(torch.float32), tokenizer, MAX_WINDOW_TOKENS), 2)
     read = tokenizer(text, truncation=True, max_length=window, return_overflowing_tokens=True, verbose=False)
     found = read["input_ids"]
     found = [found] if found and isinstance(found[0], int) else found  # slow tokenizers return one window

@@ -92,6 +92,7 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
     the one that its configuration names, or else one that predicts tokens. Raises NoModel if loading fails.
     """
     quiet()
+    huggingface_hub.utils.disable_progress_bars()
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
     given: dict[str, Any] = {"gguf_file": file} if file else {}
     folder = folder or "."
@@ -116,10 +117,9 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
 
 
 def quiet() -> None:
-    """Silence the libraries' warnings and progress bars."""
+    """Silence the warnings of transformers and huggingface_hub, and the progress bars of transformers."""
     transformers.logging.set_verbosity_error()
     huggingface_hub.utils.logging.set_verbosity_error()
-    huggingface_hub.utils.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()
 
 
@@ -145,8 +145,7 @@ def windows(
     With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most tokens of
     its first window are unknown to the tokenizer.
     """
-    said = getattr(model.config, "max_position_embeddings", None)
-    longest = min(WINDOW_TOKENS, said or WINDOW_TOKENS, tokenizer.model_max_length)
+    longest = longest_input(model, tokenizer, WINDOW_TOKENS)
     text = text[: TEXT_CHARACTERS_PER_TOKEN * tokens]
     examples: list[list[int]] = []
     lines = [line for line in (text.splitlines() if by_line else [text]) if line.strip()]
@@ -163,6 +162,22 @@ def windows(
             " and whether it needs spaces between letters"
         )
     return examples
+
+
+def longest_input(model: Any, tokenizer: Any, most: int) -> int:
+    """The number of tokens of text that a model can read at once; `most` if that is less.
+
+    RoBERTa and its relatives number their positions from `padding_idx` + 1, and do not use those before it.
+    """
+    config = getattr(model.config, "text_config", model.config)
+    positions = getattr(config, "max_position_embeddings", None) or getattr(
+        config, "max_target_positions", None
+    )
+    if positions:
+        tables = [each for name, each in model.named_modules() if name.endswith("position_embeddings")]
+        unused = [each.padding_idx + 1 for each in tables if getattr(each, "padding_idx", None) is not None]
+        most = min(most, positions - max(unused, default=0))
+    return min(most, tokenizer.model_max_length)
 
 
 def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:

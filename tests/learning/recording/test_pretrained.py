@@ -37,13 +37,25 @@ def byte_like():
 
 
 def model(longest):
-    return SimpleNamespace(config=SimpleNamespace(max_position_embeddings=longest))
+    empty = torch.nn.Module()
+    empty.config = SimpleNamespace(max_position_embeddings=longest)
+    return empty
 
 
 def test_each_example_has_the_special_tokens_of_its_model():
     found = windows(bert_like(), model(5), "a b c d e f g h")
     assert found == [[1, 3, 4, 5, 2], [1, 6, 7, 8, 2], [1, 9, 10, 2]]
     assert windows(byte_like(), model(3), "abcde") == [[100, 101, 1], [102, 103, 1], [104, 1]]
+
+
+def test_a_window_fits_a_roberta_which_does_not_use_its_first_positions():
+    roberta = stranger("Roberta", **GATED, max_position_embeddings=12)
+    examples = windows(bert_like(), roberta, "a b c d e f g h " * 5)
+    assert roberta.config.pad_token_id == 0 and max(map(len, examples)) == 11
+    for ids in examples:
+        roberta(torch.tensor([ids]))
+    with pytest.raises((IndexError, RuntimeError), match="out of"):
+        roberta(torch.tensor([[5] * 12]))
 
 
 def test_a_line_is_an_example():
