@@ -395,6 +395,12 @@ def no_difference():
         assert 0.85 < row["across_loss"][0] / row["one_loss"][0] < 1.15
 
 
+def the_table_of_shuffles():
+    no_difference()
+    a_trap()
+    by_arithmetic()
+
+
 def less_across():
     for place, models in (("concat", 4), ("v", 5)):
         more = [row["across_loss"][0] - row["one_loss"][0] for row in rows(True, 0, place)]
@@ -565,7 +571,10 @@ CLAIMS = {
     "In the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
     "Four models of each of four kinds show no effect.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
-    "the sphere of LayerNorm (14 dimensions for 16 axes), that of RMSNorm (15), or the ball within one of them (15 and 16), and let them learn a short text by heart, where an effect would show. New text then cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned text. Noise on the input of the heads, half as large as that input, added 1.14, 1.16, 1.20 and 1.24. The standard deviations over the models of one kind are 0.07 to 0.20 and 0.11 to 0.26.": surfaces,
+    "half as large as that input (nats, means of four models): | what the heads get | dimensions | new text | noise | | --- | --- | --- | --- | "
+    "| LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | "
+    "| the ball within LayerNorm's sphere | 15 | 1.53 | 1.20 | | the ball within RMSNorm's sphere | 16 | 1.53 | 1.24 | "
+    "The standard deviations over the models of one kind are 0.07 to 0.20 for a new text and 0.11 to 0.26 for noise.": surfaces,
     "From the place of a token on the sphere, a linear map guesses correctly in 63 % of cases which head adds most to the token in the first layer; always guessing the commonest head gives 54 %. In untrained models it is 52 % and 44 % (means of four models).": loudest,
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The sphere lies in the space of all vectors whose coordinates sum to zero, which has three dimensions": on_the_sphere,
@@ -586,7 +595,7 @@ CLAIMS = {
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
     "filled ellipses, because the length that one part lacks is in the other": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
-    "They share one direction: without the height along $𝟏$ the vectors $(1, 1, 0, 0)$ and $(0, 0, -1, -1)$ look alike.": one_direction,
+    "In the picture they share one direction: $(1, 1, 0, 0)$ of head 1 and $(0, 0, -1, -1)$ of head 2 differ by $𝟏$, and the height along $𝟏$ is left out.": one_direction,
     "The semi-axes are 2 and 1.41; the picture leaves out a part of the shorter one.": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and on it the sphere is a segment from −1.73 to 1.73.": four_heads,
@@ -598,19 +607,22 @@ CLAIMS = {
     "It permutes eight axes of a trained model; a dot shows by how much one shuffle raises the loss. The scrubber leads from shuffles **within a single head**": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps four pairs of axes. Within a single head these are the eight axes of that head. Within every head, each head swaps one pair of its axes. Across heads, two axes of each head change places with axes of other heads. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
-    "Across heads both cost something: 0.41 and 0.24 nats in the first layer.": by_arithmetic,
-    "in the first layer the loss grows by 1.82 nats within a single head, 1.82 within every head and 1.83 across heads (means of five models": no_difference,
-    "**Single models** differ more than the three kinds do. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another. Before $W_O$ the shuffles cost 0.71 within a single head, 0.67 within each and 0.64 across (means of five models).": no_difference,
+    "Across heads both cost something (the last two rows of the table).": by_arithmetic,
+    "(means of five models): | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | "
+    "| LayerNorm's output | 1.82 | 1.82 | 1.83 | | what enters $W_O$ | 0.71 | 0.67 | 0.64 | "
+    "| queries alone | 0.48 | 0.62 | 0.63 | | queries and keys alike | 0 | 0 | 0.41 | "
+    "| values, and back before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
+    "**Single models** differ more than the three kinds do. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another.": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "renumber the axes before training, and training gives the same model, renumbered": renumbered_training,
     "So over many trainings the three kinds of shuffle cost the same on average": renumbered_training,
-    "If only the queries of the first layer are shuffled, a shuffle across heads costs more: 0.63 nats, against 0.48 within a single head. But two axes of each head, swapped with one another, cost 0.62. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. Untrained models have the same order: divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
+    "If only the queries are shuffled, a shuffle across heads costs more than one within a single head: 0.63 nats, not 0.48. But a shuffle within every head costs 0.62, and there no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. Untrained models have the same order: divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
     "### Shuffled within a single head Another picture: what it costs to shuffle coordinates within a single head, at six places of a trained model's first layer": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
     "The dots, which are of the first model, have means of 1.71 nats within a single head, 1.78 within each and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "has the pattern of the last two rows as well: zero within heads, something across.": before_training,
-    "the values of one could be averaged by another": by_arithmetic,
+    "it would not matter which head averages a value, and the shuffles would cost nothing": by_arithmetic,
     "They cost 0.24 nats in the first layer. Untrained heads also differ by chance, but less depends on it: there the same shuffles move the predictions by a divergence of 0.05, in the trained models by 0.28 (means of five models).": different_heads,
     "Why is so little lost in the second layer? Its attention adds little. Without it the loss grows by 0.03 nats, without that of the first layer by 1.63 (the model shown).": attention_off,
 }

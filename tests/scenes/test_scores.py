@@ -426,7 +426,7 @@ CLAIMS = {
     "| ALBERT of rxnmapper | 96 | 0.982 | 0.950 to 0.995 | Two layers stand out: in the first of SmolLM2 the median over "
     "heads is 0.886, and in the last of MiniLM 0.885; in each other layer it is 0.925 or more.": scores_and_cosines,
     "For four trained models": scores_and_cosines,
-    "In SmolLM2, with the first token left out, the median over heads is 0.963; if its RMSNorm did not divide, it would be "
+    "In SmolLM2, with the first token left out, the median over heads is 0.963; if its RMSNorm did not divide by the length, it would still be "
     "0.927.": without_the_division,
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
     "For independent coordinates of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
@@ -455,8 +455,7 @@ CLAIMS = {
     r"division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,
     "The 8 queries of the picture are one draw, and differ from the means: 0.77 and 3.06 for $d_k "
     "= 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
-    "It is enough that the queries, or the keys, prefer no direction: the variance is the trace "
-    "of the product of both covariances.": one_side_is_enough,
+    "the trace of the product of two matrices, the covariances of queries and of keys. If the queries, or the keys, prefer no direction, their covariance is the identity, and the trace is $d_k$. So it is enough that one of the two prefers no direction.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
     "and LayerNorm removes it: 65.0 again. If it enters half of them with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,

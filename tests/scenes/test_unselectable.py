@@ -259,7 +259,7 @@ CLAIMS = {
     r"variance $1/m$, and $\beta_m$ the angle at a corner of a regular simplex with $m$ corners, as a part of the whole: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
     "There they are normal again, in one dimension less. So each row takes on the shares of random keys in $d - 1$ dimensions.": one_dimension_less,
     r"Its own score is $\|k\|^2$, and no other key of that length reaches it. So the scaling in "
-    "LayerNorm undoes the loss by centring. Of the 796,500 keys in the table, all can be selected "
+    "LayerNorm repairs what centring has done. Of the 796,500 keys in the table, all can be selected "
     "after it.": no_key_is_lost,
     "**In two dimensions there is a catch.** LayerNorm leaves only two places there, $(1, -1)$ and $(-1, 1)$. No key is beaten, but all keys in one place": two_places,
     "Of 50 keys in 4 dimensions, 43.5 % can never win, whatever the query (mean of 100 sets). The law says 43.9 %.": one_cell,
@@ -271,6 +271,6 @@ CLAIMS = {
     r"With the usual $\varepsilon = 10^{-5}$ keys are lost in low dimensions. In 3 dimensions all keys stay a little inside a circle, and 18.9 % of 500 are lost. In 2 dimensions only the keys at the two ends can win.": the_price,
     "at most $1/(1 + e^H)$, where $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
-    "Before scaling there are 126 cells: 63 without a norm and 63 centred. In 88 of them the 100 sets do not all have the same count, so their mean has a standard error. The distance of these means from the law, in standard errors, has a mean square of 1.02, where chance alone would give 1. The farthest is at 3.4.": how_near,
+    "Before scaling there are 126 cells: 63 without a norm and 63 centred. In 88 of them the 100 sets do not all have the same count, so their mean has a standard error. Divide the distance of each mean from the law by its standard error: the squares of these 88 quotients have the mean 1.02, and chance alone would give about 1. The largest quotient is 3.4.": how_near,
     r"With $\varepsilon = 10^{-5}$, and up to 500 keys, at most 0.012 % are lost in 4 dimensions (mean of 100 sets), and from 5 on none in our sets. A larger $\varepsilon$ reaches farther.": from_which_dimension,
 }
