@@ -34,7 +34,7 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
     return q @ k.mT / sqrt(x.shape[-1])
 
 
-def attention(own: Own, x: Array, qk_norm: bool) -> Array:
+def attention(own: Own, x: Array, qk_norm: bool = False) -> Array:
     """The output of causal attention with one head for tokens x (…, T, d), before it is added to x."""
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 

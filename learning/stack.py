@@ -3,19 +3,17 @@
 Source: projection2025, symmetrize2025; pre-LN and post-LN: Xiong et al., ICML 2020.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
 
-from geometry import pointwise
 from geometry.arrays import Array
 from geometry.norms import layer_norm, rms_norm
-from geometry.softmax import softmax
+from learning.placement import Own, attention, mlp
 
 STREAM_KINDS = ("none", "rms_norm", "layer_norm", "post_ln")
 EPS = 1e-5
-Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(kind: str, x: Array) -> Array:
@@ -35,7 +33,7 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
     replaced by x + g·f(norm(x)), where g is `gain`; this is pre-LN. If `kind` is "post_ln", x is replaced by
     LayerNorm(x + g·f(x)) instead. Linear layers are x @ W, without bias. own: the weight matrices by name.
     """
-    for branch in (_attention, _mlp):
+    for branch in (attention, mlp):
         if kind == "post_ln":
             x = norm(kind, x + gain * branch(own, x))
         else:
@@ -49,15 +47,6 @@ def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> li
     for own in blocks:
         found.append(block(kind, own, found[-1], gain))
     return found
-
-
-def _attention(own: Own, x: Array) -> Array:
-    q, k, v = x @ own["query"], x @ own["key"], x @ own["value"]
-    return softmax(q @ k.mT / sqrt(x.shape[-1]), causal=True) @ v @ own["out"]
-
-
-def _mlp(own: Own, x: Array) -> Array:
-    return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 
 
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
