@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="PATTERN",
-        help="measure the cost of dropping the centring for these layers only, such as 'h.1.*'",
+        help="measure the cost of dropping the centring for these layers only, such as '*.h.1.*'",
     )
     one.set_defaults(run=_convert)
     one = command(

@@ -23,10 +23,15 @@ from tqdm import tqdm
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors
 from learning.convert.effect import NO_TARGET, divergence
 from learning.convert.forward import Inputs, output
-from learning.convert.samples import Sample
+from learning.convert.samples import MEDIA, Sample
 
 PRECISIONS = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
 MAX_ROUNDING_RATIO = 10  # allowed difference, as a multiple of the difference that rounding alone causes
+SIZES = {  # sizes of a model that limit its inputs, with the entries of a configuration that may state them
+    "vocabulary": ("vocab_size",),
+    "context length": ("max_position_embeddings", "max_target_positions"),
+    "image size": ("image_size",),
+}
 MAX_FOLD_ERROR = 1e-10  # share of the largest output; in float64, before weights are rounded
 
 
@@ -62,7 +67,7 @@ class Tally:
     def add(self, before: Any, after: Any) -> None:
         if before.shape != after.shape:
             shapes = " and ".join(str(list(each.shape)) for each in (before, after))
-            raise NotConverted(f"the outputs have different shapes: {shapes}")
+            raise ValueError(f"the outputs have different shapes: {shapes}")
         difference = (before - after).abs().max().item()
         self.largest = max(self.largest, math.inf if math.isnan(difference) else difference)
         if not self.predicts or math.isinf(self.largest):
@@ -139,12 +144,14 @@ def certify(
     exact     loads the converted weights before they were rounded to their stored dtype; None if unknown
     centred   names of the normalisation layers of the converted model whose inputs must have mean 0
 
-    Raises NotConverted if one of the models cannot be run.
+    Raises NotConverted if one of the models cannot be run, or if the shapes of their outputs differ.
     """
     comparison = _Comparison(original, converted, exact, centred, predicts=_predicts(original, read))
+    bars = {"total": comparison.passes(len(read)), "desc": "comparing", "unit": " passes", "disable": None}
     with (
         one_line_errors("the models cannot be compared"),
-        tqdm(total=comparison.passes(len(read)), desc="comparing", unit=" passes", disable=None) as bar,
+        _explained(original, converted),
+        tqdm(**bars) as bar,
     ):
         for k, sample in enumerate(read):
             comparison.add(sample, bar, rounding=k == 0)
@@ -192,6 +199,8 @@ class _Comparison:
             before = _ran(ours, self.original.load, dtype, sample.inputs, bar)
             tallies.add(before, _ran(theirs, self.converted.load, dtype, sample.inputs, bar), sample.targets)
             if truth is None:  # the first precision, float64
+                if not before.isfinite().all():
+                    raise NotConverted(f"the outputs of {self.original.name} contain NaN or infinity")
                 truth, self.largest = before, max(self.largest, before.abs().max().item())
                 if rounding:
                     self.stored.add(truth, _ran(ours, self.jittered, dtype, sample.inputs, bar))
@@ -205,14 +214,15 @@ class _Comparison:
                 tallies.rounding["other_batch"].add(before, other)
 
     def certificate(self, about: Mapping[str, Any]) -> Certificate:
-        self.tallies["float64"].rounding["stored_weights"] = self.stored
+        other_batch = self.tallies["float64"].rounding["other_batch"]
+        self.tallies["float64"].rounding = {"other_batch": other_batch, "stored_weights": self.stored}
         precisions = {name: each.result(self.stored.largest) for name, each in self.tallies.items()}
         fold = self.folded.difference() if self.exact else None
         reason = _reason(precisions, fold, self.largest, self.means)
         passed = f"no difference is larger than {MAX_ROUNDING_RATIO} times what rounding alone gives"
         return Certificate(
             verdict="refused" if reason else "passed",
-            reason=reason or passed,
+            reason=reason or f"on {_amount(about)} {passed}",
             original=_identity(self.original),
             converted=_identity(self.converted),
             output="logits" if self.predicts else "last hidden state or embeddings",
@@ -288,6 +298,33 @@ def _jittered(source: Checkpoint) -> Load:
     return jittered
 
 
+@contextmanager
+def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
+    """If the block raises an exception, and the models differ in kind or size, say so in its message."""
+    try:
+        yield
+    except NotConverted:
+        raise
+    except Exception as problem:  # third-party model code
+        if differences := ", ".join(_differences(one, other)):
+            raise ValueError(f"they differ in {differences} ({problem})") from None
+        raise
+
+
+def _differences(one: Checkpoint, other: Checkpoint) -> Iterator[str]:
+    """Yields how two models differ in architecture and in SIZES, such as "vocabulary (40 and 50)"."""
+    kinds = [each.architecture.__name__ for each in (one, other)]
+    if kinds[0] != kinds[1]:
+        yield f"architecture ({' and '.join(kinds)})"
+    configs = [each.config.get_text_config() for each in (one, other)]
+    for title, names in SIZES.items():
+        sizes = [
+            next((size for name in names if (size := getattr(each, name, None))), None) for each in configs
+        ]
+        if None not in sizes and sizes[0] != sizes[1]:
+            yield f"{title} ({' and '.join(map(str, sizes))})"
+
+
 def _rows(logits: Any) -> Any:
     return logits.flatten(0, -2).split(256)
 
@@ -296,6 +333,16 @@ def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
     """Whether the model's outputs are logits, so that KL divergence and most likely token are defined."""
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
+
+
+def _amount(about: Mapping[str, Any]) -> str:
+    """How much the models have read, such as "508 tokens of text" or "4 random images"."""
+    parts = [f"{about['tokens']} tokens of text"] if "tokens" in about else []
+    for made, origin in (("random", ""), ("given", f" of {about.get('inputs')}")):
+        for name, count in about.get(f"{made} inputs", {}).items():
+            kind = MEDIA[name] + "s" * (count != 1)
+            parts.append(f"{count} random {kind}" if made == "random" else f"{count} {kind}{origin}")
+    return " and ".join(parts)
 
 
 def _identity(source: Checkpoint) -> dict[str, Any]:
@@ -350,6 +397,8 @@ def _reason(
     if fold is not None and not fold.largest <= MAX_FOLD_ERROR * largest:
         return f"before any rounding the outputs, up to {largest:.3g}, differ by {fold.largest:.2g}"
     for name, each in measured.items():
+        if not math.isfinite(each.difference.largest):
+            return f"in {name} the outputs contain NaN or infinity"
         if not each.passed:
             rounding = each.bound / MAX_ROUNDING_RATIO
             return (

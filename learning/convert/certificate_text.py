@@ -59,7 +59,8 @@ def text(certificate: Certificate) -> str:
 
 
 def _precisions(certificate: Certificate) -> list[str]:
-    columns = f"{'largest':>10}{'KL, nats':>12}{'same token':>12}{'loss before':>13}{'loss after':>12}"
+    same = "same class" if certificate.original["architecture"].endswith("Classification") else "same token"
+    columns = f"{'largest':>10}{'KL, nats':>12}{same:>12}{'loss before':>13}{'loss after':>12}"
     lines = [f"{'difference of outputs':32}{columns}"]
     if certificate.fold:
         lines.append(_row("float64, before rounding", certificate.fold))
@@ -82,7 +83,7 @@ def _short(number: float | None, how: str, unit: str = "") -> str:
 
 def _norms(norms: list[dict[str, Any]]) -> list[str]:
     wide = max(len(norm["name"]) for norm in norms)
-    lines = [f"{'norm':{wide}}  centring  γ and β"]
+    lines = [_folded(norms), "", f"{'norm':{wide}}  centring  γ and β"]
     for norm in norms:
         parts = {"centring": norm["centring"], "γ and β": norm["affine"]}
         if norm["kind"] == "RMSNorm":
@@ -96,6 +97,16 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
                     reason, LINE_CHARACTERS, initial_indent="    ", subsequent_indent="      "
                 )
     return lines
+
+
+def _folded(norms: list[dict[str, Any]]) -> str:
+    """One line: in how many of the norms γ and β, and the centring, are folded."""
+    gains = f"{sum(norm['affine']['verdict'] == 'yes' for norm in norms)} of {len(norms)} norms"
+    centring = [norm["centring"]["verdict"] == "yes" for norm in norms if norm["kind"] != "RMSNorm"]
+    if not centring:
+        return f"folded: γ of {gains}; an RMSNorm has no β and no centring"
+    more = "" if len(centring) == len(norms) else " that centre"
+    return f"folded: γ and β of {gains}, and the centring of {sum(centring)} of {len(centring)}{more}"
 
 
 def _cost(costs: list[dict[str, Any]]) -> list[str]:

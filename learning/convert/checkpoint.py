@@ -224,7 +224,10 @@ def write(
                     continue
                 dtype = source.load(added.get(name, name)).dtype
                 stored = source.stored_name(name)
-                held[stored] = tensor(name).to(dtype).contiguous()
+                new = tensor(name).to(
+                    dtype, copy=name in added
+                )  # safetensors writes no two names of one memory
+                held[stored] = new.contiguous()
                 place[stored], total = file, total + held[stored].nbytes
             save_file(held, folder / file, metadata={"format": "pt"})
     if len(shards) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from learning.convert import load as strict_load
 from learning.convert.certificate import Certificate
 from learning.convert.certificate import certify as compared
 from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line_errors, replacing, write
-from learning.convert.cost import costs
+from learning.convert.cost import check_patterns, costs
 from learning.convert.plan import Plan
 from learning.convert.samples import DEFAULT_TEXT, MEDIA, Sample, samples
 from learning.recording.known import Known, NotKnown, known
@@ -57,8 +58,8 @@ def convert(
     partly : bool
         Write the model even if half of its normalisation layers or more cannot be folded.
     norms : sequence of str
-        Patterns of names of normalisation layers, such as "h.1.*". If the centring of one of these layers, or
-        by default of any layer, cannot be folded, it is measured how the outputs change without it.
+        Patterns of names of normalisation layers, such as "*.h.1.*". If the centring of one of these layers,
+        or by default of any layer, cannot be folded, it is measured how the outputs change without it.
 
     Returns
     -------
@@ -68,8 +69,10 @@ def convert(
     Raises
     ------
     NotConverted
-        If the model cannot be read, traced or folded, or the folder exists. `Refused`, a subclass, if the
-        certificate is refused.
+        If the model cannot be read, traced or folded, the folder exists, the text is too short, or a pattern
+        matches no layer. `Refused`, a subclass, if the certificate is refused.
+    TypeError
+        If `model` is not a name or a path, or `text` is not a string.
 
     Examples
     --------
@@ -79,13 +82,16 @@ def convert(
     >>> convert("vit", "vit-folded").passed
     True
     """
+    patterns = [norms] if isinstance(norms, str) else norms
+    name = _name(model)
     with replacing(Path(out)) as folder:
-        source = Checkpoint(str(model))
-        read = samples(source, _text(text), inputs)
+        source = Checkpoint(name)
+        read = samples(source, text, inputs)
         whole = source.model()
         with one_line_errors(f"{source.name} cannot be analysed"):
             plan = drafted(whole, (), read[0].beginning()).plan()  # the certificate confirms it
         check_worth(source.name, plan, partly)
+        check_patterns(patterns, [each.name for each in plan.norms])
         replaced = _rms_norms(whole, plan) if strict else {}
         new = write_folded(source, plan, folder, replaced)
         centring = {
@@ -97,7 +103,7 @@ def convert(
         made = compared(source, new, read, about=about, exact=exact, centred=centred)
         made.norms = [asdict(each) for each in plan.norms]
         with one_line_errors(f"{source.name} cannot be run"):
-            made.cost = costs(whole, left, read, norms)
+            made.cost = costs(whole, left, read, patterns)
         if made.passed:
             made.converted["name"] = Path(out).name
             certificate_text.save(made, folder)
@@ -130,7 +136,9 @@ def certify(
     Raises
     ------
     NotConverted
-        If one of the models cannot be read or run.
+        If one of the models cannot be read or run, or the text is too short.
+    TypeError
+        If a model is not a name or a path, or `text` is not a string.
 
     Examples
     --------
@@ -142,8 +150,9 @@ def certify(
     >>> certify("one", "one").passed, certify("one", "other").passed
     (True, False)
     """
-    one, other = Checkpoint(str(original)), Checkpoint(str(converted))
-    read = samples(one, _text(text), inputs)
+    names = _name(original), _name(converted)
+    one, other = map(Checkpoint, names)
+    read = samples(one, text, inputs)
     return compared(one, other, read, about=_about(text, inputs, read))
 
 
@@ -235,19 +244,28 @@ def _last_axis(norm: Known) -> bool:
     return norm.norm.groups == prod(norm.axes[:-1])
 
 
-def _text(text: str | None) -> str:
-    return DEFAULT_TEXT.read_text("utf-8") if text is None else text
+def _name(model: Any) -> str:
+    if isinstance(model, (str, os.PathLike)):
+        return os.fspath(model)
+    raise TypeError(
+        f"this {type(model).__name__} is neither the name of a model nor a path: save the model with"
+        " model.save_pretrained(folder) and its tokenizer with tokenizer.save_pretrained(folder),"
+        " and pass the folder"
+    )
 
 
 def _about(text: str | None, inputs: Path | None, read: Sequence[Sample]) -> dict[str, Any]:
     about: dict[str, Any] = {}
     if tokens := sum(each.tokens for each in read):
-        digest = hashlib.sha256(_text(text).encode()).hexdigest()
+        whole = DEFAULT_TEXT.read_text("utf-8") if text is None else text
+        digest = hashlib.sha256(whole.encode()).hexdigest()
         about = {"text": "the default" if text is None else "the reader's", "sha256": digest}
         about |= {"tokens": tokens, "windows": len(read)}
     media = {name: len(each) for name, each in read[0].inputs.items() if name in MEDIA}
     if inputs is not None:
-        about |= {"inputs": inputs.name, "inputs sha256": hashlib.sha256(inputs.read_bytes()).hexdigest()}
+        inputs = Path(inputs)
+        digest = hashlib.sha256(inputs.read_bytes()).hexdigest()
+        about |= {"inputs": inputs.name, "inputs sha256": digest, "given inputs": media}
     elif media:
         about |= {"random inputs": media, "seed": 0}
     return about

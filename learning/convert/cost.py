@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
 from tqdm import tqdm
 
+from learning.convert.checkpoint import NotConverted
 from learning.convert.effect import UnknownOutput, effects
 from learning.convert.samples import Sample
 
 MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes for n norms
+MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
+
+
+def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
+    """Raise NotConverted for a pattern that matches none of the names. The message lists names like it."""
+    for pattern in patterns:
+        if any(fnmatchcase(name, pattern) for name in names):
+            continue
+        alike = [name for name in names if fnmatchcase(name, f"*{pattern}*")]
+        alike = alike or get_close_matches(pattern, names, MAX_SUGGESTIONS) or list(names)
+        listed = ", ".join(alike[:MAX_SUGGESTIONS])
+        raise NotConverted(f"no norm of this model matches {pattern!r}; names of its norms are {listed}")
 
 
 def costs(
@@ -21,7 +35,7 @@ def costs(
 
     An entry of the list has the name of the layer ("norm"), and the fields of its `Effect`, measured on the
     first MAX_SAMPLES samples. The layers are those in `norms` whose names match one of `patterns`, such as
-    `h.1.*`; without patterns, all in `norms`. Returns [] if no name matches, or if the model's output has
+    `*.h.1.*`; without patterns, all in `norms`. Returns [] if no name matches, or if the model's output has
     neither logits nor a last hidden state.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]

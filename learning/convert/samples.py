@@ -17,8 +17,9 @@ from learning.recording.pretrained import longest_input
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
 MAX_WINDOW_TOKENS, MAX_WINDOWS = 256, 2
-PROBE_TOKENS = 16  # length of the text with which a model is traced
-MEDIA = ("pixel_values", "input_features")  # names of the arguments for images and for sound
+PROBE_TOKENS = 16  # length of the text with which a model is traced; a certificate reads at least as much
+MEDIA = {"pixel_values": "image", "input_features": "sound"}  # names of arguments, and what they are
+IMAGE_SIZE = 224  # pixels, for a model of images whose configuration has no size
 IMAGE_COUNT = 4  # number of random images for a model that reads no text
 MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
@@ -54,19 +55,25 @@ class Sample:
         return self.inputs | ({} if self.labels is None else {"labels": self.labels})
 
 
-def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[Sample]:
+def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = None) -> list[Sample]:
     """Make the examples for a model: pieces of the text, with images or sound if the model takes them.
 
+    text: by default, the text in the file DEFAULT_TEXT.
     inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`). Without this file,
     images and sound are random, with a fixed seed. Raises NotConverted for a model that takes neither text
-    nor images, and for a file that does not fit.
+    nor images, for a text that it does not read or that has fewer than PROBE_TOKENS tokens, and for a file
+    that does not fit. Raises TypeError if `text` is not a string.
     """
+    if not (text is None or isinstance(text, str)):
+        raise TypeError(
+            f"the text must be a string, not a {type(text).__name__}; for a file, pass what it contains"
+        )
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}
     lot = torch.Generator().manual_seed(0)
     config = getattr(source.config, "vision_config", source.config)
     if "pixel_values" in names:
-        size = config.image_size
+        size = getattr(config, "image_size", IMAGE_SIZE)
         height, width = size if isinstance(size, (list, tuple)) else (size, size)
         count = 1 if "input_ids" in names else IMAGE_COUNT
         given["pixel_values"] = torch.randn(count, config.num_channels, height, width, generator=lot)
@@ -79,9 +86,12 @@ def samples(source: Checkpoint, text: str, inputs: Path | None = None) -> list[S
     if not {"input_ids", "decoder_input_ids"} & set(names):
         if "pixel_values" not in given:
             raise NotConverted(f"{source.name} reads neither text nor images")
+        if text is not None:
+            raise NotConverted(f"{source.name} reads no text: leave the text out")
         return [Sample(given)]
     tokenizer = source.tokenizer()
-    texts = _windows(source, tokenizer, text)[:MAX_WINDOWS]
+    whole = DEFAULT_TEXT.read_text("utf-8") if text is None else text
+    texts = _windows(source, tokenizer, whole)[:MAX_WINDOWS]
     return [_sample(source, tokenizer, names, given, torch.tensor([ids])) for ids in texts]
 
 
@@ -109,8 +119,9 @@ def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
     read = tokenizer(text, truncation=True, max_length=window, return_overflowing_tokens=True, verbose=False)
     found = read["input_ids"]
     found = [found] if found and isinstance(found[0], int) else found  # slow tokenizers return one window
-    if not found or len(found[0]) < 2:
-        raise NotConverted("this text has fewer than two tokens")
+    count, needed = sum(map(len, found)), min(PROBE_TOKENS, window)
+    if count < needed:
+        raise NotConverted(f"the text has {count} tokens, too few to compare models: give {needed} or more")
     return [ids for ids in found if len(ids) > 1]
 
 

@@ -1,8 +1,11 @@
 """Checkpoints of several architectures, converted: the same model when read by plain transformers."""
 
+import fnmatch
 import importlib.util
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -13,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from learning.convert import conversion, drafted
 from learning.convert.certificate import PRECISIONS
+from learning.convert.certificate_text import text
 from learning.convert.checkpoint import Checkpoint, NotConverted
 from learning.convert.conversion import Refused
 from learning.convert.cost import costs
@@ -25,6 +29,7 @@ from tests.learning.convert.checkpoints import MODELS, TEXT, VOCABULARY, model, 
 SHORT = " ".join(TEXT.split()[:40])
 PRE_LN = ("GPT-2", "OPT", "GPT-NeoX", "Falcon", "Phi", "StarCoder2")  # with LayerNorm, and a text to write
 SHARD = "60KB"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +86,7 @@ def test_a_converted_model_writes_the_same_text(name, made, tmp_path):
 
 @pytest.mark.parametrize("name", ["ViT", "Whisper", "Llama", "Mixtral"])
 def test_other_models_convert_too(name, made, tmp_path):
-    certificate = convert(made(name), tmp_path / "out", text=SHORT)
+    certificate = convert(made(name), tmp_path / "out", text=None if name == "ViT" else SHORT)
     assert certificate.passed and certificate.fold.largest <= 1e-12
     from_pretrained(name, tmp_path / "out")
 
@@ -234,7 +239,9 @@ def test_a_mistake_in_the_files_alone_is_found_by_certify(made, tmp_path):
     save(model("StarCoder2"), other)
     assert not certify(folder, other, text=SHORT).passed
     save(model("GPT-2", vocab_size=VOCABULARY + 1), other)
-    with pytest.raises(NotConverted, match="the outputs have different shapes"):
+    with pytest.raises(
+        NotConverted, match=r"differ in vocabulary \(\d+ and \d+\) .the outputs have different shapes"
+    ):
         certify(folder, other, text=SHORT)
 
 
@@ -313,9 +320,70 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
         save_file(weights, empty / "model.safetensors", {"format": "pt"})
         with pytest.raises(NotConverted, match=r"lacks 1 of its tensors, such as .*input_layernorm\.weight"):
             convert(empty, out)
-    with pytest.raises(NotConverted, match="fewer than two tokens"):
-        convert(made("GPT-2"), out, text="")
+    with pytest.raises(
+        NotConverted, match="the text has 5 tokens, too few to compare models: give 16 or more"
+    ):
+        convert(made("GPT-2"), out, text="one two three four five")
+    with pytest.raises(NotConverted, match="reads no text"):
+        certify(made("ViT"), made("ViT"), text=SHORT)
+    with pytest.raises(TypeError, match=r"GPT2LMHeadModel is neither .* model\.save_pretrained\(folder\)"):
+        convert(model("GPT-2"), out)
+    with pytest.raises(TypeError, match="must be a string, not a PosixPath"):
+        convert(made("GPT-2"), out, text=out)
     assert not out.exists()
+
+
+def test_a_pattern_that_matches_no_norm_is_refused(made, tmp_path):
+    near = r"no norm .* matches 'h\.1\.\*'; names .* are transformer\.h\.1\.ln_1, transformer\.h\.1\.ln_2$"
+    with pytest.raises(NotConverted, match=near):
+        convert(made("GPT-2"), tmp_path / "out", text=SHORT, norms=["*.h.1.*", "h.1.*"])
+    assert not (tmp_path / "out").exists()
+    assert convert(made("GPT-2"), tmp_path / "out", text=SHORT, norms="*.h.1.*").cost == []
+
+
+def test_a_tied_bias_that_stays_as_it_is_is_written_twice(tmp_path):
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    changed = model("BERT")
+    torch.nn.init.zeros_(changed.cls.predictions.transform.LayerNorm.bias)
+    save(changed, folder)
+    assert convert(folder, tmp_path / "out", text=SHORT, partly=True).passed
+    again = from_pretrained("BERT", tmp_path / "out").cls.predictions
+    assert torch.equal(again.decoder.bias, changed.cls.predictions.bias)
+
+
+def test_models_that_differ_are_named_with_what_differs(made, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    save(model("GPT-2", n_positions=30), other)
+    with pytest.raises(NotConverted, match=r"they differ in context length \(256 and 30\)"):
+        certify(made("GPT-2"), other, text=SHORT)
+    kinds = r"they differ in architecture \(GPT2LMHeadModel and ViTForImageClassification\)"
+    with pytest.raises(NotConverted, match=kinds):
+        certify(made("GPT-2"), made("ViT"), text=SHORT)
+
+
+def test_a_model_with_nan_is_not_certified(tmp_path):
+    folder = tmp_path / "nan"
+    folder.mkdir()
+    changed = model("GPT-2")
+    with torch.no_grad():
+        changed.transformer.h[1].mlp.c_fc.bias[0] = torch.nan
+    save(changed, folder)
+    for run in (lambda: certify(folder, folder, text=SHORT), lambda: convert(folder, tmp_path / "out")):
+        with pytest.raises(NotConverted, match="the outputs of nan contain NaN or infinity"):
+            run()
+
+
+def test_a_certificate_says_how_much_was_read_and_folded(made, tmp_path):
+    for name, amount, folded, same in (
+        ("GPT-2", "44 tokens of text", "γ and β of 4 of 5 norms, and the centring of 5 of 5", "token"),
+        ("Llama", "44 tokens of text", "γ of 5 of 5 norms; an RMSNorm has no β and no centring", "token"),
+        ("ViT", "4 random images", "γ and β of 5 of 5 norms, and the centring of 5 of 5", "class"),
+    ):
+        page = text(convert(made(name), tmp_path / name, text=None if name == "ViT" else SHORT))
+        assert page.startswith(f"passed: on {amount} no difference")
+        assert f"\nfolded: {folded}\n" in page and f" same {same} " in page
 
 
 def test_images_of_the_reader_are_read(made, tmp_path):
@@ -323,6 +391,7 @@ def test_images_of_the_reader_are_read(made, tmp_path):
     save_file({"pixel_values": torch.rand(3, 3, 32, 32)}, images)
     certificate = convert(folder, tmp_path / "out", inputs=images)
     assert certificate.passed and certificate.read["inputs"] == "images.safetensors"
+    assert certificate.reason.startswith("on 3 images of images.safetensors no difference")
     drawn = certify(folder, tmp_path / "out")
     assert drawn.read == {"random inputs": {"pixel_values": 4}, "seed": 0}
     largest = [each.precisions["float32"].difference.largest for each in (certificate, drawn)]
@@ -337,3 +406,28 @@ def test_images_of_the_reader_are_read(made, tmp_path):
     save_file({"pixel_values": torch.rand(3, 3, 16, 32)}, wrong)
     with pytest.raises(NotConverted, match="has the shape"):
         certify(folder, folder, inputs=wrong)
+
+
+def test_the_table_of_fields_in_the_documentation_is_that_of_a_certificate(made, tmp_path):
+    convert(made("BERT"), tmp_path / "out", text=SHORT, partly=True)
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    page = (ROOT / "docs" / "convert.md").read_text("utf-8").partition("## The certificate")[2]
+    rows = re.findall(r"^\| (`[^|]*`) \|", page.partition("\n## ")[0], re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+    def paths(found, depth, start=""):
+        inside = found.items() if isinstance(found, dict) and depth else ()
+        return [
+            each
+            for name, value in inside
+            for each in (start + name, *paths(value, depth - 1, f"{start}{name}."))
+        ]
+
+    every = paths(certificate, 4)
+    assert [name for name in named if not fnmatch.filter(every, name)] == []
+    rows_needed = [
+        *certificate,
+        *paths(certificate["original"], 1, "original."),
+        *(each for each in paths(certificate["precisions"], 3, "precisions.") if each.count(".") > 1),
+    ]
+    assert [each for each in rows_needed if not any(fnmatch.fnmatchcase(each, name) for name in named)] == []
