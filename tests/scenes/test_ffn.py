@@ -552,7 +552,7 @@ CLAIMS = {
     "If there are more than three neurons, the large picture shows the first three; with trained weights, the three that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "on there, restricted to the space of the surface: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
-    "- One less than full: the neurons that are on miss one direction. Where the piece contains a point and its mirror image along this direction, the two meet. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around this row.": the_ranks,
+    "- One less than full: the neurons that are on miss one direction. Where the piece contains a point and its mirror image along this direction, the two meet. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around the direction of this row.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "nothing of the circle is lost once the shift is at least $1/\\sqrt 2 = 0.71$, although each neuron is off somewhere "
     "until the shift is $\\sqrt 2 = 1.41$; on the sphere nothing is lost once the shift is at least "
