@@ -18,6 +18,7 @@ from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 LINES = "treat each line of the text as a separate example, such as a protein or a reaction"
+RECORD_TOKENS = 16_384  # tokens of text that `record` reads
 EFFECT_TOKENS = 2048  # tokens of text on which `report` measures the effect of each norm's centring
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
@@ -44,6 +45,10 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "--seed", type=int, default=0, help="seed of the random choice of these vectors (default: 0)"
     )
     one.add_argument("--lines", action="store_true", help=LINES)
+    tokens = "tokens of the text that are read, at most (default: {:,})"
+    one.add_argument(
+        "--tokens", type=int, default=RECORD_TOKENS, help=tokens.format(RECORD_TOKENS), metavar="N"
+    )
     full = "write all vectors, even if the file is then too large for a page to open"
     one.add_argument("--full", action="store_true", help=full)
     one.add_argument("--name", default="", help="name of the model (default: of its README or folder)")
@@ -63,8 +68,9 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
     )
     one.add_argument("--text", type=Path, metavar="FILE", help="the text that the model of --model reads")
     one.add_argument("--lines", action="store_true", help=LINES)
-    tokens = f"tokens of the text that are read, at most (default: {EFFECT_TOKENS:,})"
-    one.add_argument("--tokens", type=int, default=EFFECT_TOKENS, help=tokens)
+    one.add_argument(
+        "--tokens", type=int, default=EFFECT_TOKENS, help=tokens.format(EFFECT_TOKENS), metavar="N"
+    )
     one.set_defaults(run=_report)
     one = command(
         commands,
@@ -77,12 +83,17 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _record(asked: argparse.Namespace) -> None:
+    if not (folder := asked.out.absolute().parent).is_dir():
+        raise CommandFailed(f"there is no folder {folder} in which to write {asked.out.name}")
+    words = _words(asked.text)
     recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
     convert = needing_torch("learning.convert", "to record a model")
+    load = needing_torch("learning.convert.load", "to record a model").load
     how = {"verdicts": convert.centring, "contributions": convert.contributions}
     how |= {"vectors": asked.vectors, "seed": asked.seed, "by_line": asked.lines, "title": asked.name}
+    how |= {"tokens": _positive(asked.tokens), "strict": load}
     try:
-        found = recorded(asked.model, _words(asked.text), tell=_told, **how)
+        found = recorded(asked.model, words, tell=_told, **how)
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
     is_reduced = save(found, asked.out, _counting(len(found.norms)), full=asked.full)
@@ -92,12 +103,24 @@ def _record(asked: argparse.Namespace) -> None:
 
 
 def _words(path: Path) -> str:
-    """The text of a file. Raises CommandFailed if the file has more than MAX_TEXT_BYTES."""
+    """The text of a file. Raises CommandFailed if it has more than MAX_TEXT_BYTES, or is not UTF-8."""
     if path.stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB: shorten it (only its beginning would be read)"
         )
-    return path.read_text(encoding="utf-8", errors="replace")
+    try:
+        words = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise CommandFailed(f"{path} is not a text in UTF-8 (byte {problem.start:,})") from None
+    if "\0" in words:
+        raise CommandFailed(f"{path} is not a text: it contains the character NUL")
+    return words
+
+
+def _positive(tokens: int) -> int:
+    if tokens < 1:
+        raise CommandFailed(f"--tokens must be at least 1, got {tokens}")
+    return tokens
 
 
 def _told(line: str) -> None:
@@ -115,7 +138,7 @@ def _report(asked: argparse.Namespace) -> None:
         raise CommandFailed("--model and --text belong together: the model reads the text")
     recording = opened(asked.file)
     rows = recording.rows if isinstance(recording, Digest) else _rows(recording)
-    found = _effects(asked, [row["path"] for row in rows])
+    found = _effects(asked, rows)
     rows, together = (with_effects(rows, found), found["all norms"]) if found else (rows, None)
     if asked.json:
         print(to_json(recording.name, rows, recording.skipped, together), end="")
@@ -125,17 +148,17 @@ def _report(asked: argparse.Namespace) -> None:
         print(text(recording.name, rows, recording.skipped, together))
 
 
-def _effects(asked: argparse.Namespace, paths: Sequence[str]) -> Mapping[str, Any]:
+def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str, Any]:
     """How the centring of each normalisation layer affects the predictions of the model `asked.model`.
 
-    paths: the names of the layers in the model. Returns {} if no model is given.
+    rows: the layers of the recording, as in a report. Returns {} if no model is given.
     """
     if asked.model is None:
         return {}
     predictions = needing_torch("learning.convert.predictions", "to run a model").predictions
-    how = {"tokens": asked.tokens, "by_line": asked.lines, "tell": _told}
+    how = {"tokens": _positive(asked.tokens), "by_line": asked.lines, "tell": _told}
     try:
-        found: Mapping[str, Any] = predictions(asked.model, _words(asked.text), paths, **how)
+        found: Mapping[str, Any] = predictions(asked.model, _words(asked.text), rows, **how)
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
     print(file=sys.stderr)

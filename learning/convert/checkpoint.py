@@ -26,7 +26,7 @@ from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 
 from learning.convert import load as strict
-from learning.recording.pretrained import quiet
+from learning.recording.pretrained import NoModel, not_found, quiet, tokenizer_of
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
@@ -126,8 +126,10 @@ class Checkpoint:
         return model
 
     def tokenizer(self) -> Any:
-        with one_line_errors(f"{self.name} has no tokenizer"):
-            return transformers.AutoTokenizer.from_pretrained(self.folder, **self._options)
+        try:
+            return tokenizer_of(self.name, self.folder, **self._options)
+        except NoModel as problem:
+            raise NotConverted(str(problem)) from None
 
     @cached_property
     def files(self) -> list[Path]:
@@ -255,9 +257,9 @@ def replacing(out: Path) -> Iterator[Path]:
 
 def _found(name: str) -> tuple[Path, dict[str, str]]:
     path = Path(name)
+    if missing := not_found(name):
+        raise NotConverted(missing)
     if path.suffix == ".gguf":
-        if not path.is_file():
-            raise NotConverted(f"there is no file {name}")
         return path.parent, {"gguf_file": path.name}
     if path.is_dir():
         return path, {}

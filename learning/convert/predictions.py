@@ -11,13 +11,18 @@ from typing import Any
 import torch
 import transformers
 
-from learning.convert.effect import ALL_NORMS, Effect, effects
+from learning.convert.effect import ALL_NORMS, Effect, effects, recognised
+from learning.convert.load import load as strict
+from learning.recording.analysis import TableRow, gains
 from learning.recording.pretrained import NoModel, loaded, windows
 from learning.recording.recorder import bar
+from learning.recording.recording import NORM_KINDS, Norm
+
+GAIN_TOLERANCE = 0.01  # relative, for the mean of |γ|; weights may be stored in bfloat16
 
 
 def predictions(
-    name: str, text: str, paths: Sequence[str], *, tokens: int, by_line: bool, tell: Callable[[str], None]
+    name: str, text: str, rows: Sequence[TableRow], *, tokens: int, by_line: bool, tell: Callable[[str], None]
 ) -> dict[str, Effect]:
     """Load a model with its prediction head, and measure the effect of centring in each normalisation layer.
 
@@ -25,20 +30,24 @@ def predictions(
     a layer that centres no longer does, and the other way round.
 
     text      the text that the model reads, up to `tokens` tokens
-    paths     the paths of the layers in the model without its head, as in a recording; those that the model
-              does not have are left out
+    rows      the layers of a recording, as in its report; their paths are those in the model, or in the model
+              without its head
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 
-    Raises NoModel if the model cannot be loaded, or has none of the layers.
+    Raises NoModel if the model cannot be loaded, or is not the recorded one: if it lacks a layer, or one has
+    another kind, size or γ.
     """
-    tokenizer, model = loaded(name, predicts=True)
+    tokenizer, model = loaded(name, predicts=True, strict=strict)
     modules = dict(model.named_modules())
-    within = {path: f"{model.base_model_prefix}.{path}" for path in paths}
+    within = {row["path"]: f"{model.base_model_prefix}.{row['path']}" for row in rows}
     places = {path: path if path.partition("#")[0] in modules else own for path, own in within.items()}
-    places = {path: own for path, own in places.items() if own.partition("#")[0] in modules}
-    if not places:
-        raise NoModel(f"{name} has none of the norms of this recording")
+    if missing := [path for path, own in places.items() if own.partition("#")[0] not in modules]:
+        raise NoModel(f"{name} is not the recorded model: it has no norm {missing[0]}")
+    here = recognised(model, list(places.values()))
+    for row in rows:
+        if difference := _difference(row, here[places[row["path"]]].norm):
+            raise NoModel(f"{name} is not the recorded model: {difference}")
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     total = len(examples) * (len(places) + 2)
     batches = (_scored(model, tokenizer, example) for example in examples)
@@ -48,6 +57,26 @@ def predictions(
 
     found = effects(model, batches, list(places.values()), counted)
     return {path: found[own] for path, own in places.items()} | {ALL_NORMS: found[ALL_NORMS]}
+
+
+def _difference(row: TableRow, here: Norm) -> str:
+    """How the norm `here` of a model differs from the one recorded in `row`; "" if it does not.
+
+    Compared are the number of coordinates, the kind and the mean of |γ|.
+    """
+    path, kind = row["path"], NORM_KINDS[here.kind]
+    if row["d"] != here.d:
+        return f"{path} acts on {here.d} coordinates, recorded were {row['d']}"
+    if row["kind"] != kind:
+        return f"{path} is {_an(kind)}, recorded was {_an(row['kind'])}"
+    mean = gains(here)["gain"]
+    if row["gain"] is not None and abs(row["gain"] - mean) > GAIN_TOLERANCE * abs(mean):
+        return f"γ of {path} is another: the mean of |γ| is {mean:.4g}, recorded was {row['gain']:.4g}"
+    return ""
+
+
+def _an(kind: str) -> str:
+    return f"an {kind}" if kind == NORM_KINDS["rms_norm"] else f"a {kind}"
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:

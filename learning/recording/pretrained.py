@@ -6,6 +6,7 @@ files, of which only tensors are loaded. Code that comes with a model never runs
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,13 @@ MAX_TOKENS = 16_384  # tokens read of a text by default
 TEXT_CHARACTERS_PER_TOKEN = 32  # before tokenising, the text is cut to this many characters per token
 PROBE_TOKENS = 4  # length of a first pass, which estimates the file's size and tests folding
 MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its weights
+MIN_VOCABULARY = 2  # a T5 tokenizer without files has one token, the space
+MAX_PROBLEM_CHARACTERS = 300  # of a message of transformers
+TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
+
+
+Load = Callable[..., Any]  # loads the model in a folder
 
 
 class NoModel(ValueError):
@@ -40,25 +47,30 @@ def recorded(
     tokens: int = MAX_TOKENS,
     by_line: bool = False,
     title: str = "",
+    strict: Load | None = None,
     verdicts: Verdicts | None = None,
     contributions: Contributions | None = None,
     tell: Callable[[str], None],
 ) -> Recording:
     """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
+    The model has the head that its configuration names, so that norms have the names of `convert`.
+
     vectors, seed     as in `record`
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
+    strict            as in `loaded`
     verdicts, contributions, tell   as in `record`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.
     """
-    tokenizer, model = loaded(name)
+    tokenizer, model = loaded(name, predicts=True, strict=strict)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     counted = _counted(tell, len(examples))
     how: dict[str, Any] = {"vectors": vectors, "seed": seed, "verdicts": verdicts}
     with record(model, **how, contributions=contributions, tell=counted) as seen:
+        tell(how_much_is_read(tokenizer, text, examples, tokens, by_line=by_line))
         first = examples[0][:PROBE_TOKENS]
         with seen.counting(), torch.no_grad():
             _read(model, torch.tensor([first]))
@@ -66,7 +78,7 @@ def recorded(
         tell(f"the vectors take {size / 1e6:,.1f} MB; fewer vectors take less")
         with torch.no_grad():
             for example in examples:
-                _read(model, torch.tensor([example]))
+                _read(model, torch.tensor([example]), last=True)
     seen.name = title or called(name)
     seen.words, seen.special = _words(seen, tokenizer), frozenset(tokenizer.all_special_ids)
     return seen.recording
@@ -85,14 +97,17 @@ def called(name: str) -> str:
     return (titles or [folder.resolve().name])[0]
 
 
-def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
+def loaded(name: str, *, predicts: bool = False, strict: Load | None = None) -> tuple[Any, Any]:
     """Load the tokenizer and the model called `name`, after checking that the model fits into memory.
 
     `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head:
-    the one that its configuration names, or else one that predicts tokens. Raises NoModel if loading fails.
+    the one that its configuration names, or else one that predicts tokens. `strict` loads a folder that
+    `convert --strict` wrote (`learning.convert.load`). Raises NoModel if loading fails.
     """
     quiet()
     huggingface_hub.utils.disable_progress_bars()
+    if missing := not_found(name):
+        raise NoModel(missing)
     folder, _, file = name.rpartition("/") if name.endswith(GGUF) else (name, "", "")
     given: dict[str, Any] = {"gguf_file": file} if file else {}
     folder = folder or "."
@@ -102,18 +117,71 @@ def loaded(name: str, *, predicts: bool = False) -> tuple[Any, Any]:
         with torch.device("meta"):
             outline = transformers.AutoModel.from_config(config)
         wanted = MEMORY_FACTOR * sum(each.numel() * each.element_size() for each in outline.parameters())
+        if outline.main_input_name != TEXT_ARGUMENT:
+            raise NoModel(
+                f"{name} reads {outline.main_input_name}, and this command reads text: record it in Python, "
+                "with normscape.record"
+            )
         free = free_bytes()
         if wanted > free:
             raise NoModel(f"{name} takes some {wanted / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **given)
+        tokenizer = tokenizer_of(name, folder, **given)
         if not (file or Path(folder).is_dir()):
             given["use_safetensors"] = True
+        if strict and getattr(config, "rms_norms", None):
+            return tokenizer, strict(folder, **given).eval()
         return tokenizer, kind.from_pretrained(folder, **given).eval()
     except NoModel:
         raise
     except Exception as problem:  # third-party files and code
-        first = " ".join(str(problem).split())[:300]
+        first = " ".join(str(problem).split())[:MAX_PROBLEM_CHARACTERS]
         raise NoModel(f"{name} cannot be loaded: {first}") from None
+
+
+def not_found(name: str) -> str:
+    """Why no model can be called `name`; "" if it is a folder, a file, or may be on Hugging Face."""
+    if Path(name).exists():
+        return ""
+    if name.endswith(GGUF):
+        return f"there is no file {name}"
+    try:
+        huggingface_hub.utils.validate_repo_id(name)
+    except huggingface_hub.utils.HFValidationError:
+        return f"there is no folder {name}, and no model on Hugging Face can have this name"
+    return ""
+
+
+def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
+    """Load the tokenizer of the model called `name` from its folder, or its name on Hugging Face.
+
+    Raises NoModel if it has none: without files, transformers raises, or returns one that knows no words.
+    """
+    try:
+        found = transformers.AutoTokenizer.from_pretrained(folder, **options)
+    except Exception as problem:  # third-party files and code
+        first = " ".join(str(problem).split())[:MAX_PROBLEM_CHARACTERS]
+        raise NoModel(f"{name} has no tokenizer that can be loaded: {first}") from None
+    if len(set(found.get_vocab()) - set(found.all_special_tokens)) < MIN_VOCABULARY:
+        raise NoModel(f"{name} has no tokenizer: save one there, with tokenizer.save_pretrained({name!r})")
+    return found
+
+
+def how_much_is_read(
+    tokenizer: Any, text: str, examples: list[list[int]], most: int, *, by_line: bool = False
+) -> str:
+    """A line on how many tokens of a text are read, if at most `most`, and how many it has.
+
+    The number of tokens of a long text is estimated from those of its beginning.
+    """
+    special = tokenizer.num_special_tokens_to_add()
+    read = sum(len(example) - special for example in examples)
+    begin = text[: TEXT_CHARACTERS_PER_TOKEN * most]
+    ids = tokenizer(_parts(begin, by_line), add_special_tokens=False, verbose=False)["input_ids"]
+    whole = round(sum(map(len, ids)) * len(text) / len(begin))
+    if read >= whole:
+        return f"all {read:,} tokens of the text are read"
+    about = "" if len(begin) == len(text) else "some "
+    return f"{read:,} of {about}{whole:,} tokens of the text are read; --tokens sets how many"
 
 
 def quiet() -> None:
@@ -126,14 +194,19 @@ def quiet() -> None:
 def _head(config: Any) -> Any:
     """The class to load for a model with a prediction head.
 
-    It is the class that the configuration names, or else a masked or causal language model.
+    It is the class that the configuration names, or else a masked, sequence-to-sequence or causal language
+    model, or else the model without a head.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
     if any(named):
         return next(each for each in named if each)
-    masked = type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING
-    return transformers.AutoModelForMaskedLM if masked else transformers.AutoModelForCausalLM
+    heads = (
+        transformers.AutoModelForMaskedLM,
+        transformers.AutoModelForSeq2SeqLM,
+        transformers.AutoModelForCausalLM,
+    )
+    return next((each for each in heads if type(config) in each._model_mapping), transformers.AutoModel)
 
 
 def windows(
@@ -141,15 +214,16 @@ def windows(
 ) -> list[list[int]]:
     """Cut a text into windows of tokens, each no longer than the model can read, with its special tokens.
 
-    `tokens` is the largest number of tokens in all windows together; only the first window may exceed it.
+    `tokens` is the largest number of tokens in all windows together.
     With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most tokens of
     its first window are unknown to the tokenizer.
     """
-    longest = longest_input(model, tokenizer, WINDOW_TOKENS)
+    longest = min(longest_input(model, tokenizer, WINDOW_TOKENS), tokens)
+    longest = max(longest, tokenizer.num_special_tokens_to_add() + 1)
     text = text[: TEXT_CHARACTERS_PER_TOKEN * tokens]
     examples: list[list[int]] = []
-    lines = [line for line in (text.splitlines() if by_line else [text]) if line.strip()]
-    for example in chain.from_iterable(_pieces(tokenizer, line, longest) for line in lines):
+    parts = _parts(text, by_line)
+    for example in chain.from_iterable(_pieces(tokenizer, part, longest) for part in parts):
         tokens -= len(example)
         if examples and tokens < 0:
             break
@@ -180,6 +254,11 @@ def longest_input(model: Any, tokenizer: Any, most: int) -> int:
     return min(most, tokenizer.model_max_length)
 
 
+def _parts(text: str, by_line: bool) -> list[str]:
+    """The text, or with `by_line` its lines, without those that are blank."""
+    return [part for part in (text.splitlines() if by_line else [text]) if part.strip()]
+
+
 def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
     """Cut a text into windows of at most `longest` tokens, each with the tokenizer's special tokens."""
     if tokenizer.is_fast:
@@ -191,8 +270,11 @@ def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
         yield tokenizer.build_inputs_with_special_tokens(ids[k : k + inner])
 
 
-def _read(model: Any, ids: Any) -> None:
-    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+def _read(model: Any, ids: Any, *, last: bool = False) -> None:
+    """Call the model on tokens. With `last`, it predicts only the last token, if it can, which saves time."""
+    given: dict[str, Any] = {TEXT_ARGUMENT: ids, "attention_mask": torch.ones_like(ids)}
+    if last and "logits_to_keep" in inspect.signature(model.forward).parameters:
+        given["logits_to_keep"] = 1
     if model.config.is_encoder_decoder:
         given["decoder_input_ids"] = ids
     try:

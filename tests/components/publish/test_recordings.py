@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ import app
 from learning.convert.effect import Effect
 from learning.recording import opened
 from learning.recording.analysis import COLUMNS, measured, with_effects
+from learning.recording.recording import Recording
 from learning.recording.report import table
 from tests.learning.recording import gpt2
 from tests.learning.recording.gpt2 import WORDS
@@ -29,6 +31,7 @@ def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     app.main(asked)
     said = capsys.readouterr().err
     assert "5 layer_norm: up to 90 vectors of each" in said and "5 norms" in said
+    assert "all 680 tokens of the text are read" in said
     (size,) = re.findall(r"the vectors take (\S+) MB", said)
     assert float(size) == pytest.approx(out.stat().st_size / 1e6, abs=0.06)
     found = opened(out)
@@ -65,6 +68,15 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     own, out = folder / "text.txt", ["--out", tmp_path / "mine.safetensors"]
     assert "No such file" in refused(capsys, "record", folder, "--text", tmp_path / "none", *out)
     assert "cannot be loaded" in refused(capsys, "record", tmp_path, "--text", own, *out)
+    nowhere = ["--out", tmp_path / "none" / "mine.safetensors"]
+    assert "there is no folder" in refused(capsys, "record", folder, "--text", own, *nowhere)
+    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n")
+    assert "not a text in UTF-8 (byte 0)" in refused(
+        capsys, "record", folder, "--text", tmp_path / "picture", *out
+    )
+    (tmp_path / "zeros").write_bytes(bytes(9))
+    assert "the character NUL" in refused(capsys, "record", folder, "--text", tmp_path / "zeros", *out)
+    assert "at least 1" in refused(capsys, "record", folder, "--text", own, "--tokens", 0, *out)
     assert "vectors are kept: got 3000" in refused(
         capsys, "record", folder, "--text", own, "--vectors", 3000, *out
     )
@@ -76,6 +88,28 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     assert "are free" in refused(capsys, "record", folder, "--text", own, *out)
     monkeypatch.setitem(__import__("sys").modules, "learning.recording.pretrained", None)
     assert "pip install torch transformers" in refused(capsys, "record", folder, "--text", own, *out)
+
+
+@pytest.mark.servers
+def test_a_report_on_another_model_is_refused(folder, tmp_path, capsys):
+    text = folder / "text.txt"
+    own = tmp_path / "own.safetensors"
+    app.main(["record", str(folder), "--text", str(text), "--out", str(own), "--vectors", "20"])
+    (recording,) = [opened(own)]
+    capsys.readouterr()
+
+    def reported(*norms):
+        file = tmp_path / "other.safetensors"
+        Recording(norms, recording.name).save(file)
+        return refused(capsys, "report", file, "--model", folder, "--text", text).rpartition("\r")[2]
+
+    first, *others = recording.norms
+    assert "it has no norm h.7.ln_1" in reported(replace(first, path="h.7.ln_1"), *others)
+    assert "γ of transformer.h.0.ln_1 is another" in reported(replace(first, gamma=2 * first.gamma), *others)
+    shorter = {part: getattr(first, part)[..., :20] for part in ("gamma", "beta", "x")}
+    assert "acts on 32 coordinates, recorded were 20" in reported(replace(first, **shorter), *others)
+    other = replace(first, kind="rms_norm")
+    assert "is a LayerNorm, recorded was an RMSNorm" in reported(other, *others)
 
 
 def test_a_terminal_gets_what_it_can_show():

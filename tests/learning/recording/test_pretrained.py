@@ -1,12 +1,14 @@
 """Cutting a text into a model's windows, and loading models from folders and GGUF files."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from learning.convert.load import load
 from learning.recording import pretrained
-from learning.recording.pretrained import NoModel, called, recorded, windows
+from learning.recording.pretrained import NoModel, called, how_much_is_read, not_found, recorded, windows
 from tests.learning.recording import gguf_llama, gpt2
 from tests.learning.recording.strangers import GATED, stranger
 
@@ -73,6 +75,68 @@ def test_examples_end_after_so_many_tokens():
         windows(bert_like(), model(9), "A B C D E f")
 
 
+def test_how_much_of_a_text_is_read_is_said():
+    text = "a b c d e f g h " * 99
+    said = []
+    for tokens, part in ((9999, text), (23, text), (2, text[:160])):
+        found = windows(bert_like(), model(5), part, tokens=tokens)
+        said.append(how_much_is_read(bert_like(), part, found, tokens))
+    assert said[0] == "all 792 tokens of the text are read"
+    assert said[1] == "12 of some 792 tokens of the text are read; --tokens sets how many"
+    assert said[2].startswith("1 of some 80 tokens")
+    found = windows(bert_like(), model(9), "a b\nc\n\n", by_line=True)
+    assert how_much_is_read(bert_like(), "a b\nc\n\n", found, 99, by_line=True) == (
+        "all 3 tokens of the text are read"
+    )
+
+
+def test_a_name_that_cannot_be_a_models():
+    assert not_found("gpt2") == not_found("openai-community/gpt2") == ""
+    assert not_found("models/of/mine").startswith("there is no folder models/of/mine")
+    assert not_found("./mine").startswith("there is no folder ./mine")
+    assert not_found("mine.gguf") == "there is no file mine.gguf"
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("GPT2", {"n_embd": 32, "n_head": 2}), ("T5", {}), ("Llama", GATED)]
+)
+def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
+    import transformers
+
+    getattr(transformers, f"{name}Config")(**sizes).save_pretrained(tmp_path)
+    with pytest.raises(NoModel, match="has no tokenizer"):
+        pretrained.tokenizer_of("mine", tmp_path)
+
+
+def test_a_model_of_images_is_refused(tmp_path):
+    import transformers
+
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    transformers.ViTConfig(**sizes).save_pretrained(tmp_path)
+    with pytest.raises(NoModel, match="reads pixel_values, and this command reads text: record it in Python"):
+        pretrained.loaded(str(tmp_path))
+
+
+def test_a_folder_that_convert_strict_wrote_has_its_rms_norms(tmp_path):
+    gpt2.save(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    replaced = {"size": [gpt2.WIDE], "eps": 1e-5, "gain": True, "shift": True}
+    config |= {"architectures": ["GPT2LMHeadModel"], "rms_norms": {"transformer.h.0.ln_1": replaced}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    found = recorded(str(tmp_path), gpt2.WORDS, vectors=20, seed=0, strict=load, tell=lambda line: None)
+    kinds = {norm.path: norm.kind for norm in found.norms}
+    assert kinds.pop("transformer.h.0.ln_1") == "rms_norm"
+    assert len(kinds) == 4 and set(kinds.values()) == {"layer_norm"}
+
+
+def test_the_norm_in_the_head_of_a_model_is_recorded(tmp_path):
+    gpt2.save(tmp_path)  # for its tokenizer
+    own = stranger("Bert", "AutoModelForMaskedLM", **{**GATED, "vocab_size": 64})
+    own.save_pretrained(tmp_path)
+    found = recorded(str(tmp_path), gpt2.WORDS, vectors=20, seed=0, tell=lambda line: None)
+    assert found.norms[-1].path == "cls.predictions.transform.LayerNorm" and len(found.norms) == 6
+
+
 def test_a_model_is_called_as_its_readme_says(tmp_path):
     folder = tmp_path / "checkpoint-500"
     folder.mkdir()
@@ -86,7 +150,9 @@ def test_a_gguf_file_is_a_model(tmp_path):
     gguf_llama.save(tmp_path / "tiny.gguf")
     found = recorded(str(tmp_path / "tiny.gguf"), "the " * 50, vectors=20, seed=0, tell=lambda line: None)
     assert found.name == "tiny" and {norm.kind for norm in found.norms} == {"rms_norm"}
-    assert [norm.path for norm in found.norms][-1] == "norm" and len(found.norms) == 2 * gguf_llama.LAYERS + 1
+    assert [norm.path for norm in found.norms][-1] == "model.norm" and len(
+        found.norms
+    ) == 2 * gguf_llama.LAYERS + 1
     assert found.norms[0].eps == pytest.approx(1e-5)
     assert "th" in found.words.values()
     (tmp_path / "broken.gguf").write_bytes(b"GGUF")
