@@ -27,12 +27,10 @@ export function goOn(player) {
  * full screen starts only at the next key press, because browsers require one */
 export function present(player, handed = false) {
   const { root, tour } = player;
-  const stage = player.need("stage");
   const ending = new AbortController();
   const { signal } = ending;
   if (player.apart || root.classList.contains("presenting")) return;
   const focusedBefore = document.activeElement;
-  const cardParent = tour?.card.parentElement;
   const dot = laser(root, signal);
   const close = h(
     "button",
@@ -48,7 +46,6 @@ export function present(player, handed = false) {
     root.classList.remove("presenting", "pointing");
     dot.element.remove();
     close.remove();
-    if (tour?.card.parentElement === stage) cardParent?.prepend(tour.card);
     const next =
       tour && tour.current >= 0 && !tour.card.contains(focusedBefore)
         ? tour.card.querySelector("h2")
@@ -57,8 +54,7 @@ export function present(player, handed = false) {
   };
   root.classList.add("presenting");
   root.append(close, dot.element);
-  if (tour) stage.append(tour.card);
-  // the element that had the focus may have lost it, because it is now hidden or has been moved
+  // the element that had the focus may be hidden now
   const focused = tour && !tour.card.hidden ? tour.card.querySelector("h2") : root.querySelector(".figure");
   /** @type {HTMLElement | null} */ (focused)?.focus({ preventScroll: true });
   // if the browser refuses full screen, the figure fills the window
@@ -77,13 +73,19 @@ export function present(player, handed = false) {
 }
 
 /** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
- * the browser or to the focused element. @param {KeyboardEvent} event @param {Record<string, () => void>}
+ * the browser or to the focused element. A clicker's Page Up and Page Down belong to no element, because the
+ * control that was used last still has the focus; the arrow keys move a slider that the keyboard has reached.
+ * @param {KeyboardEvent} event @param {Record<string, () => void>}
  * actions by key */
 function press(event, actions) {
-  if (elsewhere(event) || event.shiftKey || document.querySelector("dialog[open]")) return;
-  const act = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  const pressesButton =
-    [" ", "Enter"].includes(event.key) && /** @type {Element} */ (event.target).closest("button");
+  const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
+  const target = /** @type {Element} */ (event.target);
+  const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey;
+  const ofSlider = key.startsWith("Arrow") && target.matches("input[type=range]:focus-visible");
+  if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
+  if (document.querySelector("dialog[open]")) return;
+  const act = actions[key.length === 1 ? key.toLowerCase() : key];
+  const pressesButton = [" ", "Enter"].includes(key) && target.closest("button");
   if (!act || pressesButton) return;
   event.preventDefault();
   event.stopPropagation();
@@ -109,7 +111,7 @@ function acts(player, dot, leave) {
   const digits = Array.from({ length: 9 }, (_, i) => [
     String(i + 1),
     () => {
-      if (!tour?.answer(i)) player.goTo(Math.min(i + 1, player.last));
+      if (!tour?.answer(i) && !tour?.stop?.question) player.goTo(Math.min(i + 1, player.last));
     },
   ]);
   return {

@@ -48,7 +48,7 @@ export function slider(p, set) {
   return {
     element: h(
       "div",
-      { className: "slider" },
+      { className: "slider", "data-control": p.name },
       h("label", { htmlFor: id, title: p.about, innerHTML: p.label }),
       range,
       ...entry.elements,
@@ -210,7 +210,7 @@ function control(choice, choose) {
   return {
     element: h(
       "div",
-      { className: `choice ${choice.kind}` },
+      { className: `choice ${choice.kind}`, "data-control": choice.name },
       h("label", { htmlFor: id }, choice.label),
       field,
     ),
@@ -253,7 +253,7 @@ function several(choice, choose) {
   return {
     element: h(
       "fieldset",
-      { className: "choice several", onchange },
+      { className: "choice several", "data-control": choice.name, onchange },
       h("legend", {}, choice.label),
       ...boxes.map(({ box, label }) => h("label", {}, box, label)),
     ),

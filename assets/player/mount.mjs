@@ -9,6 +9,7 @@ import { controls } from "./fold.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
 import { lines } from "./overview.mjs";
+import { marksMentioned } from "./mentioned.mjs";
 import { passages, stageShownAt } from "./passages.mjs";
 import { PlanePanel } from "../painter/plane.mjs";
 import { NoWebGL, SpacePanel } from "../painter/plotly/space.mjs";
@@ -70,6 +71,7 @@ export function fill(player, host) {
       ),
     );
   }
+  shows.push(marksMentioned(player));
   if (explained) shows.push(passages(explained, player));
   if (text && recipe.text && !player.tour) host.tour(new Tour(text, recipe.text.tour, player));
   return shows;

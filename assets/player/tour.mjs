@@ -84,6 +84,16 @@ export class Tour {
     return this.#stops.length - 1;
   }
 
+  /** The stop that is shown; null if none is. */
+  get stop() {
+    return this.#stops[this.#current] ?? null;
+  }
+
+  /** The stop before it in its tour; null if there is none. */
+  get before() {
+    return this.#current > this.#ends(this.#current)[0] ? this.#stops[this.#current - 1] : null;
+  }
+
   /** Whether the present stop asks a question that has been neither answered nor skipped. */
   get #asking() {
     const k = this.#current;
@@ -140,6 +150,7 @@ export class Tour {
     this.card.hidden = false;
     this.#start.hidden = true;
     this.#items.forEach((item, i) => item.classList.toggle("current", i === k));
+    this.#player.root.classList.toggle("asking", this.#asking);
     if (!this.#asking) return this.#reveal(null, linked);
     this.#on.textContent = "Show me";
     const held = this.card.contains(document.activeElement);
@@ -155,6 +166,7 @@ export class Tour {
    * answer @param {boolean} [linked] as in `visit` */
   #reveal(judged, linked = false) {
     const k = this.#current;
+    this.#player.root.classList.remove("asking");
     this.#words.innerHTML = this.#stops[k].html;
     if (k === this.last) this.#words.append(...onwards(this.#text));
     else if (this.#atEnd) {
@@ -211,6 +223,7 @@ export class Tour {
 
   #close() {
     this.#current = -1;
+    this.#player.root.classList.remove("asking");
     this.card.hidden = true;
     this.#start.hidden = false;
     this.#start.focus();

@@ -23,6 +23,7 @@ import { lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
+import * as mentioned from "../../assets/player/mentioned.mjs";
 import * as passages from "../../assets/player/passages.mjs";
 import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
@@ -204,6 +205,7 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
+  mentioned: ({ name, cases }) => cases.map((all) => mentioned[name](...all)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
   /** For each leg of the animation: the progress of the points whose relative indices in their cloud (0 the

@@ -174,7 +174,7 @@ def test_the_tours_are_chained(page):
     page.keyboard.press("p")
     page.keyboard.press("PageDown")  # a click on the link, and the next figure is as large
     until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
-    expect(page.locator(".presenting .stage > .guide")).to_be_visible()
+    expect(page.locator(".presenting .guide")).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0, "once: whoever opens a page does not present"
 
 

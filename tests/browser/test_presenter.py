@@ -30,6 +30,8 @@ SHOWN = (
     """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.className)"""
 )
 
+IDS = "(all) => all.filter((e) => e.checkVisibility()).map((e) => e.id)"
+
 # The result of the request for full screen.
 TURNED = """window.turned = "";
 for (const kind of ["fullscreenchange", "fullscreenerror"])
@@ -51,7 +53,8 @@ def test_the_figure_fills_the_screen(page):
         page.wait_for_function("() => document.fullscreenElement?.matches('.presenting')")
         rest(page)
         shown = page.locator("button, input, select, a, h1").evaluate_all(SHOWN)
-        assert set(shown) == {"progress", "stop"}
+        assert set(shown) == {"progress", "stop", "", "entry"}
+        assert page.locator(".controls input").evaluate_all(IDS) == ["parameter-mean", "parameter-mean-value"]
         page.wait_for_function(
             "() => normscape.players[0].panels.every(({ gd }) => gd._fullLayout.width === gd.clientWidth)"
         )
@@ -68,7 +71,7 @@ def test_the_figure_fills_the_screen(page):
 def test_a_clicker_leads_through_the_tour(page):
     present(page)
     page.keyboard.press("PageDown")
-    assert current(page) == 0 and page.locator(".stage > .guide h2").inner_text() == STOPS[0].title
+    assert current(page) == 0 and page.locator(".guide h2").inner_text() == STOPS[0].title
     page.keyboard.press("End")
     assert current(page) == len(STOPS) - 1
     page.keyboard.press("PageUp")
@@ -146,6 +149,10 @@ def test_digits_answer_and_a_clicker_reveals(page):
     player(page, "p.tour.visit(value)", later)
     page.wait_for_selector(".guide .question")
     page.keyboard.press("PageDown")
+    rest(page)
+    page.keyboard.press("1")
+    rest(page)
+    assert str(player(page, "p.progress")) == STOPS[later].state["progress"], "a digit only answers"
     assert current(page) == later and "The answer:" in page.locator(".verdict").inner_text()
     page.keyboard.press("PageDown")
     assert current(page) == later + 1
@@ -205,3 +212,28 @@ def test_the_page_of_a_wrong_link_names_the_control(new_page):
     visit(page, "/fold?controls=gamma9")
     assert "the scene has no control gamma9" in page.locator(".notice").inner_text()
     assert page.locator("#parameter-t").is_visible()
+
+
+def test_a_stop_has_its_controls_and_its_table_beside_it(page):
+    present(page, "/layernorm?n=60&tour=1")
+    rest(page)
+    slider = page.locator("#parameter-mean")
+    before = slider.input_value()
+    page.locator(".guide h2").focus()
+    page.keyboard.press("Tab")
+    expect(slider).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    assert slider.input_value() != before and current(page) == 0, "arrow keys move a slider with the focus"
+    page.focus("#parameter-mean-value")
+    page.keyboard.press("PageDown")
+    assert current(page) == 1, "a clicker always leads on"
+    expect(slider, "not beside a question").to_be_hidden()
+    page.keyboard.press("3")
+    expect(slider).to_be_visible()
+    expect(page.locator(".numbers")).to_be_hidden()
+    player(page, "p.tour.visit(3)")
+    rest(page)
+    table = page.locator(".numbers table", has_text="unit sphere")
+    expect(table).to_be_visible()
+    box, views = table.bounding_box(), page.locator(".views").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"] < 2 * views["height"]

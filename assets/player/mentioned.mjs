@@ -1,0 +1,81 @@
+// @ts-check
+/** The controls and numbers that a stop of the tour is about. While presenting, the page shows only these. */
+
+import { plainLabel } from "../dom.mjs";
+/** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
+/** @import { Player } from "./player.mjs" */
+/** @import { Stop } from "./tour.mjs" */
+
+const MAX_CONTROLS = 3; // a row of the caption; the sliders of a vector count as one
+
+/** A text without tags and character references, and with index digits as ordinary ones: "γ₁" becomes "γ1".
+ * @param {string} html */
+const plain = (html) =>
+  html
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/&#x([\da-f]+);/gi, (_, code) => String.fromCodePoint(parseInt(code, 16)))
+    .normalize("NFKC")
+    .trim();
+
+/** The texts in bold and the formulas of a stop, which name its controls. @param {string} html */
+const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/math>/gs) ?? []).map(plain));
+
+/** How a text can name a control: by its label, by one of the two words of a label such as "shift b", by its
+ * symbol, or, for a slider of a vector, by the vector's name or one of its two words. @param {Choice |
+ * Parameter} control */
+function called(control) {
+  const { symbol = "", vector = false, group = "" } = /** @type {Partial<Parameter>} */ (control);
+  const labels = [control.label, ...(vector ? [group] : [])].map((label) => plain(plainLabel(label)));
+  const words = labels.map((label) => label.split(" ")).filter((all) => all.length === 2);
+  return [...labels, ...words.flat(), symbol].filter(Boolean);
+}
+
+/** The names of at most MAX_CONTROLS controls that a stop is about: first those that its text names, then
+ * those that it sets to another value than the stop before. @param {Stop} stop @param {Stop | null} before
+ * null at the first stop @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the
+ * choices */
+export function mentioned(stop, before, recipe, usual) {
+  const said = names(stop.html);
+  const controls = [
+    ...recipe.choices
+      .filter(({ kind }) => kind !== "result")
+      .map((choice) => ({ control: choice, key: choice.name, value: String(usual[choice.name]) })),
+    ...recipe.parameters
+      .filter(({ name, quiet }) => name !== recipe.clock && !quiet)
+      .map((p) => ({ control: p, key: p.vector ? p.group : p.name, value: String(p.value) })),
+  ];
+  const named = controls.filter(({ control }) => called(control).some((name) => said.has(name)));
+  const changed = controls.filter(({ control: { name }, value }) => {
+    const [now, then] = [stop, before].map((each) => each?.state[name] ?? value);
+    return before && now !== then && Number(now) !== Number(then);
+  });
+  const keys = [...new Set([...named, ...changed].map(({ key }) => key))].slice(0, MAX_CONTROLS);
+  return controls.filter(({ key }) => keys.includes(key)).map(({ control }) => control.name);
+}
+
+/** Whether a stop's text speaks of the numbers under the figure, and of a table. @param {Stop} stop */
+export const numbersMentioned = ({ html }) => ({
+  numbers: html.includes("under the picture"),
+  table: /\btable\b/.test(html),
+});
+
+/** A function to call after a change of the player's state: it marks the controls that the tour's present
+ * stop is about, and the page if the stop speaks of its numbers or tables. @param {Player} player */
+export function marksMentioned(player) {
+  const { recipe, root, usual } = player;
+  const controls = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".controls [data-control]")]);
+  const more = /** @type {HTMLDetailsElement | null} */ (player.part("more"));
+  /** @type {Stop | null | undefined} */ let known;
+  return () => {
+    const stop = player.tour?.stop ?? null;
+    if (stop === known) return;
+    known = stop;
+    const shown = stop ? mentioned(stop, player.tour?.before ?? null, recipe, usual) : [];
+    for (const each of controls)
+      each.classList.toggle("mentioned", shown.includes(each.dataset.control ?? ""));
+    more?.classList.toggle("mentioned", Boolean(more.querySelector(".mentioned")));
+    const { numbers, table } = stop ? numbersMentioned(stop) : { numbers: false, table: false };
+    root.classList.toggle("with-numbers", numbers);
+    root.classList.toggle("with-table", table);
+  };
+}
