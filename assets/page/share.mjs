@@ -1,10 +1,11 @@
 // @ts-check
-/** The share dialog. It offers a link to the figure in its present state, the HTML of an iframe that shows
- * the figure in another page, and files to save (PNG, SVG, video). */
+/** The share dialog. It offers a link to the figure in the state in which it is or will come to rest, the
+ * HTML of an iframe that shows the figure in another page, and files to save (PNG, SVG, video). */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
+import { resting } from "./resting.mjs";
 import { teaching } from "./teacher.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
@@ -27,7 +28,8 @@ addEventListener("message", ({ data, source }) => {
 /** The HTML for other pages: an iframe with the figure in its present state, and the script that sets its
  * height. @param {Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
-  const query = write({ ...player.state, theme: theme === "auto" ? "" : theme }, player.usual, player.recipe);
+  const state = { ...resting(player), theme: theme === "auto" ? "" : theme };
+  const query = write(state, player.usual, player.recipe);
   const source = new URL(player.root.dataset.embed + query, location.href).href;
   return (
     `<iframe src="${escaped(source)}" title="${escaped(player.recipe.title)}" width="100%"` +
@@ -82,10 +84,25 @@ function copyable(label, text, said) {
   );
 }
 
+/** A line of the dialog which says that the links lead to the reader's own computer; empty if they lead to
+ * another one. */
+const localNote = () =>
+  ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
+    ? [
+        h(
+          "p",
+          { className: "local" },
+          "These links work only on this computer: their address is ",
+          location.host,
+          ".",
+        ),
+      ]
+    : [];
+
 /** Open the share dialog. @param {Player} player */
 export function share(player) {
   const { embed, still } = player.root.dataset;
-  const { query } = player;
+  const query = write(resting(player), player.usual, player.recipe);
   const said = h("p", { className: "said", role: "status" });
   const file = (/** @type {string} */ label, /** @type {() => void} */ onclick) =>
     h("button", { type: "button", onclick }, label);
@@ -103,6 +120,7 @@ export function share(player) {
     "dialog",
     { className: "help share", "aria-labelledby": "share-title", onclose: () => dialog.remove() },
     h("h2", { id: "share-title" }, "Share what is on the screen"),
+    ...localNote(),
     copyable("Link", new URL(query || player.path, location.href).href, said),
     ...(embed ? [embedded(player, said)] : []),
     teaching(player, copyable("Teacher's link", "", said)),

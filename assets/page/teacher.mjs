@@ -4,6 +4,7 @@
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
+import { resting } from "./resting.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "../player/player.mjs" */
 
@@ -45,7 +46,8 @@ export function teaching(player, copyable) {
   const show = () => {
     const checked = checks.filter(({ box }) => box.checked);
     const controls = checked.length < checks.length ? checked.flatMap(({ names }) => names) : null;
-    const query = write({ ...player.state, controls, tour: Number(stop.value) }, player.usual, player.recipe);
+    const state = { ...resting(player), controls, tour: Number(stop.value) };
+    const query = write(state, player.usual, player.recipe);
     field.value = new URL(query || player.path, location.href).href;
   };
   show();

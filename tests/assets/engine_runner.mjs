@@ -5,6 +5,7 @@
  */
 
 import { recorded } from "../../assets/page/film.mjs";
+import { resting } from "../../assets/page/resting.mjs";
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
@@ -205,6 +206,7 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
+  resting: ({ player }) => resting(player),
   mentioned: ({ name, cases }) => cases.map((all) => mentioned[name](...all)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),

@@ -292,6 +292,7 @@ def test_the_embed_of_what_is_on_the_screen(kept, server):
     player(page, "p.set('gamma1', 1.25)")
     rest(page)
     page.get_by_role("button", name="Share, embed").click()
+    expect(page.locator(".share .local")).to_contain_text("only on this computer")
     page.get_by_role("button", name="Copy embed").click()
     expect(page.locator(".said")).to_contain_text("selected")
     pasted = page.evaluate(

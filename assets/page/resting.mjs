@@ -1,0 +1,14 @@
+// @ts-check
+/** The state that links contain while the figure moves: that in which it will come to rest. */
+
+/** @import { Player } from "../player/player.mjs" */
+
+/** The player's state, with the progress at which its present motion will end: the last stage if the figure
+ * plays, or the scene's initial progress if it plays by itself for the first time. If it plays in a loop, the
+ * end of the present move between two stages. @param {Pick<Player, "state" | "recipe" | "playing" | "opening"
+ * | "loop" | "last" | "leg">} player */
+export function resting({ state, recipe, playing, opening, loop, last, leg }) {
+  const end = leg?.to ?? state.progress;
+  const progress = opening ? recipe.progress : playing && !loop ? last : end;
+  return { ...state, progress };
+}
