@@ -130,7 +130,7 @@ class Explorer(Dash):
         With an invalid query the status is 400 and the content is that for the default state. If the server
         is too busy, the still picture is omitted.
         """
-        panel, data = self.training.tree(scene) or recordings.tree(scene), facts(scene, place)
+        panel, data = self.training.tree(scene) or recordings.tree(scene, place), facts(scene, place)
 
         def text(query: dict[str, str]) -> Markup:
             return drawn(
@@ -209,7 +209,7 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
     trained: whether the page has a training panel.
     """
     entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
-    entries += ["page/recordings"] if recordings.tree(scene) else []
+    entries += ["page/recordings"] if scene.slug == recordings.SCENE.slug else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
     recipe = {"rel": "preload", "as": "fetch", "crossorigin": "anonymous", "href": first_recipe(scene, place)}
     early = preloads(place, entries, f"{place.root}lib/{bundle()[0]}")

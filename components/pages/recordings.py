@@ -17,6 +17,7 @@ from flask import Flask, Response, jsonify, request
 
 from components.language.scene import Scene, Stored, WrongValue
 from components.pages.panel import MAX_BYTES_ATTRIBUTE
+from components.pages.shell import Place
 from components.scenes.model import SCENE
 from components.scenes.model.build import SHIPPED
 from components.training import runs
@@ -43,17 +44,21 @@ def add_routes(server: Flask) -> None:
     route(server, "/recording/<name>.<any(csv, json):kind>", "recording_table", table, Access.PRIVATE)
 
 
-def tree(scene: Scene) -> html.Section | None:
+def tree(scene: Scene, place: Place) -> html.Section | None:
     """The panel "Your own model": a script fills it with buttons to open a file and to save tables.
+
+    It links the guide that says how to install what writes such files.
 
     None for every scene except `model`.
     """
     if scene.slug != SCENE.slug:
         return None
-    return html.Section(
-        [html.H2("Your own model"), html.Div(className="files recordings", **MAX_BYTES_ATTRIBUTE)],
-        className="training",
+    install = html.A("how to install it", href=place.page("install"))
+    needed = html.P(
+        ["Such a file comes from ", html.Code("normscape record"), " on your computer: ", install, "."]
     )
+    files = html.Div(className="files recordings", **MAX_BYTES_ATTRIBUTE)
+    return html.Section([html.H2("Your own model"), files, needed], className="training")
 
 
 def opened() -> Response:

@@ -32,7 +32,7 @@ FORMULA_AND_TEXT: dict[str, int | list[tuple[float, int]]] = {
     "temperature": 66,
     "shear": 46,
     "fibre": 32,
-    "norms": [(479, 92), (inf, 46)],
+    "norms": [(479, 98), (inf, 52)],
     "select": 62,
     "unselectable": [(479, 104), (inf, 54)],
     "spiral": 8,

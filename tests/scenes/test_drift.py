@@ -214,6 +214,12 @@ def the_division():
     words(median("language", "reads", "way")[1:], "1.3", "1.1", "1.1")
 
 
+def paths_by_layer():
+    along_one()
+    the_division()
+    without_norms()
+
+
 def bounds():
     for x in np.random.default_rng(0).standard_normal((50, 2, 4)):
         assert np.linalg.norm(np.diff(layer_norm(x), axis=0)) <= 2 * 2
@@ -367,17 +373,17 @@ CLAIMS = {
     "which has three dimensions": the_setup,
     "There are three kinds of models, five models of each": the_setup,
     "The table has the medians of the five.": the_setup,
-    "In a window of 64, a letter's path in the stream into layer 1 is 11.1 spreads long": along_one,
-    "Without the height the path is 0.8 spreads long.": along_one,
-    "there the path is 1.3 spreads long with the height (all medians of 5 models)": along_one,
-    "After the centring it is 1.0, 1.2 and 1.2 spreads long in layers 2, 3 and 4. In what attention reads, after the division, the gain and the shift, it is 1.3, 1.1 and 1.1 spreads long (medians of 5 models)": the_division,
+    "In the stream into layer 1 a letter's path is 11.1 spreads long, and without the height 0.8.": along_one,
+    "in spreads, in a window of 64 (medians of 5 models): | | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
+    "there the path is 1.3 spreads long with the height (medians of 5 models, window of 64)": along_one,
+    "the path is about as long after the division as before: compare the first two rows of the table.": the_division,
     "On a sphere no step is longer than the diameter.": bounds,
-    "In a window of 256 a letter's path in the stream into layer 4 is 170 long, in the stream's own units, and 7.3 long in what attention reads of it (medians of 5 models).": bounds,
-    "After ten windows the loss and the size of the stream are about what they were: with LayerNorm the loss goes from 2.55 to 2.53 nats, without any norm from 2.48 to 2.47 (medians of 5 models": after_ten_windows,
+    "In a window of 256 a letter's path in the stream into layer 4 is 170 long, and 7.3 long in what attention reads of it. These lengths are not in spreads (medians of 5 models).": bounds,
+    "After ten windows the loss and the size of the stream are about what they were. The loss goes from 2.55 to 2.53 nats with LayerNorm, and from 2.48 to 2.47 without any norm (medians of 5 models": after_ten_windows,
     "the loss of a single model varies more from window to window (standard deviations of 0.11 to 0.19, where it was "
     "0.06 to 0.09)": from_window_to_window,
-    "After ten windows its median has changed by less than 0.15 nats, and that of the size by less than 5 %": after_ten_windows,
-    "In a window of 64 the paths are as long or longer without a norm: 1.3, 1.3, 1.9 and 1.9 spreads in what attention reads in the four layers, against 0.8, 1.3, 1.1 and 1.1 (medians of 5 models). In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
+    "After ten windows the median loss has changed by less than 0.15 nats, and the median size by less than 5 %": after_ten_windows,
+    "In a window of 64 the paths are as long or longer without a norm: compare the last two rows of the table. In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
     r"two such vectors, taken at random, are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
     "Models without a norm guess better all the same.": without_norms,
     "On texts that no model has learned from, the median loss of 5 models is 2.53 nats without a norm, 2.62 with LayerNorm and 2.60 with centring alone. Perhaps centring costs one of only four numbers": without_norms,
@@ -399,7 +405,6 @@ CLAIMS = {
     "### Why is the drift in layer 1 zero with fixed positions? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
     "the position of the window explains 0.1 to 0.5 %, by layer (window 64, median of 5 models)": shares,
-    "With a window of 32 it is up to 0.6 %, and in a single model and layer up to 1.5 %. Without norms it is 0.1 to 1.0 % "
-    "with a window of 64, up to 1.4 % with one of 32, and in a single model and layer up to 3.5 %.": shares,
+    "The share of the variance that the position of the window explains: | norm | window 64, medians by layer | window 32, largest median | largest in a single model and layer | | --- | --- | --- | --- | | LayerNorm | 0.1 to 0.5 % | 0.6 % | 1.5 % | | none | 0.1 to 1.0 % | 1.4 % | 3.5 % |": shares,
     "have a correlation of 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
 }

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import components.scenes
 from components.scenes.model import SCENE, strips
@@ -349,6 +350,7 @@ def switched_off():
 def empty():
     first, *others = shipped("antiberty").rows
     assert max(row["share_d"] for row in others) < 0.015 < first["share_d"]
+    said(chi2.median(1), "0.455")
     assert max(row["turn"] for row in others) < 0.305
     assert not any(row["massive"] for row in (first, *others))
 
@@ -597,8 +599,7 @@ CLAIMS = {
     "In layer 12 the effective rank, the number of directions in which the vectors spread (see “The numbers” below), is 375 without the massive vectors and 63 with them": layer_12,
     "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0: up to 15 times as long as the median. Three dimensions hold": cls,
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
-    "In every norm but the first it is then below 0.015; random vectors have 0.455. So centring turns a typical output by "
-    "0.3° at most in these norms.": empty,
+    "In every norm but the first it is then below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
     "from 1.1° at the first norm of attention to 0.3° at the last": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
@@ -612,8 +613,7 @@ CLAIMS = {
     "first call, and by 0.3° at the last, the one shown here.": albert,
     "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
-    "### Before its first norm The embeddings still have a part along $𝟏$: the median share of the energy there, multiplied by $d$, "
-    "is 0.40, and random vectors have 0.455.": before_the_first,
+    "### Before its first norm The embeddings still have a part along $𝟏$: the median share of the energy there, multiplied by $d$, is 0.40, and for random vectors it is 0.455.": before_the_first,
     "is a vector longer than 1.5 times the median. The longest is here, in layer 6. No dimension holds more than 1.7 % of "
     "the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "

@@ -196,7 +196,8 @@ def _centring_line(every: Sequence[analysis.TableRow]) -> str:
     centres = any(row["kind"] != "RMSNorm" for row in every)
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
     verb = "Centring turns" if centres else "There is no centring; it would turn"
-    return f"{verb} outputs by {found.value:.2f}° (median), {times:.2g} times as much as for random vectors."
+    angle = f"{verb} outputs by {found.value:.2f}° (median)."
+    return f"{angle} This is {times:.2g} times the angle for random vectors."
 
 
 def _folding_line(every: Sequence[analysis.TableRow]) -> str:

@@ -110,12 +110,18 @@ def build(choices: Choices) -> Recipe:
         parameters=tuple(p for p in SLIDERS if p.name in wanted),
         clouds=(*moved, *guide_clouds, *third_clouds),
         views=(*(picture(chosen[cloud.name], cloud, around[cloud.name]) for cloud in moved), third),
-        formula=r", \quad ".join(rf"\text{{{norm.title}: }} y_i = {norm.formula}" for norm in both),
+        formula=r", \quad ".join(map(equation, both)),
         table=Table("left", columns=("components", "mean", "std", "norm")),
         readouts=(Residual("Largest distance between the two results", "left", "right"),),
         facts=facts(tuple(chosen.values()), x),
         progress=2,
     )
+
+
+def equation(norm: Norm) -> str:
+    """The formula of a norm after its title. What the norm averages over is the index of μ, σ and rms."""
+    group = norm.averaged.removeprefix("one ")
+    return rf"\text{{{norm.title}: }} y_i = " + norm.formula.replace("_G", rf"_{{\text{{{group}}}}}")
 
 
 def blocks(norm: str, d: int) -> int:
