@@ -52,14 +52,6 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     return labels
 
 
-def ranks(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """For each point, the rank of the weight rows of the neurons that are active at the point: (N,)."""
-    counts = np.zeros(len(x), dtype=int)
-    for _, here, seen in _pieces(W, b, x):
-        counts[here] = len(seen)
-    return counts
-
-
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
     """An orthonormal basis (rank, n) of the span of `rows` (k, n).
 

@@ -4,7 +4,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, like, namespace, number, real, widened_and_cast_back
+from geometry.arrays import Array, Scalar, like, namespace, number, widened_and_cast_back
 from geometry.pipeline import Affine, Entries, Pointwise
 
 
@@ -48,28 +48,6 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
     return cast_back(x + number(s, x, "s") * x[..., by : by + 1] * e)
 
 
-def sheared_shadow(
-    x: Float[Array, "*batch"], y: Float[Array, "*batch"], *, s: Scalar, radius: Scalar
-) -> tuple[Float[Array, "*batch 2"], Float[Array, "*batch 2"]]:
-    """The sheared shadows of the points of the sphere x² + y² + z² = r² that lie above and below (x, y).
-
-    A shadow is a point's projection to the plane z = 0 after the shear x ↦ x + s·z. The upper point's shadow
-    is (x + s·√(r² − x² − y²), y) and comes first; the lower point's has − in place of +. Outside the disc of
-    `radius` r both are NaN. Source: symmetrize2025, addendum 11.
-    """
-    given = real(x)
-    x, cast_back = widened_and_cast_back(given, axes=0)
-    xp, y, r = namespace(x), like(y, x), number(radius, x, "radius")
-    unit = xp.where(r == 0, xp.ones_like(r), xp.abs(constant(r)))  # in units of r no square overflows
-    square = (r / unit) ** 2 - (x / unit) ** 2 - (y / unit) ** 2
-    # On the rim the three squares cancel up to the rounding error of the inputs, which has either sign.
-    rim = xp.abs(square) <= 4 * xp.finfo(given.dtype).eps
-    root = xp.sqrt(xp.where(rim | (square < 0), 1.0, square))  # safe before the root, for the gradient
-    z = unit * xp.where(rim, 0.0, xp.where(square < 0, xp.nan, root))
-    slide = number(s, x, "s") * z
-    return cast_back(xp.stack([x + slide, y], axis=-1)), cast_back(xp.stack([x - slide, y], axis=-1))
-
-
 def shear_step(s: str, *, onto: int = 0, by: int = 2) -> Affine:
     """The map `shear` as a pipeline step for points of space. Raises ValueError as `shear` does.
 
@@ -88,10 +66,12 @@ def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
 
 
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
-    """`sheared_shadow` as pipeline steps, which also keep the height: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h).
+    """The sheared shadow of a sphere as pipeline steps, which also keep the height.
 
-    `shadow_coordinates` makes the input. s, r: the names of the parameters for shear and radius. The height
-    is h = ±√(1 − ρ²) = sin(arcsin ρ ± π/2): in this form it needs only functions that `Pointwise` has.
+    A shadow is a point's projection to a plane after the shear: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h), where
+    `shadow_coordinates` makes the input. The height is h = ±√(1 − ρ²) = sin(arcsin ρ ± π/2): in this form it
+    needs only functions that `Pointwise` has. s, r: the names of the parameters for shear and radius.
+    Source: symmetrize2025, addendum 11.
     """
     add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
     scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))

@@ -14,7 +14,7 @@ from geometry.arrays import Array, namespace
 from learning.language import Shape, causal, forward, losses
 
 # for each place, the weights to permute: (name; which third of its columns, or None for its rows; whether by
-# the inverse permutation)
+# the inverse permutation). At "qk" and "vo" a permutation within a head provably changes nothing
 PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "read": (("attn.c_attn", None, False),),
     "q": (("attn.c_attn", 0, False),),
@@ -23,7 +23,6 @@ PLACES: dict[str, tuple[tuple[str, int | None, bool], ...]] = {
     "concat": (("attn.c_proj", None, False),),
     "vo": (("attn.c_attn", 2, False), ("attn.c_proj", None, True)),
 }
-INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably changes nothing
 
 
 def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:

@@ -7,6 +7,6 @@ seen.save("mine.safetensors")
 """
 
 from learning.recording.recorder import record
-from learning.recording.recording import Norm, Recording, from_file, opened, to_file
+from learning.recording.recording import Norm, Recording, from_file, to_file
 
-__all__ = ["Norm", "Recording", "from_file", "opened", "record", "to_file"]
+__all__ = ["Norm", "Recording", "from_file", "record", "to_file"]

@@ -245,11 +245,6 @@ def _sources(said: Any) -> Sources | None:
     return Sources(**said)
 
 
-def opened(path: str | Path) -> Recording:
-    """Read a recording from a file. Raises FileError if it is not a valid recording, and OSError."""
-    return from_file(Path(path).read_bytes())
-
-
 def parsed_description(text: str) -> Mapping[str, Any]:
     about = strict_json(text)
     if not isinstance(about, dict):

@@ -26,10 +26,11 @@ from components.language.recipe import (
     View,
     Zeros,
 )
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, gates, hull, sheets
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, gates, hull
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node
 from tests.components.recipes import recipe
+from tests.geometry.circle_sheets import circle_sheets, layers_of
 
 PARAMS, PROGRESS, POINT = {"gain": 2.0, "eps": 0.5}, 1.5, 7
 ROW = Row((1.0, -0.5))
@@ -198,7 +199,8 @@ def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
     mean, _, neurons = zeros.partition(" of ")
     assert float(mean) == pytest.approx((after == 0).sum(1).mean(), abs=6e-4) and neurons == "5"
     assert patterns == f"{count}, entropy {bits:.2f} bits"
-    of = np.bincount(gates.ranks(W @ basis.T, np.full(5, shift), x @ basis.T), minlength=3) / 50
+    seen = [W[on] @ basis.T for on in x @ W.T + shift > 0]
+    of = np.bincount([np.linalg.matrix_rank(own) if len(own) else 0 for own in seen], minlength=3) / 50
     assert ranks == ", ".join(f"{rank}: {100 * share:.1f} %" for rank, share in enumerate(of))
     assert int(pieces) == max(1, len(gates.breaks(W @ basis.T, np.full(5, shift), 2.0)))
 
@@ -216,7 +218,7 @@ def test_sheets_of_the_layers_that_are_passed(node, seed):
     for t, progress in ((0.15, 0), (0.15, 1.9), (0.15, 2), (0.3, 5), (0.15, 8), (0.3, 10)):
         norms = int(progress) // 2
         asked = {"recipe": packed(small), "params": {"t": t}, "progress": progress, "followed": 0}
-        count = sheets.circle_sheets(sheets.layers_of(cloud.pipeline, {"t": t})[:norms])
+        count = circle_sheets(layers_of(cloud.pipeline, {"t": t})[:norms])
         assert node.ask("readouts", **asked) == [f"{count}, at most {2**norms}"]
 
 

@@ -6,12 +6,11 @@ import torch
 
 from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, softmax, stretch, to_sphere, u_eps
 from geometry.arrays import constant, like, number, one_each, real, widened_and_cast_back
-from geometry.ellipsoid import normal, semi_axes, to_ellipsoid
+from geometry.ellipsoid import to_ellipsoid
 from geometry.norms import batch_norm, dyt, instance_norm, weight_norm
 from geometry.path import between
 from geometry.pipeline import Affine, Normalize, Pipeline, Pointwise
 from geometry.pointwise import apply
-from geometry.shear import sheared_shadow
 
 STEPS = Pipeline([Affine([[1, -1, 0], [0, 1, 2]], [1, 2]), Normalize(2, 0.5), Pointwise("gelu")])
 MAPS = {
@@ -20,12 +19,9 @@ MAPS = {
     "groups": lambda x: to_sphere(x, groups=((0, 2),)),
     "u_eps": lambda x: u_eps(x, eps=1),
     "to_ellipsoid": lambda x: to_ellipsoid(x, gamma=[1, 2, 3], beta=[True, False, 1]),
-    "normal": lambda x: normal(x[0]),
-    "semi_axes": lambda x: semi_axes(x[0])[0],
     "stretch": lambda x: stretch(x, t=3, eps=1),
     "fold": lambda x: fold(x, t=-3),
     "shear": lambda x: shear(x, s=2),
-    "sheared_shadow": lambda x: sheared_shadow(x[:, 0], x[:, 1], s=1, radius=300)[1],
     "pointwise": lambda x: apply("gelu", x),
     "abs": lambda x: apply("abs", x),
     "layer_norm": lambda x: layer_norm(x, gamma=[1, 2, 3], beta=np.float32([0, 1, 2])),
@@ -68,9 +64,7 @@ def test_booleans_are_numbers(f):
     np.testing.assert_allclose(numbers(f(torch.tensor(x))), double(f, x), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "f", [f for name, f in MAPS.items() if name not in ("sheared_shadow", "weight_norm")]
-)
+@pytest.mark.parametrize("f", [f for name, f in MAPS.items() if name != "weight_norm"])
 def test_lists_are_numpys(f):
     got = f(SOME)
     assert isinstance(got, np.ndarray)
@@ -103,7 +97,7 @@ POINTS = [center, softmax, to_sphere, rms_norm, layer_norm, lambda x: fold(x, t=
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 0)], ids=str)
 def test_no_coordinates(xp, shape):
-    clouds = [batch_norm, instance_norm] if len(shape) > 1 else [normal, lambda gamma: semi_axes(gamma)[0]]
+    clouds = [batch_norm, instance_norm] if len(shape) > 1 else []
     for f in (*POINTS, *clouds):
         assert f(xp.zeros(shape)).shape == shape
 
@@ -169,15 +163,13 @@ def test_a_number_that_no_float_is_as_large_as():
             call(SOME)
 
 
-@pytest.mark.parametrize("f", [center, to_sphere, layer_norm, rms_norm, normal, semi_axes])
+@pytest.mark.parametrize("f", [center, to_sphere, layer_norm, rms_norm])
 def test_a_number_alone_is_no_point_and_not_two_axes(f):
     for x in (5.0, np.asarray(5.0), np.float64(5), torch.tensor(5.0)):
         with pytest.raises(ValueError, match=r"1 or more axes.*got shape \(\)"):
             f(x)
     with pytest.raises(ValueError, match=r"2 or more axes.*got shape \(3,\)"):
         batch_norm(np.ones(3))
-    with pytest.raises(ValueError, match=r"one vector, shape \(d,\): got \(2, 3\)"):
-        semi_axes(np.ones((2, 3)))
 
 
 def test_pointwise_takes_a_number_alone():

@@ -78,14 +78,6 @@ def test_octants_of_a_sphere():
     np.testing.assert_allclose(np.bincount(found) / 4000, [1 / 2, 3 / 8, 1 / 8], atol=2e-3)
 
 
-@given(st.integers(0, 10_000), st.sampled_from([2, 3]))
-def test_ranks_are_those_of_the_matrices(seed, n):
-    W, b = drawn(seed, n=n)
-    x = CIRCLE[::9] if n == 2 else golden(40)
-    want = [np.linalg.matrix_rank(W[on]) if on.any() else 0 for on in x @ W.T + b > 0]
-    assert gates.ranks(W, b, x).tolist() == want
-
-
 @pytest.mark.parametrize("n", [2, 3])
 @given(st.integers(0, 10_000))
 def test_mirrored_pairs_keep_all_points_apart(n, seed):

@@ -9,22 +9,19 @@ from jaxtyping import Float, jaxtyped
 
 from geometry import center, fold, group_norm, layer_norm, rms_norm, shear, stretch, to_sphere, u_eps
 from geometry.arrays import Array
-from geometry.ellipsoid import normal, to_ellipsoid
+from geometry.ellipsoid import to_ellipsoid
 from geometry.norms import batch_norm, dyt, instance_norm, weight_norm
 from geometry.path import between
 from geometry.pointwise import apply
-from geometry.shear import sheared_shadow
 
 CALLS = {
     center: lambda x, v: (x,),
     to_sphere: lambda x, v: (x, {"radius": v[0], "groups": ((0, 3), (1,))}),
     u_eps: lambda x, v: (x, {"eps": 1}),
     to_ellipsoid: lambda x, v: (x, {"gamma": v, "beta": v}),
-    normal: lambda x, v: (v,),
     stretch: lambda x, v: (x, {"t": 2}),
     fold: lambda x, v: (x, {"t": v[0]}),
     shear: lambda x, v: (x, {"s": 2}),
-    sheared_shadow: lambda x, v: (x, x, {"s": 2, "radius": 9}),
     apply: lambda x, v: ("gelu", x),
     layer_norm: lambda x, v: (x, {"gamma": v, "beta": v}),
     rms_norm: lambda x, v: (x, {"gamma": v}),

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geometry import Affine, Normalize, Pipeline
-from geometry.sheets import circle_sheets, layers_of, plane_sheets, sphere_preimages
+from geometry.sheets import plane_sheets, sphere_preimages
+from tests.geometry.circle_sheets import circle_sheets, layers_of
 
 NEAR = 1e-7
 SEEDS = st.integers(0, 10_000)

@@ -10,11 +10,12 @@ from components.scenes.cone.layers import FLAT
 from components.scenes.cone.sheet import HEIGHT, LONGEST, RADIUS
 from components.training.recipes import recipe_of
 from geometry import u_eps
-from geometry.sheets import circle_sheets, layers_of, plane_sheets, sphere_preimages
+from geometry.sheets import plane_sheets, sphere_preimages
 from learning.datasets import spiral
 from learning.network import Network
 from learning.sheet_counts import FIRST_INPUTS, images, network_layers
 from learning.shipped import film, table
+from tests.geometry.circle_sheets import circle_sheets, layers_of
 from tests.scenes.claims import said, stop
 from tools.films.sheets import TURNS
 

@@ -8,8 +8,9 @@ from components.language.marks import hand_of
 from components.scenes.layernorm import CONVENTIONS, POINTS, SCENE
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, rms_norm, u_eps
-from geometry.ellipsoid import diameters, semi_axes
+from geometry.ellipsoid import diameters
 from tests.assets.engine import Node, as_sent
+from tests.geometry.closed_forms import semi_axes
 from tests.scenes.claims import said, stop
 
 EXACT = 1e-12  # double precision, a few operations

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from geometry.ellipsoid import semi_axes
 from learning.convert.effect import Effect
 from learning.recording.analysis import (
     COLUMNS,
@@ -27,6 +26,7 @@ from learning.recording.massive import places
 from learning.recording.recording import Recording
 from learning.recording.report import text, to_csv, to_json, told
 from learning.recording.verdict import verdict
+from tests.geometry.closed_forms import semi_axes
 from tests.learning.recording.norms import norm, recording
 
 CLOSE = {"rtol": 1e-6, "atol": 1e-9}  # vectors are stored in single precision

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning.file_error import FileError
-from learning.recording.recording import MAX_EPS, NORM_FIELDS, PARTS, from_file, opened, to_file
+from learning.recording.recording import MAX_EPS, NORM_FIELDS, PARTS, from_file, to_file
 from learning.safetensors import from_safetensors, to_safetensors
 from tests.learning.recording.norms import norm, recording
 
@@ -46,7 +46,7 @@ def said(k=0, **parts):
 def test_what_was_saved_comes_back(tmp_path):
     path, own = tmp_path / "mine.safetensors", recording()
     own.save(path)
-    back = opened(path)
+    back = from_file(path.read_bytes())
     assert (back.name, back.words, back.skipped) == (own.name, own.words, own.skipped)
     for a, b in zip(own.norms, back.norms, strict=True):
         assert all(getattr(a, each) == getattr(b, each) for each in NORM_FIELDS)
@@ -56,10 +56,9 @@ def test_what_was_saved_comes_back(tmp_path):
     np.testing.assert_array_equal(theirs["ln_f/x"], own.norms[1].x)
 
 
-def test_an_empty_file_is_none(tmp_path):
-    (tmp_path / "empty").touch()
+def test_an_empty_file_is_none():
     with pytest.raises(FileError, match="too small"):
-        opened(tmp_path / "empty")
+        from_file(b"")
 
 
 def zipped(data):
