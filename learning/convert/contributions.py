@@ -128,10 +128,10 @@ def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] |
     Returns None if x is not a residual stream, or if it differs from the sum of the summands by more than
     rounding.
     """
-    whole, values = tracer.kept[x], tracer.summands(x)
+    whole, values = tracer.kept[x].detach(), tracer.summands(x)
     if len(values) == 1 and tracer.kind(x) != "embedding":
         return None
-    every = [tracer.kept[each].double().reshape(-1, *whole.shape[1:]) for each in values]
+    every = [tracer.kept[each].detach().double().reshape(-1, *whole.shape[1:]) for each in values]
     stacked = torch.stack([each.expand(whole.shape).reshape(-1, whole.shape[-1]) for each in every])
     exact = whole.double().reshape(-1, whole.shape[-1])
     within = SUM_ROUNDINGS * torch.finfo(whole.dtype).eps * stacked.abs().max()

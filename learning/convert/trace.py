@@ -303,6 +303,9 @@ class Tracer(TorchDispatchMode):
             found = known(path or "model", module, self.like)
             if found is None:
                 return None
+            named = {name for name, _ in module.named_parameters(recurse=False)}
+            if named - {"bias"} and getattr(module, "weight", None) is None:
+                raise NotKnown("its gain is not called `weight`, so it is not folded")
             given = [*tensors((args, kwargs))]
             if len(given) != 1:
                 raise NotKnown("it was called with more than one tensor")
@@ -324,7 +327,7 @@ def operator(found: Known, module: Any, ndim: int) -> NormOperator:
     """
     norm, axis = found.norm, 1 if found.channels_first else ndim - 1
     heads = found.axes[0] if len(found.axes) == 2 else 1
-    if len(found.axes) > 1 and norm.groups != heads:
+    if len(found.axes) > 2 or (len(found.axes) == 2 and norm.groups != heads):
         raise NotKnown("it normalises over more than one axis")
     kind = "group_norm" if norm.groups != heads else "layer_norm" if norm.centres else "rms_norm"
     weight = getattr(module, "weight", None)

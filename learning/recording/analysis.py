@@ -65,7 +65,8 @@ COLUMNS = (
         "effective rank",
         "e^H, H the entropy of the singular values of the centred vectors about their mean, as shares of "
         "their sum: in how many directions they spread. At most as many as vectors (Roy, Vetterli 2007). "
-        "Without the massive ones.",
+        "Without the massive ones. Each vector loses its own mean first, before an RMSNorm too, so that "
+        "kinds of norms can be compared.",
         ".1f",
     ),
     Column("rank_all", "effective rank, all vectors", "The same with the massive vectors.", ".1f"),

@@ -36,7 +36,7 @@ COLUMNS = (
             Column(
                 f"{dtype}_lost",
                 f"ε lost in {dtype}",
-                f"How many vectors there are, of all, for which this sum in {dtype} is σ² without ε.",
+                f"The share of all vectors for which this sum in {dtype} is σ² without ε.",
                 ".1%",
             ),
         )
@@ -44,7 +44,8 @@ COLUMNS = (
     Column(
         "float16_overflow",
         "overflow in float16",
-        "How many vectors have a square, or a σ², too large for float16, whose largest number is 65,504.",
+        "The share of all vectors with a square, or a σ², too large for float16, whose largest number is "
+        "65,504.",
         ".1%",
     ),
 )

@@ -13,13 +13,14 @@ from typing import Any
 
 from learning.recording.analysis import COLUMNS, EFFECT_COLUMNS, TableRow
 from learning.recording.column import Column
-from learning.recording.verdict import verdict
+from learning.recording.verdict import TOO_FEW, Finding, verdict
 
 # the columns of the short table, which fits into a terminal
 SUMMARY_COLUMNS = (
     "path",
     "kind",
     "d",
+    "vectors",
     "kl",
     "loss",
     "change",
@@ -30,6 +31,7 @@ SUMMARY_COLUMNS = (
     "eps_high",
     "turn_scaled",
 )
+EXPLAINED_COLUMNS = ("share_d", "rank", "turn_scaled")  # the text explains these
 FORMULA_SIGNS = {*"=+-@−"}  # characters with which a formula in a spreadsheet begins
 MAX_HEADING_CHARACTERS = 11  # in a line; longer headings are wrapped
 MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start, because norms differ at the end
@@ -77,14 +79,21 @@ def _cut(text: str) -> str:
 
 
 def text(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The full report for a terminal: the table, the findings, and the norms that were not recorded.
+    """The full report for a terminal: the table with a legend, the findings, and the norms left out.
 
     `skipped` has for each of these norms its path and the reason. `together` is as in `verdict`.
     """
-    found = verdict(rows, together)
-    findings = [f"{each.question} {each.answer[:1].upper()}{each.answer[1:]}." for each in found]
+    found = {each.answer: each for each in verdict(rows, together)}  # one answer to several questions once
+    findings = [_sentence(each) for each in found.values()]
+    shown = {column.name: column for column in summary_columns(rows)}
+    legend = [f"{shown[name].label}: {shown[name].about}" for name in EXPLAINED_COLUMNS if name in shown]
     left = [f"Not recorded: {line}" for line in skipped]
-    return "\n".join([name, "", table(rows), "", *findings, *left])
+    return "\n".join([name, "", table(rows), "", *legend, "", *findings, *left])
+
+
+def _sentence(finding: Finding) -> str:
+    answer = f"{finding.answer[:1].upper()}{finding.answer[1:]}."
+    return answer if finding.answer.startswith(TOO_FEW) else f"{finding.question} {answer}"
 
 
 def to_csv(rows: Sequence[TableRow]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Tab
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
+MIN_VECTORS = 20  # of fewer vectors the 95th percentile is practically the largest
+TOO_FEW = "no verdict: "  # begins the answer to a question about vectors if there are fewer
 ROUNDING = 1e-10  # a smaller share of energy counts as zero
 
 
@@ -34,7 +36,20 @@ def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
     """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
     `together` is the `Effect` of switching the centring of all norms at once; None if it was not measured.
+    If no norm has MIN_VECTORS vectors, only the questions that do not depend on them are answered.
     """
+    found = _answered(rows, together)
+    most = max(row["vectors"] for row in rows)
+    if most >= MIN_VECTORS:
+        return found
+    is_measured = any(row.get("change") is not None for row in rows)
+    known = {"folds", "effect"} if is_measured else {"folds"}
+    few = f"{TOO_FEW}the norms have at most {most} vectors, and {MIN_VECTORS} are needed; "
+    few += "record a longer text"
+    return [each if each.name in known else replace(each, answer=few) for each in found]
+
+
+def _answered(rows: Sequence[TableRow], together: Any) -> list[Finding]:
     centre = [row for row in rows if row["kind"] != NORM_KINDS["rms_norm"]]
     asked, n = centre or rows, len(rows)
     level = sum(row["share_high"] < ROUNDING for row in rows)
@@ -114,7 +129,7 @@ def _keys(rows: Sequence[TableRow]) -> Finding:
     return Finding(
         "keys",
         "How many keys could never be chosen?",
-        f"{before} of {sets} before the norms, {after} after",
+        f"{before} of {sets} before the norms, {after} after; equal keys, as of a repeated token, count",
         before / sets,
         f"For each norm up to {MAX_SAMPLED_KEYS} vectors are taken as one set of keys. A key that is an "
         "average of others never has a higher score than all of them. In many dimensions few keys are.",
@@ -164,7 +179,9 @@ def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Findin
         every = "" if together is None else together.kl if told else together.change
         whole = f", {unit.format(every)} in all at once" if every != "" else ""
         begin = (
-            "without it predictions change by" if centre else "there is none; with one predictions change by"
+            "without it predictions change by"
+            if centre
+            else "this model has RMSNorms, which do not centre; adding it changes predictions by"
         )
         about = (
             "The effect of changing one norm, or all, without training again: the columns KL and Δ outputs."

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from learning.convert import contributions
+from learning.convert import centring, contributions
 from learning.file_error import FileError
 from learning.recording import record
 from learning.recording.recording import from_file, to_file
@@ -81,6 +82,50 @@ def test_heads_and_what_is_no_sum_have_no_sources():
         model(input_ids=IDS)
     norms = {norm.path: norm.mean_sources for norm in seen.recording.norms}
     assert norms["layers.0.self_attn.q_norm"] is None and norms["layers.0.input_layernorm"] is not None
+
+
+class Images(nn.Module):
+    """A norm over channels and pixels together, and one after embeddings with gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.other, self.norm = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 1), nn.LayerNorm((4, 8, 8))
+        self.words, self.places = nn.Embedding(5, 32), nn.Parameter(torch.ones(3, 32))
+        self.last = nn.LayerNorm(32)
+
+    def forward(self, x):
+        y = self.one(x)
+        return self.norm(y + self.other(y)), self.last(self.words(torch.tensor([[1, 2, 3]])) + self.places)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_norm_of_several_axes_hides_no_other_norms_sources():
+    said, model = [], Images()
+    with record(model, verdicts=centring, contributions=contributions, tell=said.append) as seen:
+        model(torch.randn(2, 3, 8, 8))
+    images, words = seen.recording.norms
+    assert (images.folds, images.why) == ("unknown", "it normalises over more than one axis")
+    assert images.mean_sources is None and words.mean_sources.shares == {"embedding": pytest.approx(1.0)}
+    assert not any("not known" in line for line in said)
+
+
+class Gain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        return self.scale * x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5)
+
+
+def test_a_gain_with_another_name_is_not_folded():
+    model = nn.Sequential(nn.Linear(8, 8), Gain(), nn.Linear(8, 8), nn.LayerNorm(8))
+    with record(model, verdicts=centring) as seen:
+        model(torch.randn(2, 8))
+    first, last = seen.recording.norms
+    assert (first.folds, first.kind, last.folds) == ("unknown", "layer_norm", "yes")
+    assert "not called `weight`" in first.why
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from math import nan
 
 import numpy as np
@@ -192,7 +193,7 @@ DEFINITIONS = {
 @pytest.mark.parametrize("words", DEFINITIONS)
 def test_a_definition_is_what_is_computed(words):
     DEFINITIONS[words]()
-    findings = [f"{each.answer} {each.about}" for each in verdict(measured(recording()))]
+    findings = [f"{each.answer} {each.about}" for each in verdict(measured(recording(norm(n=30))))]
     assert any(words in about for about in [*(column.about for column in COLUMNS), *findings])
 
 
@@ -339,6 +340,24 @@ def test_places_are_named_by_how_often_they_come():
     assert every == "'b' at 3 (3 times), 'a' at 0 (2 times), position 4, 3 others"
 
 
+def test_of_few_vectors_there_is_no_verdict_but_on_the_measured_effect():
+    rows = measured(recording(norm("a", n=19), norm("b", n=7)))
+    line = "No verdict: the norms have at most 19 vectors, and 20 are needed; record a longer text."
+    shown = text("mine", rows)
+    assert shown.count(line) == 1 and "Could the centring be left out?" not in shown
+    assert "Could it be folded into the weights exactly?" in shown
+    assert re.search(r"^a +LayerNorm +6 +19 ", shown, re.MULTILINE)
+    effects = {"a": Effect(kl=0.1, loss=nan, change=0.5)}
+    shown = text("mine", with_effects(rows, effects), (), Effect(kl=0.7, loss=nan, change=1.0))
+    assert line in shown and "Could the centring be left out? Without it predictions change by a KL" in shown
+
+
+def test_the_text_explains_its_columns():
+    shown = text("mine", measured(recording(norm("a", n=20))))
+    for label in ("energy along 𝟏 × d", "effective rank", "turn ÷ random"):
+        assert re.search(rf"^{label}: ", shown, re.MULTILINE)
+
+
 def test_a_report_with_effects_leads_with_them():
     """The largest effect comes first, whatever the angle; norms without a measurement come last."""
     rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
@@ -363,7 +382,11 @@ def test_a_model_without_a_head_is_ranked_by_its_vectors():
 
 
 def test_a_model_that_does_not_centre_is_told_so():
-    shown = text("mine", measured(recording(norm("a", "rms_norm"), norm("b", "rms_norm"))))
+    rows = measured(recording(norm("a", "rms_norm", n=20), norm("b", "rms_norm", n=20)))
+    effects = {"a": Effect(kl=0.1, loss=nan, change=0.5)}
+    line = "This model has RMSNorms, which do not centre; adding it changes predictions by a KL of 0.1 nats"
+    assert line in text("mine", with_effects(rows, effects))
+    shown = text("mine", rows)
     assert "this model has RMSNorms only" in shown and "Centring would: median" in shown
     assert "There is none: this model" in shown and "There is no centring." in shown and "of 0" not in shown
 
