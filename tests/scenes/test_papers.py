@@ -11,7 +11,10 @@ from tests.scenes import (
     atlas,
     test_confidence,
     test_depth,
+    test_drift,
+    test_heads,
     test_language,
+    test_majority,
     test_outlier,
     test_rate,
     test_rmsnorm,
@@ -151,5 +154,28 @@ def test_scores_of_trained_models():
     ],
 )
 def test_norms_of_trained_models(measure, words):
+    measure()
+    assert words in PAPERS
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (
+            test_drift.the_division,
+            "1.0, 1.2 and 1.2 spreads long after the centring, and 1.3, 1.1 and 1.1 in what attention reads",
+        ),
+        (
+            test_drift.after_ten_windows,
+            "from 2.55 to 2.53 nats with LayerNorm, and from 2.48 to 2.47 without",
+        ),
+        (
+            test_heads.no_difference,
+            "across heads raises the loss by 1.83 nats, one within a single head by 1.82",
+        ),
+        (test_majority.no_difference, "p = 0.08 with a learning rate of 0.001, and p = 0.85 with 0.01"),
+    ],
+)
+def test_claims_on_small_models(measure, words):
     measure()
     assert words in PAPERS
