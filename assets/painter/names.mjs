@@ -232,7 +232,7 @@ function blocked({ gd, view }, at, seen) {
       if (mark.draws !== "labels") continue;
       const { text, textfont } = view.figure.data[l];
       const tall = textfont.size;
-      const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 4;
+      const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;
       boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly writes above a point, we at it
     }
   });

@@ -16,6 +16,7 @@ import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place
+const DOT_GAP = "\u2002"; // an en space: a count begins beside its dot
 
 /** A position just outside a 3D view: beyond the upper ends of the axes when the axes are widest. Hidden
  * points are put at this position, because WebGL needs a position for every marker. The position must not be
@@ -92,14 +93,17 @@ function counted(panel, all, { family, color }) {
   const coordinates = Object.fromEntries(
     [..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]),
   );
+  const sides = crowds.map(({ place: [x, y] }) => labelPosition(x, y, top - bottom));
+  const texts2d = crowds.map(({ count }, k) =>
+    sides[k].endsWith("left") ? `×${count}${DOT_GAP}` : `${DOT_GAP}×${count}`,
+  );
   return {
     type: dims === 3 ? "scatter3d" : "scatter",
     mode: "text",
     uid: "crowds",
     ...coordinates,
-    text: crowds.map(({ count }) => `×${count}`),
-    textposition:
-      dims === 3 ? "top right" : crowds.map(({ place: [x, y] }) => labelPosition(x, y, top - bottom)),
+    text: dims === 3 ? crowds.map(({ count }) => `×${count}`) : texts2d,
+    textposition: dims === 3 ? "top right" : sides,
     textfont: { size: COUNT_HEIGHT_PX, family, color },
     hoverinfo: "skip",
     showlegend: false,

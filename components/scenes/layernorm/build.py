@@ -38,7 +38,7 @@ from geometry.norms import layer_norm
 DEFAULT_VECTORS = "5 8 2; 1 0 1; -2 1 4"
 TYPED_OR_WORKED = {"worked": "Worked example", "own": "My own vectors"}
 SUBSCRIPTS = "₁₂₃₄"
-MEETING_TITLE = "where sphere and plane meet, and what γ makes of it"
+MEETING_TITLE = "the circle, later an ellipse"
 HYPERPLANE_NAMES = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
 CAMERA = (0.27, -1.31, 0.47)
 DEFAULT_SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture

@@ -153,9 +153,9 @@ def guides(stages: int = 4) -> list[Part]:
     """Guides: the sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏."""
     equator = clouds.circle(128, *U, radius=ROOT)
     # labels are drawn above their place: the lower one is moved down, off the line
-    names = np.array([[1.6], [1.36]]) * ROOT * POLES
+    names = np.array([[1.6], [1.2]]) * ROOT * POLES
     return [
-        draw("mean line", Line, "mean-direction", SHOW, 1.24 * ROOT * POLES, size=4, opacity=0.6, guide=True),
+        draw("mean line", Line, "mean-direction", SHOW, 1.18 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
         draw("pole names", Labels, "mean-direction", SHOW, names, labels=["−𝟏", "+𝟏"], guide=True),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, *[0.12] * (stages - 3), 0.15]),
