@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from math import prod
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from learning.convert import certificate_text, drafted
 from learning.convert import load as strict_load
@@ -19,7 +21,7 @@ from learning.convert.checkpoint import Checkpoint, Load, NotConverted, one_line
 from learning.convert.cost import check_patterns, costs
 from learning.convert.plan import Plan
 from learning.convert.samples import DEFAULT_TEXT, MEDIA, Sample, samples
-from learning.recording.known import Known, NotKnown, known
+from learning.recording.known import Known, NotKnown, as_float64, known
 
 POST_LN_REASON = "the residual is the output of"  # how the planner's reason begins in a post-LN model
 
@@ -92,14 +94,15 @@ def convert(
             plan = drafted(whole, (), read[0].beginning()).plan()  # the certificate confirms it
         check_worth(source.name, plan, partly)
         check_patterns(patterns, [each.name for each in plan.norms])
-        replaced = _rms_norms(whole, plan) if strict else {}
-        new = write_folded(source, plan, folder, replaced)
+        replaced, shifted = _rms_norms(whole, plan) if strict else ({}, set[str]())
+        exact = _exact(plan, source, shifted)
+        new = write_folded(source, plan, folder, exact, replaced)
         centring = {
             each.name: each.centring.verdict == "yes" for each in plan.norms if each.kind == "LayerNorm"
         }
         left = [name for name, folds in centring.items() if not folds]
         centred = [name for name, folds in centring.items() if folds]
-        exact, about = _exact(plan, source), _about(text, inputs, read)
+        about = _about(text, inputs, read)
         made = compared(source, new, read, about=about, exact=exact, centred=centred)
         made.norms = [asdict(each) for each in plan.norms]
         with one_line_errors(f"{source.name} cannot be run"):
@@ -187,10 +190,11 @@ def check_worth(name: str, plan: Plan, partly: bool) -> None:
 
 
 def write_folded(
-    source: Checkpoint, plan: Plan, folder: Path, replaced: Mapping[str, Mapping[str, Any]]
+    source: Checkpoint, plan: Plan, folder: Path, exact: Load, replaced: Mapping[str, Mapping[str, Any]]
 ) -> Checkpoint:
     """Write the folded model to `folder`, and return it as a `Checkpoint`.
 
+    exact: returns the new value of a tensor by name, before it is rounded to its dtype.
     replaced: the LayerNorms that become RMSNorms, in the format that `load.py` reads from config.json.
     """
     added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all at once
@@ -200,21 +204,30 @@ def write_folded(
     if replaced:
         config["rms_norms"] = replaced
         shutil.copy(strict_load.__file__, folder)
-    write(source, folder, _exact(plan, source), added=added, dropped=frozenset(dropped), config=config)
+    write(source, folder, exact, added=added, dropped=frozenset(dropped), config=config)
     return Checkpoint(str(folder))
 
 
-def _exact(plan: Plan, source: Checkpoint) -> Load:
-    return lambda name: plan.tensor(name, source.load)
+def _exact(plan: Plan, source: Checkpoint, shifted: Collection[str]) -> Load:
+    """A function that returns the new value of a tensor by name, before it is rounded to its dtype.
+
+    shifted: the names of gains that the original stores as γ − 1, and the new model as γ.
+    """
+
+    def load(name: str) -> Any:
+        found = plan.tensor(name, source.load)
+        return found.double() + 1 if name in shifted else found
+
+    return load
 
 
-def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
+def _rms_norms(model: Any, plan: Plan) -> tuple[dict[str, dict[str, Any]], set[str]]:
     """The LayerNorms that become RMSNorms because their centring can be folded, by name.
 
     The values have the format that `load.py` reads: the size, ε, and whether a gain γ and a shift β are left
-    after folding.
+    after folding. Also returns the names of the gains that are left and that the model stores as γ − 1.
     """
-    found = {}
+    found, shifted = {}, set[str]()
     for each in plan.norms:
         module = model.get_submodule(each.name)
         if each.kind != "LayerNorm" or each.centring.verdict != "yes":
@@ -233,7 +246,11 @@ def _rms_norms(model: Any, plan: Plan) -> dict[str, dict[str, Any]]:
             "gain": own["weight"] and kept,
             "shift": own["bias"] and kept,
         }
-    return found
+        if found[each.name]["gain"] and not np.array_equal(
+            norm.norm.gamma, as_float64(module.weight).ravel()
+        ):
+            shifted.add(f"{each.name}.weight")
+    return found, shifted
 
 
 def _last_axis(norm: Known) -> bool:

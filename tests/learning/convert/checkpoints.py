@@ -29,6 +29,7 @@ MODELS = {
         sizes(intermediate_size=48, max_position_embeddings=POSITIONS, qk_layernorm=True),
     ),
     "Cohere": ("CohereForCausalLM", sizes(intermediate_size=48, use_qk_norm=True)),
+    "Nemotron": ("NemotronForCausalLM", sizes(intermediate_size=48, num_key_value_heads=1)),
     "Llama": ("LlamaForCausalLM", sizes(intermediate_size=48, tie_word_embeddings=True)),
     "Mixtral": (
         "MixtralForCausalLM",

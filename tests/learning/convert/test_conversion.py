@@ -102,6 +102,18 @@ def test_strict_puts_rms_norms_in_the_place_of_layer_norms(made, tmp_path):
     assert written(found) == written(from_pretrained("GPT-2", folder))
 
 
+def test_strict_writes_a_gain_that_was_stored_less_one_as_it_is(made, tmp_path):
+    certificate = convert(made("Nemotron"), tmp_path / "out", text=SHORT, strict=True)
+    assert certificate.passed and certificate.fold.largest <= 1e-12
+    name = (
+        "model.layers.0.input_layernorm"  # its γ stays, because the Linears that read it have no bias for β
+    )
+    one, other = (
+        Checkpoint(str(each)).load(f"{name}.weight") for each in (made("Nemotron"), tmp_path / "out")
+    )
+    assert torch.allclose(one + 1, other)
+
+
 @pytest.mark.parametrize(("name", "norms"), [("Persimmon", 9), ("Cohere", 7)])
 def test_norms_of_heads_need_no_centring_any_more(name, norms, made, tmp_path):
     certificate = convert(made(name), tmp_path / "out", text=SHORT, strict=True)
