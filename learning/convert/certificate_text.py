@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learning.convert.certificate import Certificate, Difference
+from learning.convert.planning import NO_AFFINE_REASON
 
 LINE_CHARACTERS = 100
 COST_TITLE = "change if its centring is dropped"
@@ -88,6 +89,8 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
         parts = {"centring": norm["centring"], "γ and β": norm["affine"]}
         if norm["kind"] == "RMSNorm":
             parts["centring"] = {"verdict": "–"}
+        if norm["affine"]["reason"] == NO_AFFINE_REASON:
+            parts["γ and β"] = {"verdict": "–"}
         verdicts = [part["verdict"] for part in parts.values()]
         lines.append(f"{norm['name']:{wide}}  {verdicts[0]:8}  {verdicts[1]}")
         for title, part in parts.items():
@@ -101,12 +104,16 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
 
 def _folded(norms: list[dict[str, Any]]) -> str:
     """One line: in how many of the norms γ and β, and the centring, are folded."""
-    gains = f"{sum(norm['affine']['verdict'] == 'yes' for norm in norms)} of {len(norms)} norms"
-    centring = [norm["centring"]["verdict"] == "yes" for norm in norms if norm["kind"] != "RMSNorm"]
-    if not centring:
-        return f"folded: γ of {gains}; an RMSNorm has no β and no centring"
-    more = "" if len(centring) == len(norms) else " that centre"
-    return f"folded: γ and β of {gains}, and the centring of {sum(centring)} of {len(centring)}{more}"
+    affine = [norm["affine"] for norm in norms if norm["affine"]["reason"] != NO_AFFINE_REASON]
+    centring = [norm["centring"] for norm in norms if norm["kind"] != "RMSNorm"]
+    parts = ("γ and β" if centring else "γ", affine), ("centring", centring)
+    counts = [
+        f"{name} of {sum(each['verdict'] == 'yes' for each in answers)} of {len(answers)} norms"
+        for name, answers in parts
+        if answers
+    ]
+    rest = "" if centring else "; an RMSNorm has no β and no centring"
+    return f"folded: {', '.join(counts)}{rest}"
 
 
 def _cost(costs: list[dict[str, Any]]) -> list[str]:

@@ -181,6 +181,7 @@ def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
         sums.moved += float((two - one).square().sum())
         sums.size += float(one.square().sum())
         sums.kl += divergence(one, two) if has_logits else nan
-    if getattr(own, "loss", None) is not None and (count := int((batch["labels"] != NO_TARGET).sum())):
+    count = int((batch["labels"] != NO_TARGET).sum()) if "labels" in batch else 0
+    if count and getattr(own, "loss", None) is not None:
         sums.labels += count
         sums.loss += count * float(other.loss - own.loss)

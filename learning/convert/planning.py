@@ -14,6 +14,8 @@ from learning.convert.spans import Span, destinations, sources, whole
 from learning.convert.trace import ALIASED_WRITE, NORM, Call, Graph, Value
 
 CENTRING_FOLDS_REASON = "only Linears, embeddings and parameters write its input"
+AFFINE_FOLDS_REASON = "only Linears read its output"
+NO_AFFINE_REASON = "it has no γ and no β"
 LAYER_NUMBER = re.compile(r"\.\d+\.")  # where a parameter's name has the number of a layer or an expert
 NO_CENTRING = Answer("no", "it does not centre")
 Tensor = Any
@@ -90,7 +92,9 @@ def draft(graph: Graph, load: Callable[[str], Tensor], kinds: Callable[[str], st
             centring = min(answers, key=lambda each: ("no", "unknown", "yes").index(each.verdict))
             folds[name, "centring"] = tuple(edit for each in written for edit in each.edits)
         folds[name, "affine"] = tuple(read.edits)
-        norms[name] = NormPlan(name, kind, centring, read.answer("only Linears read its output"))
+        plain = calls[0].args[1:] == (None, None)
+        affine = read.answer(NO_AFFINE_REASON if plain else AFFINE_FOLDS_REASON)
+        norms[name] = NormPlan(name, kind, centring, affine)
     for name, reason in graph.skipped.items():
         if any(inner.startswith(f"{name}.") for inner in modules):  # the module contains a recognised norm
             continue

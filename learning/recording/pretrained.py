@@ -247,7 +247,7 @@ def longest_input(model: Any, tokenizer: Any, most: int) -> int:
     positions = getattr(config, "max_position_embeddings", None) or getattr(
         config, "max_target_positions", None
     )
-    if positions:
+    if positions and positions > 0:  # XLNet, which has no limit, says −1
         tables = [each for name, each in model.named_modules() if name.endswith("position_embeddings")]
         unused = [each.padding_idx + 1 for each in tables if getattr(each, "padding_idx", None) is not None]
         most = min(most, positions - max(unused, default=0))

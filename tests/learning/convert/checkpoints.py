@@ -6,6 +6,8 @@ import re
 from learning.convert.samples import DEFAULT_TEXT
 
 TEXT = DEFAULT_TEXT.read_text("utf-8")
+SHORT = " ".join(TEXT.split()[:40])
+SHARD = "60KB"
 WORDS = ["?", "<s>", "</s>", "<mask>", *sorted(set(re.findall(r"\w+|[^\w\s]+", TEXT)))]
 VOCABULARY = len(WORDS)
 SPECIAL = {"vocab_size": VOCABULARY, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
@@ -35,6 +37,8 @@ MODELS = {
         "MixtralForCausalLM",
         sizes(intermediate_size=48, num_key_value_heads=1, num_local_experts=2),
     ),
+    "OLMo": ("OlmoForCausalLM", sizes(intermediate_size=48)),
+    "XLNet": ("XLNetLMHeadModel", sizes("d_model", "n_layer", "n_head", d_inner=48)),
     "BERT": ("BertForMaskedLM", sizes(intermediate_size=48)),
     "ViT": (
         "ViTForImageClassification",
@@ -76,3 +80,9 @@ def save(made, folder, words=WORDS, **how):
     told = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "?", "mask_token": "<mask>"}
     for name, entries in {"tokenizer": tokenizer, "tokenizer_config": told}.items():
         (folder / f"{name}.json").write_text(json.dumps(entries))
+
+
+def from_pretrained(name, folder, **options):
+    import transformers
+
+    return getattr(transformers, MODELS[name][0]).from_pretrained(folder, **options).eval()
