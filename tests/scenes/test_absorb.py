@@ -178,7 +178,7 @@ CLAIMS = {
     "Nothing moves. LayerNorm has become RMSNorm": only_what_is_read,
     "### A forgotten mean ? A forgotten bias adds a mean of 1 to the stream. Which norm goes wrong?": forgotten,
     "if the mean of the stream is not 0, RMSNorm makes points outside the hyperplane": forgotten,
-    "the farthest by 3.07 (2.80 in the panel, which leaves out a direction).": forgotten,
+    "the farthest by 3.07 (2.80 in the panel, which leaves out one direction).": forgotten,
     "it adds one constant to all coordinates of the stream": forgotten,
     "the one in the corner is about LayerNorm and stays 0 up to rounding": forgotten,
     "The same with four numbers and trained weights.": the_numbers,
