@@ -1,6 +1,7 @@
 """Figures in other pages: visible at once, live when looked at, and well-behaved guests."""
 
 import base64
+import json
 import re
 import threading
 import urllib.request
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -158,6 +160,23 @@ def test_the_height_comes_to_rest(host):
         before = heights(page)
         page.wait_for_timeout(600)
         assert heights(page) == before, paths[k]
+
+
+@pytest.mark.parametrize(
+    "path", ["layernorm", "fold", "language", "spiral", "layernorm?controls=progress", "fold?controls=t"]
+)
+def test_oembed_nearly_knows_the_height_that_a_figure_takes(new_page, server, path):
+    page = new_page(viewport={"width": 720, "height": 1500})
+    page.goto(f"{server}/embed/{path}")
+    until(page, "p.ready")
+    for width, near in ((720, 20), (400, 50)):
+        page.set_viewport_size({"width": width, "height": 1500})
+        rest(page)
+        query = urlencode({"url": f"{server}/embed/{path}", "maxwidth": width})
+        with urllib.request.urlopen(f"{server}/oembed?{query}") as answer:
+            told = json.load(answer)["height"]
+        taken = page.evaluate("document.body.getBoundingClientRect().height")
+        assert told == pytest.approx(taken, abs=near), width
 
 
 SCHEME = "document.documentElement.dataset.scheme"
