@@ -16,12 +16,14 @@ HALF = "PyTorch's own norms compute in float32, so this is about code that does 
 COLUMNS = (
     Column(
         "gradient",
-        "1/σ",
+        "1/√(σ² + ε)",
         "1/√(σ² + ε), by which the norm multiplies gradients before γ, for a GroupNorm in the group where it "
         "is largest; the median.",
     ),
-    Column("gradient_high", "1/σ, 95th percentile", "The 95th percentile of this factor."),
-    Column("gradient_massive", "1/σ, massive vectors", "The same: the median of the massive vectors."),
+    Column("gradient_high", "1/√(σ² + ε), 95th percentile", "The 95th percentile of this factor."),
+    Column(
+        "gradient_massive", "1/√(σ² + ε), massive vectors", "The same: the median of the massive vectors."
+    ),
     *(
         column
         for dtype in ("bfloat16", "float16")

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
@@ -14,7 +15,7 @@ from scipy.stats import chi2
 
 import components.scenes
 from components.scenes.model import SCENE, strips
-from components.scenes.model.build import SHIPPED, build
+from components.scenes.model.build import SHIPPED, build, summary
 from components.scenes.model.picture import deviation, massive
 from components.scenes.model.strips import SETS, brackets, scale
 from components.training.recipes import recipe_of
@@ -674,3 +675,20 @@ def test_each_of_two_recordings_has_its_table_as_csv():
         assert len(found.rows) == len(rows) and found.choice == choice
         for line, measured in zip(rows, shipped(name).rows, strict=True):
             assert float(line["longest"]) == measured["longest"] and line["path"] == measured["path"]
+
+
+def test_the_lines_beside_the_picture_count_kinds_and_name_what_folds():
+    one = norms.norm("layers.0.a", n=30)
+    both = digest(norms.recording(one, norms.norm("layers.0.b", "rms_norm", n=30), norms.norm("c", n=30)))
+    assert (
+        summary(both)[0] == "a model: 2 LayerNorms and 1 RMSNorm in 1 layer, of vectors with 6 coordinates."
+    )
+    plain = digest(norms.recording(norms.norm(kind="rms_norm", n=30)))
+    lines = summary(plain)
+    assert lines[3] == (
+        "Folding: no norm centres; normscape convert folds γ into the weights after it, where exact."
+    )
+    even = replace(plain, rows=[{**plain.rows[0], "turn_scaled": 0.999}])
+    assert summary(even)[2].endswith("This is about the angle for random vectors.")
+    few = summary(digest(norms.recording(norms.norm(n=5))))
+    assert few[2].startswith("No verdict: the norms have at most 5 vectors")

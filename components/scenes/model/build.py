@@ -5,6 +5,7 @@ strip of its own.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from components.scenes.scenery import split
 from learning.recording import analysis
 from learning.recording.digest import Digest, from_digest
 from learning.recording.report import summary_columns, to_csv, told
-from learning.recording.verdict import verdict
+from learning.recording.verdict import TOO_FEW, verdict
 
 SHIPPED = {
     "smollm2": "SmolLM2-135M-Instruct",
@@ -156,14 +157,15 @@ def summary(first: Digest) -> list[str]:
     If the recording has a notice, it is the fifth line. Folded: merged exactly into the weights before the
     norm.
     """
-    all_rows, n = first.rows, len(first.rows)
+    all_rows = first.rows
     paths = [row["path"] for row in all_rows]
-    kinds = " and ".join(sorted({f"{row['kind']}s" for row in all_rows}))
+    counts = Counter(row["kind"] for row in all_rows)
+    kinds = " and ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in sorted(counts.items()))
     layers = len(set(strips.layers(paths)) - {""})
     widths = " or ".join(f"{d:,}" for d in sorted({row["d"] for row in all_rows}))
     depth = f" in {layers} layer{'s' * (layers > 1)}" if layers else ""
     lines = [
-        f"{named(first)}: {n} {kinds}{depth}, of vectors with {widths} coordinates.",
+        f"{named(first)}: {kinds}{depth}, of vectors with {widths} coordinates.",
         _massive_line(first, paths),
         _centring_line(all_rows),
         _folding_line(all_rows),
@@ -193,17 +195,20 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
 
 def _centring_line(every: Sequence[analysis.TableRow]) -> str:
     found = next(each for each in verdict(every) if each.name == "turn_median")
+    if found.answer.startswith(TOO_FEW):
+        return f"{found.answer[:1].upper()}{found.answer[1:]}."
     centres = any(row["kind"] != "RMSNorm" for row in every)
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
     verb = "Centring turns" if centres else "There is no centring; it would turn"
     angle = f"{verb} outputs by {found.value:.2f}° (median)."
-    return f"{angle} This is {times:.2g} times the angle for random vectors."
+    ratio = "about" if f"{times:.2g}" == "1" else f"{times:.2g} times"
+    return f"{angle} This is {ratio} the angle for random vectors."
 
 
 def _folding_line(every: Sequence[analysis.TableRow]) -> str:
     asked = [row for row in every if row["kind"] != "RMSNorm"]
     if not asked:
-        return "Folding: nothing to fold, as no norm centres."
+        return "Folding: no norm centres; normscape convert folds γ into the weights after it, where exact."
     yes, unknown = ([row["folds"] for row in asked].count(each) for each in ("yes", "unknown"))
     if unknown == len(asked):
         return "Folding: unknown, because the model was not traced."

@@ -56,7 +56,7 @@ class Strip:
 SETS = {
     "massive": (
         Strip("longest vector ÷ median length", "longest", log=True),
-        Strip("energy in top dimension (dotted: ordinary)", "top_energy",
+        Strip("energy in top dim. (dotted: non-massive)", "top_energy",
               ("top_energy_rest",), percent=True),
         Strip("length ‖x‖, median (dotted: quartiles)", "size", ("size_low", "size_high"), log=True),
         Strip("effective rank (dotted: all vectors)", "rank", ("rank_all",)),
