@@ -178,10 +178,10 @@ def joined(lengths: Sequence[int]) -> Array:
     return np.insert(np.arange(sum(lengths)), np.cumsum(lengths[:-1]).astype(int), -1)
 
 
-def disc_mesh(*, rings: int = 6, spokes: int = 48) -> tuple[Array, Array]:
-    """The unit disc in the plane: vertices (N, 2) and triangles."""
-    r, t = np.meshgrid(np.linspace(0, 1, rings + 1), np.linspace(0, 2 * np.pi, spokes + 1), indexing="ij")
-    return np.stack([r * np.cos(t), r * np.sin(t)], -1).reshape(-1, 2), grid_mesh(rings + 1, spokes + 1)
+def disc_mesh() -> tuple[Array, Array]:
+    """The unit disc in the plane, as a polygon with 48 corners: vertices (N, 2) and triangles."""
+    r, t = np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 2 * np.pi, 49), indexing="ij")
+    return np.stack([r * np.cos(t), r * np.sin(t)], -1).reshape(-1, 2), grid_mesh(7, 49)
 
 
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:

@@ -96,11 +96,11 @@ def test_a_finer_sphere_mesh_has_nearly_its_area():
 
 
 def test_disc_mesh_has_one_rim():
-    points, triangles = clouds.disc_mesh(rings=3, spokes=12)
+    points, triangles = clouds.disc_mesh()
     assert np.linalg.norm(points, axis=1).max() == pytest.approx(1, rel=ROUNDING)
     counts, vertices, faces = sides(points, triangles)
-    assert (counts == 1).sum() == 12 and vertices - len(counts) + faces == 1
-    assert area(points, triangles) == pytest.approx(6 * np.sin(np.pi / 6), rel=ROUNDING)  # a regular 12-gon
+    assert (counts == 1).sum() == 48 and vertices - len(counts) + faces == 1
+    assert area(points, triangles) == pytest.approx(24 * np.sin(np.pi / 24), rel=ROUNDING)  # a regular 48-gon
 
 
 def test_the_lines_of_a_grid_go_along_its_rows_and_columns():
