@@ -10,8 +10,9 @@ from typing import Any
 from tqdm import tqdm
 
 from learning.convert.checkpoint import NotConverted
-from learning.convert.effect import UnknownOutput, effects
+from learning.convert.effect import UnknownOutput, effects, recognised
 from learning.convert.samples import Sample
+from learning.recording.known import NotKnown
 
 MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes for n norms
 MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
@@ -34,11 +35,12 @@ def costs(
     """How the model's outputs change without the centring of each normalisation layer, and of all at once.
 
     An entry of the list has the name of the layer ("norm"), and the fields of its `Effect`, measured on the
-    first MAX_SAMPLES samples. The layers are those in `norms` whose names match one of `patterns`, such as
-    `*.h.1.*`; without patterns, all in `norms`. Returns [] if no name matches, or if the model's output has
-    neither logits nor a last hidden state.
+    first MAX_SAMPLES samples. The layers are the recognised ones in `norms` whose names match one of
+    `patterns`, such as `*.h.1.*`; without patterns, all that are recognised. Returns [] if there are none, or
+    if the model's output has neither logits nor a last hidden state.
     """
     chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
+    chosen = [name for name in chosen if _is_recognised(model, name)]
     if not chosen:
         return []
     batches = [sample.batch for sample in samples[:MAX_SAMPLES]]
@@ -52,3 +54,10 @@ def costs(
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}
         for name, each in found.items()
     ]
+
+
+def _is_recognised(model: Any, norm: str) -> bool:
+    try:
+        return bool(recognised(model, [norm]))
+    except NotKnown:
+        return False

@@ -12,6 +12,8 @@ from safetensors.torch import save_file
 from learning.convert.certificate import PRECISIONS
 from learning.convert.certificate_text import text
 from learning.convert.checkpoint import Checkpoint, NotConverted
+from learning.convert.cost import costs
+from learning.convert.effect import ALL_NORMS
 from learning.convert.samples import samples
 from normscape import certify, convert
 from tests.learning.convert.checkpoints import SHORT, from_pretrained, model, save
@@ -139,3 +141,13 @@ def test_the_numbers_of_a_certificate_are_those_of_the_two_models(name, made, tm
     for key, size in rounding.items():
         assert found.rounding[key].largest == pytest.approx(size, rel=1e-3)
     assert found.bound >= 10 * max(each.largest for each in found.rounding.values()) > 0
+
+
+def test_a_norm_that_is_not_recognised_costs_nothing(made):
+    source = Checkpoint(str(made("BERT")))
+    whole, name = source.model(), "bert.encoder.layer.0.output.LayerNorm"
+    read = samples(source, SHORT)
+    assert [each["norm"] for each in costs(whole, [name], read)] == [name, ALL_NORMS]
+    whole.get_submodule(name).weight = None
+    whole.get_submodule(name).normalized_shape = (1,)
+    assert costs(whole, [name], read) == []

@@ -11,6 +11,7 @@ from learning import shipped
 from learning.convert import centring
 from learning.language import forward, from_file
 from learning.recording import record
+from learning.recording.known import known
 from learning.recording.ours import FOLDING_REASON
 from learning.recording.recording import from_file as recording_of
 from learning.recording.recording import to_file
@@ -165,3 +166,17 @@ class Last(nn.Module):
 
     def forward(self, given):
         return self.model(**given).last_hidden_state.reshape(-1, 4)
+
+
+@pytest.mark.parametrize("size", [0.5, 5, 200])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_a_large_gain_less_one_is_told_from_a_gain(dtype, size):
+    from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
+    from transformers.models.llama.modeling_llama import LlamaRMSNorm
+
+    for made, plus in ((GemmaRMSNorm, 1), (LlamaRMSNorm, 0)):
+        module = made(64).to(dtype)
+        torch.manual_seed(0)
+        torch.nn.init.normal_(module.weight, size, 0.3 * size)
+        gamma = known("norm", module, module.weight).norm.gamma
+        assert np.array_equal(gamma, plus + module.weight.detach().double().numpy())
