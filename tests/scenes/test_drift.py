@@ -374,7 +374,7 @@ CLAIMS = {
     "There are three kinds of models, five models of each": the_setup,
     "The table has the medians of the five.": the_setup,
     "In the stream into layer 1 a letter's path is 11.1 spreads long, and without the height 0.8.": along_one,
-    "in spreads, in a window of 64 (medians of 5 models): | | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
+    "in spreads, in a window of 64 (medians of 5 models): | path in spreads | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
     "there the path is 1.3 spreads long with the height (medians of 5 models, window of 64)": along_one,
     "the path is about as long after the division as before: compare the first two rows of the table.": the_division,
     "On a sphere no step is longer than the diameter.": bounds,
