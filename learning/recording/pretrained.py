@@ -47,6 +47,7 @@ def recorded(
     tokens: int = MAX_TOKENS,
     by_line: bool = False,
     title: str = "",
+    head: bool = True,
     strict: Load | None = None,
     verdicts: Verdicts | None = None,
     contributions: Contributions | None = None,
@@ -54,18 +55,18 @@ def recorded(
 ) -> Recording:
     """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
-    The model has the head that its configuration names, so that norms have the names of `convert`.
-
     vectors, seed     as in `record`
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
+    head              whether the model has the prediction head that its configuration names: then norms have
+                      the names that they have in `convert`
     strict            as in `loaded`
     verdicts, contributions, tell   as in `record`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.
     """
-    tokenizer, model = loaded(name, predicts=True, strict=strict)
+    tokenizer, model = loaded(name, predicts=head, strict=strict)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     counted = _counted(tell, len(examples))
     how: dict[str, Any] = {"vectors": vectors, "seed": seed, "verdicts": verdicts}

@@ -167,6 +167,7 @@ def made(name: str) -> Digest:
             tokens=TOKENS,
             by_line=source.by_line,
             title=source.title,
+            head=False,
             verdicts=centring,
             contributions=contributions,
             tell=print,
