@@ -247,8 +247,8 @@ def replacing(out: Path) -> Iterator[Path]:
         raise NotConverted(f"{out} exists: name a folder that does not")
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = out.parent / f".{out.name}.{os.getpid()}.part"
-    folder.mkdir()
     try:
+        folder.mkdir()  # in the block, because the process can be interrupted as soon as the folder exists
         yield folder
         folder.rename(out)
     finally:
