@@ -88,7 +88,7 @@ def _convert(asked: argparse.Namespace) -> None:
         )
     except conversion.Refused as refused:
         print(certificate_text.text(refused.certificate))
-        raise CommandFailed(str(refused)) from None
+        sys.exit(str(refused))  # with 1, as `certify`
     except KeyboardInterrupt:
         raise CommandFailed("stopped; nothing was written") from None
     except ValueError as problem:

@@ -65,6 +65,14 @@ def test_a_conversion_that_is_stopped_leaves_nothing(folder, tmp_path):
 
 
 @pytest.mark.servers
+def test_a_refused_conversion_ends_with_1_and_writes_nothing(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("learning.convert.certificate.MAX_ROUNDING_RATIO", 1e-9)
+    with pytest.raises(SystemExit, match="nothing was written, for the certificate is refused: in float64"):
+        app.main(["convert", str(folder), "--out", str(tmp_path / "out")])
+    assert capsys.readouterr().out.startswith("refused: in float64") and not list(tmp_path.iterdir())
+
+
+@pytest.mark.servers
 def test_what_cannot_be_converted_is_said_in_one_line(folder, tmp_path, capsys, monkeypatch):
     out = ["--out", tmp_path / "out"]
     assert "exists: name a folder" in refused(capsys, "convert", folder, "--out", tmp_path)
