@@ -9,6 +9,8 @@ import PyTorch: it uses only methods of the module and of the tensors that it is
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -23,6 +25,7 @@ from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 
 Array = np.ndarray
 EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names that modules give to ε
+NORM_ATTRIBUTE = re.compile(r"(.*norm|ln)_?(\d+|f|final)?")  # attributes that hold norms
 PROBE_MEAN = 0.7  # mean of the vectors on which a module is tried
 MIN_PROBE_SCALE = 1e-3  # two of these vectors are scaled by √ε, but at least by this
 MAX_OUTPUT_ROUNDINGS = 32  # allowed error of an output, in machine epsilons of the largest output
@@ -68,21 +71,27 @@ class NotKnown(ValueError):
 def known(path: str, module: Any, like: Any) -> Known | None:
     """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    The latter is assumed if its class is not called a norm and it computes none, or if it contains modules
-    and has no parameters of its own. `path` is the module's path in its model. `like` is any tensor of the
-    model; the probe vectors get its dtype and device. Raises NotKnown for a module that is called a norm but
-    matches no formula known here.
+    The latter is assumed if neither its class nor its attribute is called a norm and it computes none, or if
+    it contains modules and has no parameters of its own. `path` is the module's path in its model. `like` is
+    any tensor of the model; the probe vectors get its dtype and device. Raises NotKnown for a module that is
+    called a norm but matches no formula known here.
     """
     own = list(module.parameters(recurse=False))
     inner = [type(each).__name__ for each in module.children()]
     if _is_called_a_norm(module):
         return _recognised(path, module, like) if own or not inner else None
+    if inner or not own or _has_buffers(module):
+        return None
     lengths = {tuple(each.shape) for each in own}
-    if inner or not 1 <= len(own) <= 2 or len(lengths) > 1 or len(*lengths) != 1 or _has_buffers(module):
+    has_vectors = len(own) <= 2 and len(lengths) == 1 and len(*lengths) == 1
+    named = NORM_ATTRIBUTE.fullmatch(path.rpartition(".")[2].lower()) and not _is_other_norm(module)
+    if not (has_vectors or named):
         return None
     try:
         return _recognised(path, module, like)
     except NotKnown:
+        if named:
+            raise
         return None
 
 
@@ -144,9 +153,13 @@ def as_float64(tensor: Any) -> Array:
 
 def _is_called_a_norm(module: Any) -> bool:
     """Whether a module may be a norm according to its class name; False for batch and instance norms."""
+    called = "norm" in type(module).__name__.lower()
+    return called and not _is_other_norm(module) and not hasattr(module, "running_mean")
+
+
+def _is_other_norm(module: Any) -> bool:
     name = type(module).__name__.lower()
-    called = "norm" in name and "batch" not in name and "instance" not in name
-    return called and not hasattr(module, "running_mean")
+    return "batch" in name or "instance" in name
 
 
 def _has_buffers(module: Any) -> bool:
@@ -192,7 +205,9 @@ def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
     x = np.random.default_rng(0).standard_normal((n, d)) + PROBE_MEAN
     x *= np.array([1, 3, short, short])[:, None]
     given = like.detach().new_tensor(x.astype(np.float32).tolist()).reshape(shape)
-    made = module.forward(given)  # module(given) would run the user's hooks
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about vectors that are not the model's
+        made = module.forward(given)  # module(given) would run the user's hooks
     if made.shape != given.shape:
         raise ValueError("its output has another shape")
     return as_float64(given).reshape(n, d), made

@@ -24,6 +24,36 @@ def test_vectors_that_are_not_finite_are_left_out_and_counted():
     assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors are not finite",)
 
 
+class UnbiasedNet(nn.Module):
+    """Its norms have no class called a norm: one divides by the unbiased deviation, others are none."""
+
+    class LN(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Parameter(torch.ones(D)), nn.Parameter(torch.zeros(D))
+
+        def forward(self, x):
+            return self.a * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-6) + self.b
+
+    def __init__(self):
+        super().__init__()
+        self.ln_1, self.other, self.norm, self.norm2 = self.LN(), self.LN(), nn.Identity(), nn.BatchNorm1d(D)
+        self.norm_proj, self.ln_f = nn.Linear(D, D), nn.LayerNorm(D)
+
+    def forward(self, x):
+        return self.ln_f(self.norm_proj(self.norm2(self.norm(self.other(self.ln_1(x))))))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
+    model = UnbiasedNet()
+    with record(model) as seen:
+        model(some(5, D))
+    assert [norm.path for norm in seen.recording.norms] == ["ln_f"]
+    (line,) = seen.recording.skipped
+    assert line.startswith("ln_1: its output is not that of LayerNorm, RMSNorm or GroupNorm")
+
+
 class Holder:
     """An object with a tensor that `copy.deepcopy` refuses, because it is computed from another."""
 
