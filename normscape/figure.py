@@ -287,5 +287,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """A value of a choice or parameter as text, as in a link."""
+    """A value as text, as in a link: of a choice, a parameter, the camera or another part of the state."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -82,8 +82,8 @@ function directions(rows, n, least) {
   return basis;
 }
 
-/** The unit vector orthogonal to n − 1 given unit vectors in n dimensions. @param {number[][]} seen
- * @param {number} n */
+/** One of the two unit vectors in n dimensions that are orthogonal to n − 1 given orthonormal vectors. @param
+ * {number[][]} seen the orthonormal vectors @param {number} n */
 function across(seen, n) {
   const axes = Array.from({ length: n }, (_, k) => Array.from({ length: n }, (_, j) => Number(j === k)));
   return directions(

@@ -112,11 +112,11 @@ function less(x, part, y) {
   return out;
 }
 
-/** How far a Newton step leads beyond the quadratic approximation of L. The step changes the score of each
- * key; changes are taken relative to their weighted mean. far: the largest absolute value of a change; cubes:
- * the weighted mean of the cubes of the changes, which is the third derivative of L along the step. The
- * weights are the softmax in SOFTMAX_SCRATCH. @param {RelativeKeys} all @param {number[]} move the step
- * @param {number[]} mean the weighted mean of the keys */
+/** Two numbers from which follows how far the quadratic approximation of L is off for a Newton step. The step
+ * changes the score of each key; changes are taken relative to their weighted mean. far: the largest absolute
+ * value of a change; cubes: the weighted mean of the cubes of the changes, which is the third derivative of L
+ * along the step. The weights are the softmax in SOFTMAX_SCRATCH. @param {RelativeKeys} all @param {number[]}
+ * move the step @param {number[]} mean the weighted mean of the keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);

@@ -120,10 +120,10 @@ function nearest(around, start) {
   return { foot, kept };
 }
 
-/** The minor cycle of Wolfe's algorithm: drop keys until the point of the remaining keys' affine span that is
- * nearest to the key in question lies inside their hull. Returns the indices of the remaining keys, and the
- * weights with which they combine to this nearest point. @param {number[]} kept @param {number[]} w weights
- * of the present point @param {Around} around @returns {[number[], number[]]} */
+/** The minor cycle of Wolfe's algorithm. In the affine span of some keys, one point is nearest to the key in
+ * question. Drop keys until this point lies inside the hull of the remaining keys. Returns the indices of the
+ * remaining keys, and the weights with which they combine to this point. @param {number[]} kept @param
+ * {number[]} w weights of the present point @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);

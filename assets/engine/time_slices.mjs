@@ -23,9 +23,10 @@ let begun = false; // whether a part has begun since the frame, or the last urge
 
 /**
  * Run a function, such as the work of a frame, with limited time. The long computations in it begin a new
- * part of their work only while `more` says that there is time; but the first part, and the first part of
- * each urgent computation, may always begin, so that every frame makes progress. Returns the function's
- * result, and whether a computation is unfinished: if so, run the function again in the next frame.
+ * part of their work only while `more` says that there is time. So that every frame makes progress, two kinds
+ * of parts may always begin: the first part in the frame, and the first part of each computation that is
+ * marked as urgent (see `latest`). Returns the function's result, and whether a computation is unfinished: if
+ * so, run the function again in the next frame.
  *
  * @template T @param {More | undefined} more undefined: there is always time @param {() => T} run
  */

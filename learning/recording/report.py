@@ -108,12 +108,13 @@ def to_csv(rows: Sequence[TableRow]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet would run as a formula.
+    """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet might run as a formula.
 
+    It also goes before each text that begins with a tab or a line break.
     Spreadsheets skip white space and invisible characters at the start of a cell. Some also read a fullwidth
     sign, such as "＝", as the ordinary one, so the text is first normalised (NFKC).
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value:
         return value
     first = next((each for each in unicodedata.normalize("NFKC", value) if _visible(each)), "")
     return f"'{value}" if first in FORMULA_SIGNS or value[:1] in "\t\r\n" else value

@@ -1,4 +1,5 @@
-"""Make the data files in films/: trained networks and tables of experiments. One module for each scene.
+"""Make the data files in films/: trained networks, recorded models and tables of experiments.
 
-A film is a file with the weights of networks at checkpoints of their training.
+Most modules are named for the scene that shows their data; `networks` and `language` serve several scenes. A
+film is a file with the weights of networks at checkpoints of their training.
 """

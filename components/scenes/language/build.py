@@ -112,8 +112,8 @@ def flat(step: Step) -> Step:
 def marks(n: int) -> tuple[Mark, ...]:
     """Marks of n keys and of their convex hull.
 
-    If no query can select the followed (selected) key, it is an average of others, and lines join it to
-    these.
+    The red key is the one that the reader follows. If no query gives it the largest score, it is a weighted
+    average of other keys, and lines join it to these.
     """
     show, within, size = rows(SHOW), rows(np.eye(D - 1)), 8 if n <= SMALL_KEYS_FROM else 6
     lost = "a key that no query can choose"

@@ -137,8 +137,9 @@ def factor_view(
 ) -> View:
     """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
-    way: the parameter that moves the points, and the values of it at which they are drawn. points, law:
-    legends of the points' curves and of the law's line. x, y: title and ends of the axes.
+    way: the parameter that moves the points along their curves, and its values at which the curves are
+    sampled. points, law: legends of the points' curves and of the line of the law, which counts only the
+    largest coordinate. x, y: title and ends of the axes.
     """
     flat = rows(np.eye(2))
     marks = (

@@ -221,7 +221,7 @@ def path_so_far(role: str, points: Array) -> Part:
 
 
 def points_after_blocks(role: str, points: Array, gradient: Sequence[float] | None) -> Part:
-    """The token after each block of its path. If `gradient` is given, it colours these points."""
+    """The token at its start and after each block. If `gradient` is given, it colours these points."""
     look: Look = {"size": 4}
     if gradient is not None:
         color = Color("weight", *GRADIENT_COLOR, np.log10(gradient), title="log₁₀ of the gradient")

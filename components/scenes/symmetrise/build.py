@@ -157,10 +157,11 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """The cloud "mean error", log₁₀ of the mean error of the vectors at each stage, and all clouds needed.
+    """Three clouds that show log₁₀ of the mean error of the vectors: at each stage, as a curve, as a point.
 
-    Returns that cloud, and a tuple of three: it, the curve of the mean error over the stages, and a point
-    that is at the current stage of that curve. `cloud` holds the vectors, `last` is the last stage.
+    Returns the first, "mean error", and a tuple of all three. The second is the curve over the stages, and
+    the third a point that is at the current stage of the curve. cloud: its last coordinate is the error of
+    each vector. last: the number of the last stage.
     """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
