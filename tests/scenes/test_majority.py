@@ -519,7 +519,7 @@ CLAIMS = {
     "a query along it gives all of them the score 0": no_score_along_any,
     "every query in their span scores 0": no_score_along_any,
     "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
-    r"No projection, and the vectors that are keys, and from which values are computed, have the length $1/\sqrt d$.": the_other_norm,
+    r"Here there is no projection, and the normalised vectors have the length $1/\sqrt d$. They are the keys, and the values are computed from them.": the_other_norm,
     "No norm before attention. It learns to count nearly as well.": no_norm,
     "**Two changes at once.** In their code": eight_times,
     "its vectors are 8 times shorter. Here the two are changed one at a time": eight_times,

@@ -575,8 +575,8 @@ def the_rank():
 
 
 CLAIMS = {
-    "A norm that centres, of two coordinates in all, has only one semi-axis, which says nothing about this.": one_semi_axis,
-    "all $|\\gamma_i|$ are equal. A norm that centres": one_semi_axis,
+    "If a norm has only two coordinates and centres, its ellipsoid has a single semi-axis, which says nothing about this.": one_semi_axis,
+    "all $|\\gamma_i|$ are equal. If a norm has only two coordinates and centres": one_semi_axis,
     "Each strip begins at 0, except the logarithmic ones, which begin at their lowest value.": the_strips,
     "The picture has three axes: $𝟏$, the vector of ones, points up; the other two are at right angles to it, and the normalised vectors spread most along them.": the_axes,
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,

@@ -292,7 +292,7 @@ CLAIMS = {
     "loss of 4 of them is at rest (within a factor of 1.26 over the last 500 of the 6,000 steps), "
     "that of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
-    "the best plane classifies 64.5 % of the 400 points correctly. The choice **points** offers fewer. Then the best plane classifies between 64.1 and 72.5 % correctly, by the number of points.": fewer_points,
+    "the best plane classifies 64.5 % of the 400 points correctly. The choice **points** offers fewer. Then the best plane classifies between 64.1 and 72.5 % correctly, depending on the number of points.": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "
     "\\sqrt{\\varepsilon} \\approx 0.032$": lengths,
 }
