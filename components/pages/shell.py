@@ -153,7 +153,7 @@ def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     """
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
-    return [*found, element("link", {"rel": "preload", "as": "script", "href": library})]
+    return [element("link", {"rel": "preload", "as": "script", "href": library}), *found]
 
 
 def typeface(place: Place) -> Any:

@@ -33,6 +33,7 @@ import { ask } from "../../assets/player/source.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
+import { compileLazily, declared } from "../../assets/painter/plotly/shaders.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
 
 /** Encode numbers as base64 of float32, because JSON has no NaN and no infinities. */
@@ -478,6 +479,49 @@ const answers = {
       }
       return [...told, tell(state)];
     });
+  },
+  declared: ({ source }) => declared(source),
+  // the calls to WebGL until a program of this source is used, and the calls while it is used; reports on the
+  // console; and whether WebGL is given a real location
+  compileLazily: ({ source }) => {
+    const calls = /** @type {string[]} */ ([]);
+    const named = (/** @type {string} */ name, /** @type {unknown} */ result) => [
+      name,
+      (/** @type {unknown[]} */ ...given) => {
+        calls.push(name);
+        if (name === "uniform1f") located = given[0] === place;
+        return result;
+      },
+    ];
+    const place = {};
+    let located = false;
+    const methods = "shaderSource compileShader attachShader linkProgram useProgram uniform1f".split(" ");
+    const gl = Object.assign(
+      Object.create({
+        ...Object.fromEntries(methods.map((name) => named(name, undefined))),
+        ...Object.fromEntries([named("getUniformLocation", place)]),
+        createShader: () => ({}),
+        createProgram: () => ({}),
+        getProgramParameter: () => true,
+      }),
+      { LINK_STATUS: "linked", ACTIVE_UNIFORMS: "uniforms" },
+    );
+    const { warn } = console;
+    const reports = /** @type {string[]} */ ([]);
+    console.warn = (message) => reports.push(message);
+    compileLazily(gl);
+    const shader = gl.createShader();
+    const program = gl.createProgram();
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+    gl.linkProgram(program);
+    const opacity = gl.getUniformLocation(program, "opacity");
+    const before = calls.splice(0);
+    gl.useProgram(program);
+    gl.uniform1f(opacity, 1);
+    console.warn = warn;
+    return { before, after: calls, reports, located };
   },
   // the calls to WebGL at each turn, in which a shader's uniforms are set to the given values; at a turn
   // null, code outside the cache sets a uniform instead

@@ -1,4 +1,4 @@
-"""Uniforms of shaders, set where they change; depth effects; and the contexts that they change."""
+"""Shaders: compiled when first used; uniforms, set where they change; depth effects; patched contexts."""
 
 import re
 
@@ -26,6 +26,30 @@ void main() { gl_Position = vec4(position, 1.0); }
 def node():
     with Node() as process:
         yield process
+
+
+def test_the_declared_uniforms_have_the_names_types_and_sizes_that_webgl_would_name(node):
+    assert [(each["name"], each["type"], each["size"]) for each in node.ask("declared", source=SOURCE)] == [
+        ("model", "mat4", 1),
+        ("view", "mat4", 1),
+        ("projection", "mat4", 1),
+        ("clipBounds[0]", "vec3", 2),
+        ("opacity", "float", 1),
+    ]
+
+
+def test_a_program_is_compiled_when_it_is_first_used(node):
+    told = node.ask("compileLazily", source=SOURCE)
+    assert told["before"] == ["shaderSource", "attachShader"]
+    assert told["after"] == ["compileShader", "linkProgram", "useProgram", "getUniformLocation", "uniform1f"]
+    assert told["located"] and not told["reports"]
+
+
+def test_a_program_whose_declarations_cannot_be_read_is_compiled_at_once_and_reported(node):
+    told = node.ask("compileLazily", source=SOURCE.replace("opacity;", "opacity = 1.0;"))
+    assert told["before"][2:] == ["compileShader", "linkProgram", "getUniformLocation"]
+    assert told["after"] == ["useProgram", "uniform1f"]
+    assert told["located"] and len(told["reports"]) == 1 and '"shaders"' in told["reports"][0]
 
 
 TYPES = {"model": "mat4", "clipBounds": ["vec3", "vec3"], "opacity": "float", "texture": "sampler2D"}

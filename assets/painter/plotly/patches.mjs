@@ -2,9 +2,9 @@
 /**
  * The names of the patches to Plotly's private parts (docs/plotly.md), and the handling of their failures. A
  * failure is reported once on the console, and Plotly works without the patch. To measure how much time a
- * patch saves, turn it off in the page's address: `#without=uniforms,pulse`.
+ * patch saves, turn it off in the page's address: `#without=shaders,pulse`.
  *
- * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "uniforms"} Name
+ * @typedef {"buffers" | "camera" | "depth" | "layers" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
  */
 
 const reported = /** @type {Set<Name>} */ (new Set());

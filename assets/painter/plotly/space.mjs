@@ -32,6 +32,7 @@ import { redraw, within } from "./context.mjs";
 import { SHAPES, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
 import { captureLoop, pulse } from "./pulse.mjs";
+import { compileLazily } from "./shaders.mjs";
 import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
@@ -79,6 +80,7 @@ export class SpacePanel extends Panel {
     this.#depth.paper = rgb(this.color("paper"));
     const build = () =>
       within(newPlot, (gl) => {
+        if (this.fast && wanted("shaders")) compileLazily(gl);
         if (this.fast && wanted("uniforms")) this.#mend = cacheUniforms(gl);
         if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
         if (!this.fast) return;

@@ -109,14 +109,17 @@ export function cacheUniforms(gl) {
  * outside this cache sets a uniform, forget the values cached for its program, because they may be wrong.
  * @param {WebGLRenderingContext} gl @param {Programs} programs */
 function forgetOutside(gl, programs) {
-  const native = Object.getPrototypeOf(gl);
   /** @type {WebGLProgram | null} */ let used = null;
-  gl.useProgram = (program) => native.useProgram.call(gl, (used = program));
-  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name)))
+  const { useProgram } = gl;
+  gl.useProgram = (program) => useProgram.call(gl, (used = program));
+  const names = Object.keys(Object.getPrototypeOf(gl)).filter((name) => /^uniform(\d|Matrix)/.test(name));
+  for (const name of names) {
+    const set = /** @type {Function} */ (gl[/** @type {"uniform1f"} */ (name)]);
     Object.assign(gl, {
       [name]: (/** @type {unknown[]} */ ...given) => {
         for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
-        native[name].apply(gl, given);
+        set.apply(gl, given);
       },
     });
+  }
 }

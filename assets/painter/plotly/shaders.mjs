@@ -1,0 +1,151 @@
+// @ts-check
+/**
+ * Compile the shaders of a 3D figure lazily: each program when something is first drawn with it.
+ *
+ * Plotly creates six programs for each set of markers, draws with one of them, and links each up to three
+ * times, at first only to ask for the names of its uniforms. After each link the page waits for the graphics
+ * process. With this patch a program is neither compiled nor linked before it is used. Until then its
+ * uniforms are read from the declarations in its source, and Plotly gets a placeholder for the location of
+ * each. A declared uniform that the compiler removes has no location, and setting it does nothing.
+ *
+ * @typedef {{name: string, type: number, size: number}} Uniform an active uniform, as WebGL describes it
+ * @typedef {{program: WebGLProgram, name: string, location?: WebGLUniformLocation | null}} Placeholder the
+ *   location of a uniform, which is looked up when the program has been linked
+ */
+
+import { guarded } from "./patches.mjs";
+
+const DECLARATION = /^\s*uniform\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
+const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//g;
+
+/** The name of the WebGL constant for a GLSL type: FLOAT_VEC3 for vec3, SAMPLER_2D for sampler2D.
+ * @param {string} type */
+const constant = (type) =>
+  type
+    .replace(/^(vec|mat)/, "float_$1")
+    .replace(/^sampler/, "sampler_")
+    .toUpperCase();
+
+/** The uniforms that a shader's source declares. The array `x[2]` gets the name `x[0]` and the size 2. Throws
+ * if a declaration has another form. @param {string} source */
+export function declared(source) {
+  return [...source.replace(COMMENT, "").matchAll(DECLARATION)].flatMap(([, type, names]) =>
+    names.split(",").map((each) => {
+      const parts = each.trim().match(/^(\w+)(?:\s*\[\s*(\d+)\s*\])?$/);
+      if (!parts) throw new Error(`an unknown declaration of a uniform: ${each}`);
+      const [, name, size] = parts;
+      return { name: size ? `${name}[0]` : name, type, size: Number(size ?? 1) };
+    }),
+  );
+}
+
+/** Patch a WebGL context so that a program is compiled and linked when it is first used. A program whose
+ * declarations cannot be read is compiled at once. @param {WebGLRenderingContext} gl */
+export function compileLazily(gl) {
+  const native = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
+  /** @type {WeakMap<WebGLShader, string>} */ const sources = new WeakMap();
+  /** @type {WeakSet<WebGLShader>} not yet compiled */ const raw = new WeakSet();
+  /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ const shaders = new WeakMap();
+  /** @type {WeakMap<WebGLProgram, Uniform[]>} not yet linked, with their uniforms */ const waiting =
+    new WeakMap();
+  /** @type {WeakSet<object>} shaders and programs that are not deleted */ const alive = new WeakSet();
+  /** @type {WeakMap<WebGLProgram, number>} */ const attributeCounts = new WeakMap();
+
+  /** Return the program, linked. @param {WebGLProgram} program */
+  function linked(program) {
+    if (!waiting.delete(program)) return program;
+    for (const shader of shaders.get(program) ?? [])
+      if (raw.delete(shader)) native.compileShader.call(gl, shader);
+    native.linkProgram.call(gl, program);
+    if (!native.getProgramParameter.call(gl, program, gl.LINK_STATUS))
+      throw new Error(`a shader was refused: ${native.getProgramInfoLog.call(gl, program)}`);
+    return program;
+  }
+
+  /** The uniforms that a program's shaders declare, each once. @param {WebGLProgram} program
+   * @returns {Uniform[]} */
+  function uniformsOf(program) {
+    const all = (shaders.get(program) ?? []).flatMap((shader) => declared(sources.get(shader) ?? ""));
+    const each = all.map(({ name, type, size }) => {
+      const code = gl[/** @type {"FLOAT"} */ (constant(type))];
+      return /** @type {const} */ ([name, { name, type: code, size }]);
+    });
+    return [...new Map(each).values()];
+  }
+
+  /** The location of a uniform, also for a placeholder. @param {WebGLUniformLocation | Placeholder | null}
+   * place */
+  function located(place) {
+    if (!place || !("program" in place)) return place;
+    if (place.location === undefined)
+      place.location = native.getUniformLocation.call(gl, linked(place.program), place.name);
+    return place.location;
+  }
+
+  /** @template {object | null} T @param {T} made a new shader or program @returns {T} */
+  function born(made) {
+    if (made) alive.add(made);
+    return made;
+  }
+
+  /** @type {Partial<WebGLRenderingContext>} */ const methods = {
+    createShader: (type) => born(native.createShader.call(gl, type)),
+    createProgram: () => born(native.createProgram.call(gl)),
+    // these are asked at each drawing, and the graphics process would have to answer
+    isShader: (shader) => Boolean(shader && alive.has(shader)),
+    isProgram: (program) => Boolean(program && alive.has(program)),
+    deleteShader: (shader) => {
+      if (shader) alive.delete(shader);
+      native.deleteShader.call(gl, shader);
+    },
+    deleteProgram: (program) => {
+      if (program) alive.delete(program);
+      if (program) waiting.delete(program);
+      native.deleteProgram.call(gl, program);
+    },
+    shaderSource: (shader, text) => {
+      sources.set(shader, text);
+      native.shaderSource.call(gl, shader, text);
+    },
+    compileShader: (shader) => {
+      raw.add(shader);
+    },
+    getShaderParameter: (shader, name) =>
+      (raw.has(shader) && name === gl.COMPILE_STATUS) || native.getShaderParameter.call(gl, shader, name),
+    attachShader: (program, shader) => {
+      shaders.set(program, [...(shaders.get(program) ?? []), shader]);
+      native.attachShader.call(gl, program, shader);
+    },
+    linkProgram: (program) => {
+      const uniforms = guarded("shaders", () => uniformsOf(program));
+      waiting.set(program, uniforms ?? []);
+      if (!uniforms) linked(program);
+    },
+    getProgramParameter: (program, name) => {
+      const uniforms = waiting.get(program);
+      if (uniforms && name === gl.LINK_STATUS) return true;
+      if (uniforms && name === gl.ACTIVE_UNIFORMS) return uniforms.length;
+      const counts = name === gl.ACTIVE_ATTRIBUTES; // asked at each drawing
+      const known = counts ? attributeCounts.get(program) : undefined;
+      if (known !== undefined) return known;
+      const value = native.getProgramParameter.call(gl, linked(program), name);
+      if (counts) attributeCounts.set(program, value);
+      return value;
+    },
+    getActiveUniform: (program, i) =>
+      waiting.get(program)?.[i] ?? native.getActiveUniform.call(gl, program, i),
+    getUniformLocation: (program, name) =>
+      waiting.has(program)
+        ? /** @type {Placeholder} */ ({ program, name })
+        : native.getUniformLocation.call(gl, program, name),
+    useProgram: (program) => native.useProgram.call(gl, program && linked(program)),
+  };
+  Object.assign(gl, methods);
+  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name))) {
+    const set = /** @type {Function} */ (native[/** @type {"uniform1f"} */ (name)]);
+    Object.assign(gl, {
+      [name]: (/** @type {WebGLUniformLocation | null} */ place, /** @type {unknown[]} */ ...values) =>
+        set.call(gl, located(place), ...values),
+    });
+  }
+}
