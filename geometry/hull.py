@@ -41,9 +41,10 @@ def polygon(points: Float[Array, "n 2"]) -> Int[Array, "k"]:
 
 
 def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
-    """Indices of the points in the order in which a line joins them to draw their hull; −1 is a gap in it.
+    """Indices of the points in the order in which a line joins them to draw their hull; −1 is a gap.
 
-    The hull is drawn as a segment, a polygon, or all edges of a polyhedron. It has at most three dimensions.
+    The hull is drawn as a segment, a polygon, or all edges of a polyhedron whose faces are cut into
+    triangles. It has at most three dimensions.
     The result is empty if there are no points or all coincide.
     """
     points = _checked(points)

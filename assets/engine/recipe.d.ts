@@ -297,7 +297,7 @@ export interface RimMark extends MarkFields {
   pattern: number[];
 }
 
-/** The outline of the convex hull of the cloud's current points; in space, all edges of the hull. */
+/** The outline of the convex hull of the cloud's current points; in space, all edges of its triangles. */
 export interface HullMark extends MarkFields {
   size: number;
   dash: string;

@@ -3,8 +3,8 @@
 A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket). A client
 that has used more gets the status 429. The client that owes least has the next turn. If the queue is full,
 the client that owes most loses its place, with 503, so that threads remain for `/healthz` and cached
-responses. Each process has its own limits. They suffice for a class of forty behind one address: all can open
-different links at once (0.2 s each), and then each can make a choice every 15 s (0.05 s).
+responses. Each process has its own limits. They suffice for a class of 100 behind one address: all can open
+different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
 """
 
 from __future__ import annotations

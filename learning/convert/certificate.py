@@ -189,8 +189,8 @@ class _Comparison:
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        rounding: whether to measure rounding too. For this, the original also runs with changed weights, and
-        with another text in its batch.
+        rounding: whether to measure all kinds of rounding. For this, the original also runs with changed
+        weights, and with another text in its batch. If not, only the effect of the precision is measured.
         """
         truth = None
         for name, dtype in PRECISIONS.items():

@@ -151,7 +151,8 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
     """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
 
-    shape: the shape of the tensor. An axis whose indices only repeat the same groups is left out.
+    shape: the shape of the tensor. An axis is left out if each of its
+    indices divides the other coordinates alike, into groups of its own.
     """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:

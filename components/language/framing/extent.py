@@ -84,7 +84,7 @@ class ViewExtent:
     def later(self) -> Iterator[Array]:
         """Yield the outermost visible points in several states: as the scene opens, then at each stage.
 
-        Unless the view is `reaching` (its axes follow sliders), the two ends of every slider follow.
+        Then also with each slider at its two ends, unless the view is `reaching`: its axes adapt to sliders.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():

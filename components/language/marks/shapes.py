@@ -218,7 +218,7 @@ class Rim(PlaneInBall, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Hull(Stroke):
-    """The outline of the convex hull of the cloud's current points; in space, all edges of the hull."""
+    """The outline of the convex hull of the cloud's current points; in space, all edges of its triangles."""
 
     def points(self, at: Moment) -> Array:
         order = hull.outline(at.now(self.cloud))

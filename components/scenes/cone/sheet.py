@@ -29,7 +29,10 @@ def unit_sphere() -> list[Part]:
 
 
 def plane_cloud(height: tuple[Step, ...]) -> Cloud:
-    """Cloud for the marks `Disc` and `Rim`: the plane of points at which the affine map `height` is 0."""
+    """Cloud for the marks `Disc` and `Rim`, which draw the plane at which the affine map `height` is 0.
+
+    Its four points are the values of `height` at 0 and at the three unit vectors; they determine the plane.
+    """
     return Cloud("plane", np.vstack([np.zeros(3), np.eye(3)]), place=Pipeline(height))
 
 

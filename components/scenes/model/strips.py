@@ -395,11 +395,11 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A number as text with three digits, such as 97.3 %, 0.0011 or 3·10⁻⁶; "–" for None."""
+    """A number as text, with three digits or whole, such as 97.3 %, 0.0011 or 3·10⁻⁶; "–" for None."""
     if value is None:
         return "–"
     shown = 100 * value if percent else value
-    text = f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:.3g}"
+    text = f"{shown:,.0f}" if abs(shown) >= 999.5 else f"{shown:.3g}"
     digits, _, power = text.partition("e")
     if power:
         raised = f"10{str(int(power)).translate(SUPERSCRIPTS)}"

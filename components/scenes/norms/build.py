@@ -119,7 +119,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def equation(norm: Norm) -> str:
-    """The formula of a norm after its title. What the norm averages over is the index of μ, σ and rms."""
+    """The title of a norm, then its formula. What the norm averages over is the index of μ, σ and rms."""
     group = norm.averaged.removeprefix("one ")
     return rf"\text{{{norm.title}: }} y_i = " + norm.formula.replace("_G", rf"_{{\text{{{group}}}}}")
 
