@@ -151,16 +151,6 @@ def test_scores_of_trained_models():
             "In each of the 162 heads of these two models, of 32 or 64 dimensions, each of 512 tokens can win",
         ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
-    ],
-)
-def test_norms_of_trained_models(measure, words):
-    measure()
-    assert words in PAPERS
-
-
-@pytest.mark.parametrize(
-    ("measure", "words"),
-    [
         (
             test_drift.the_division,
             "1.0, 1.2 and 1.2 spreads long after the centring, and 1.3, 1.1 and 1.1 in what attention reads",
@@ -176,6 +166,6 @@ def test_norms_of_trained_models(measure, words):
         (test_majority.no_difference, "p = 0.08 with a learning rate of 0.001, and p = 0.85 with 0.01"),
     ],
 )
-def test_claims_on_small_models(measure, words):
+def test_claims_that_scenes_measure(measure, words):
     measure()
     assert words in PAPERS

@@ -14,6 +14,7 @@
  */
 
 import { guarded } from "./patches.mjs";
+import { wrapUniformMethods } from "./uniforms.mjs";
 
 const DECLARATION = /^\s*uniform\s+(?:(?:low|medium|high)p\s+)?(\w+)\s+([^;]+);/gm;
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//g;
@@ -141,11 +142,10 @@ export function compileLazily(gl) {
     useProgram: (program) => native.useProgram.call(gl, program && linked(program)),
   };
   Object.assign(gl, methods);
-  for (const name of Object.keys(native).filter((name) => /^uniform(\d|Matrix)/.test(name))) {
-    const set = /** @type {Function} */ (native[/** @type {"uniform1f"} */ (name)]);
-    Object.assign(gl, {
-      [name]: (/** @type {WebGLUniformLocation | null} */ place, /** @type {unknown[]} */ ...values) =>
-        set.call(gl, located(place), ...values),
-    });
-  }
+  wrapUniformMethods(
+    gl,
+    (set) =>
+      (place, ...values) =>
+        set(located(place), ...values),
+  );
 }

@@ -112,14 +112,19 @@ function forgetOutside(gl, programs) {
   /** @type {WebGLProgram | null} */ let used = null;
   const { useProgram } = gl;
   gl.useProgram = (program) => useProgram.call(gl, (used = program));
+  wrapUniformMethods(gl, (set) => (...given) => {
+    for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
+    set(...given);
+  });
+}
+
+/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by `wrap` of the present one.
+ * @param {WebGLRenderingContext} gl @param {(set: (place: any, ...values: unknown[]) => void) => (place: any,
+ * ...values: unknown[]) => void} wrap */
+export function wrapUniformMethods(gl, wrap) {
   const names = Object.keys(Object.getPrototypeOf(gl)).filter((name) => /^uniform(\d|Matrix)/.test(name));
   for (const name of names) {
-    const set = /** @type {Function} */ (gl[/** @type {"uniform1f"} */ (name)]);
-    Object.assign(gl, {
-      [name]: (/** @type {unknown[]} */ ...given) => {
-        for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
-        set.apply(gl, given);
-      },
-    });
+    const set = /** @type {Function} */ (gl[/** @type {"uniform1f"} */ (name)]).bind(gl);
+    Object.assign(gl, { [name]: wrap(set) });
   }
 }
