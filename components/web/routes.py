@@ -15,7 +15,7 @@ SECRET = re.compile("[0-9a-f]{16,}")
 
 
 class Access(Enum):
-    """Who may receive a response of a route.
+    """The clients that may receive the responses of a route.
 
     PRIVATE  only the client that has sent the request
     SHARED   all clients that send the same request and cookies: a shared cache may keep it for some seconds,

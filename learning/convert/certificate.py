@@ -336,7 +336,7 @@ def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
 
 
 def _amount(about: Mapping[str, Any]) -> str:
-    """How much the models have read, such as "508 tokens of text" or "4 random images"."""
+    """The amount of input that the models have read, such as "508 tokens of text" or "4 random images"."""
     parts = [f"{about['tokens']} tokens of text"] if "tokens" in about else []
     for made, origin in (("random", ""), ("given", f" of {about.get('inputs')}")):
         for name, count in about.get(f"{made} inputs", {}).items():

@@ -103,7 +103,7 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
 
 
 def _folded(norms: list[dict[str, Any]]) -> str:
-    """One line: in how many of the norms γ and β, and the centring, are folded."""
+    """The line that counts the norms whose γ and β, and whose centring, are folded."""
     affine = [norm["affine"] for norm in norms if norm["affine"]["reason"] != NO_AFFINE_REASON]
     centring = [norm["centring"] for norm in norms if norm["kind"] != "RMSNorm"]
     parts = ("γ and β" if centring else "γ", affine), ("centring", centring)

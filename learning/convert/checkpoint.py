@@ -226,9 +226,8 @@ def write(
                     continue
                 dtype = source.load(added.get(name, name)).dtype
                 stored = source.stored_name(name)
-                new = tensor(name).to(
-                    dtype, copy=name in added
-                )  # safetensors writes no two names of one memory
+                # an untied tensor is copied, because safetensors writes no two names of one memory
+                new = tensor(name).to(dtype, copy=name in added)
                 held[stored] = new.contiguous()
                 place[stored], total = file, total + held[stored].nbytes
             save_file(held, folder / file, metadata={"format": "pt"})

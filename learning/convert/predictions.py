@@ -60,7 +60,7 @@ def predictions(
 
 
 def _difference(row: TableRow, here: Norm) -> str:
-    """How the norm `here` of a model differs from the one recorded in `row`; "" if it does not.
+    """The difference of the norm `here` of a model from the one recorded in `row`, in words; "" for none.
 
     Compared are the number of coordinates, the kind and the mean of |γ|.
     """
