@@ -15,7 +15,8 @@ WORKDIR /build
 
 # Node and npm come from PyPI, as in `make test`; they stay in this stage.
 COPY package.json package-lock.json ./
-COPY tools/fonts.mjs tools/
+COPY tools/fonts.mjs tools/bundle.mjs tools/
+COPY assets assets
 COPY requirements requirements
 RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
  && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
@@ -49,6 +50,7 @@ WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min
 COPY --from=build /build/node_modules/.fonts node_modules/.fonts
+COPY --from=build /build/node_modules/.modules node_modules/.modules
 COPY app.py ./
 COPY geometry geometry
 COPY learning learning

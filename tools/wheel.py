@@ -1,4 +1,4 @@
-"""Build hook that adds files of npm packages to the wheel: plotly.js, and the fonts."""
+"""Build hook that adds what npm has fetched or built to the wheel: plotly.js, fonts, bundled modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 LIBRARY = "node_modules/plotly.js-gl3d-dist-min"
-FETCHED = (LIBRARY, "node_modules/.fonts")
+FETCHED = (LIBRARY, "node_modules/.fonts", "node_modules/.modules")
 
 FULL = (
     "The wheel has no npm packages: its pages load the full Plotly bundle, three times as large, and no"

@@ -1,4 +1,9 @@
-"""The JavaScript modules and other files of assets/: their texts, their imports, and the route to them."""
+"""The JavaScript modules and other files of assets/: their texts, their imports, and the route to them.
+
+tools/bundle.mjs bundles the modules into a few files: those that pages load by address, under the same names,
+and chunks with the code that these share. The bundle is used only while the modules of assets/ are those from
+which it was made. After a change, or without npm, each module is a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +22,34 @@ from components.web.server import FOREVER, revalidated
 from learning import shipped
 
 ASSETS = shipped.folder("assets")
+BUNDLED = shipped.folder("node_modules") / ".modules"
 IMPORT = re.compile(r'\b(?:from|import)"(\.{1,2}/[\w./-]+)\.mjs"')
 MODULE = re.compile(r'"(\.{1,2}/[\w./-]+)\.mjs"')
 
 
 @cache
 def version() -> str:
-    """The first twelve hexadecimal digits of a hash of all files in assets/; computed once."""
+    """The first twelve hexadecimal digits of a hash of all files that `asset` may return; computed once."""
+    return _hash(*folders())[:12]
+
+
+@cache
+def folders() -> tuple[Path, ...]:
+    """The folders of the files that are served, the preferred one first; computed once."""
+    made_from = BUNDLED / "sources"
+    is_current = made_from.is_file() and made_from.read_text() == _hash(ASSETS, pattern="*.mjs")
+    return (BUNDLED, ASSETS) if is_current else (ASSETS,)
+
+
+def _hash(*folders: Path, pattern: str = "*") -> str:
+    """The SHA-256 of the names and contents of all files in folders, as in tools/bundle.mjs."""
     digest = hashlib.sha256()
-    for path in sorted(each for each in ASSETS.rglob("*") if each.is_file()):
-        data = path.read_bytes()
-        digest.update(f"{path.relative_to(ASSETS).as_posix()} {len(data)}\n".encode() + data)
-    return digest.hexdigest()[:12]
+    for folder in folders:
+        files = {each.relative_to(folder).as_posix(): each for each in folder.rglob(pattern) if each.is_file()}
+        for name in sorted(files):
+            data = files[name].read_bytes()
+            digest.update(f"{name} {len(data)}\n".encode() + data)
+    return digest.hexdigest()
 
 
 def add_routes(server: Flask) -> None:
@@ -54,18 +75,24 @@ def served(name: str) -> Response:
     """
     if not is_script(name):
         return send_from_directory(ASSETS, name)
-    if not ((path := safe_join(str(ASSETS), name)) and Path(path).is_file()):
+    try:
+        return revalidated(asset(name), "text/javascript")
+    except FileNotFoundError:
         abort(404)
-    return revalidated(asset(name), "text/javascript")
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/. If it is a script, rjsmin removes comments and white space.
+    """The text of a file of assets/, without comments and white space if it is a script.
 
-    rjsmin cannot handle nested template literals; tests/assets/test_minified.py finds scripts that have them.
+    rjsmin removes these from a script that is not bundled. It cannot handle nested template literals;
+    tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.
     """
-    text = (ASSETS / name).read_text("utf-8")
-    return jsmin(text) if is_script(name) else text
+    for folder in folders():
+        path = safe_join(str(folder), name)
+        if path and Path(path).is_file():
+            text = Path(path).read_text("utf-8")
+            return jsmin(text) if is_script(name) and folder == ASSETS else text
+    raise FileNotFoundError(name)
 
 
 def is_script(name: str) -> bool:

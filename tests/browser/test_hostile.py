@@ -1,9 +1,12 @@
 """Hasty readers, a dead server, invalid input: nothing breaks, and the page reports the problem."""
 
+import re
+
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from components.pages import modules
 from tests.browser.hand import (
     SMALL_2D,
     TIMEOUT_MS,
@@ -22,6 +25,8 @@ SLOW_ANSWERS = """async (url, options) => {
   if (String(url).includes("/recipe/")) await new Promise((go) => setTimeout(go, delays.shift() ?? 0));
   return own(url, options);
 }"""
+DEEP = modules.names("page/attend")[-1]  # a module that others import
+OF_TRAINING = next(m for m in modules.names("player/training")[1:] if m not in modules.names("page/attend"))
 CHOOSE = """(pairs) => { for (const [name, value] of pairs) {
   const control = document.getElementById(`choice-${name}`);
   control.value = value;
@@ -152,16 +157,16 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
 @pytest.mark.parametrize(
     ("module", "link"),
     [
-        ("page/attend.mjs", "/fold"),
-        ("engine/engine.mjs", "/fold"),
-        ("player/poll.mjs", "/spiral?n=40&depth=1"),
-        ("page/callbacks.mjs", "/spiral?n=40&depth=1"),
+        ("page/attend", "/fold"),
+        (DEEP, "/fold"),
+        (OF_TRAINING, "/spiral?n=40&depth=1"),
+        ("page/callbacks", "/spiral?n=40&depth=1"),
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
     """A page reports a blocked module, even one that only training needs, while the rest works."""
     page = new_page()
-    page.route(f"**/assets/*/{module}", lambda route: route.abort())
+    page.route(f"**/assets/*/{module}.mjs", lambda route: route.abort())
     page.goto(link)
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=TIMEOUT_MS)
 
@@ -170,13 +175,29 @@ def test_a_module_that_is_blocked_is_told(new_page, module, link):
 def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
     page = new_page()
     held = []
-    page.route("**/assets/*/player/player.mjs", lambda route: held.append(route))
+    page.route(f"**/assets/*/{DEEP}.mjs", lambda route: held.append(route))
     page.goto(path, wait_until="commit")
     page.wait_for_selector(".unmoved, .notice:has-text('still loading')", timeout=TIMEOUT_MS)
     held[0].continue_()
     until(page, "p.ready")
     page.wait_for_selector(".unmoved", state="detached", timeout=TIMEOUT_MS)
     expect(page.locator(".notice")).to_be_hidden()
+
+
+def test_the_modules_run_without_being_bundled(page, monkeypatch):
+    """As after a change of a module while the server runs, or without npm."""
+    monkeypatch.setattr(modules, "folders", lambda: (modules.ASSETS,))
+    own = re.compile(r"/assets/\w+/(\w+/[\w/]+\.mjs)$")
+    served = []
+
+    def fulfil(route):
+        served.append(own.search(route.request.url)[1])
+        route.fulfill(body=modules.asset(served[-1]), content_type="text/javascript")
+
+    page.route(own, fulfil)
+    visit(page, "/fold")
+    rest(page)
+    assert "player/player.mjs" in served
 
 
 @pytest.mark.allow_errors("status of 400")

@@ -40,7 +40,7 @@ def test_a_version_of_them_is_kept_for_good(client):
 
 
 def test_the_version_changes_with_any_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(modules, "ASSETS", tmp_path)
+    monkeypatch.setattr(modules, "folders", lambda: (tmp_path,))
     version = modules.version.__wrapped__
     found = [version()]
     for name, text in (("a.mjs", ""), ("a.mjs", "1"), ("b.css", "")):
