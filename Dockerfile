@@ -15,11 +15,9 @@ WORKDIR /build
 
 # Node and npm come from PyPI, as in `make test`; they stay in this stage.
 COPY package.json package-lock.json ./
-COPY tools/fonts.mjs tools/bundle.mjs tools/
-COPY assets assets
 COPY requirements requirements
 RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --requirement requirements/node.txt \
- && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent pack
+ && export PATH="/node/bin:$PATH" && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 
 RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
  && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"
@@ -29,6 +27,10 @@ COPY tools/requirements.py tools/
 RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \
       "$(/venv/bin/python tools/requirements.py --only train | grep ^torch)"; fi \
  && /venv/bin/pip uninstall --quiet --yes pip && find /venv -type d -name tests -prune -exec rm -r {} +
+# The JavaScript modules come last, so that after a change of one the packages need not be installed again.
+COPY tools/fonts.mjs tools/bundle.mjs tools/
+COPY assets assets
+RUN PATH="/node/bin:$PATH" npm run --silent pack
 
 
 FROM ${PYTHON} AS proxy

@@ -469,18 +469,19 @@ def test_digests_are_renewed_as_documented(tmp_path):
 
 
 def test_the_image_finds_npm_each_time(tmp_path):
-    """The step that fetches the drawing library, run in a shell with fake programs that report their
-    calls.
+    """The steps that fetch the drawing library and bundle the modules, run in a shell with fake programs that
+    report their calls.
     """
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-    (step,) = re.findall(r"^RUN (.*npm.*)$", text, re.M)
+    steps = re.findall(r"^RUN (.*npm.*)$", text, re.M)
     programs, said = tmp_path / "bin", tmp_path / "said"
     programs.mkdir()
     for name in ("python", "pip", "npm"):
         (programs / name).write_text(f'#!/bin/sh\necho {name} $1 >> "{said}"\n')
         (programs / name).chmod(0o755)
-    step = step.replace("python", str(programs / "python"), 1).replace("/node/bin", str(programs))
-    subprocess.run(["sh", "-c", step], env={"PATH": "/usr/bin:/bin"}, check=True, timeout=PATIENCE)
+    for step in steps:
+        step = step.replace("python", str(programs / "python"), 1).replace("/node/bin", str(programs))
+        subprocess.run(["sh", "-c", step], env={"PATH": "/usr/bin:/bin"}, check=True, timeout=PATIENCE)
     assert said.read_text().splitlines() == ["python -m", "pip install", "npm ci", "npm run"]
 
 
