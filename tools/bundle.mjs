@@ -1,5 +1,5 @@
 // Bundle the JavaScript modules of assets/ with esbuild, so that a page loads about ten files in place of a
-// hundred. `node tools/bundle.mjs [FOLDER]` replaces the folder node_modules/.modules, or FOLDER, by the result.
+// hundred. `node tools/bundle.mjs [FOLDER]` replaces node_modules/.modules, or FOLDER, by the result.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

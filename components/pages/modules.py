@@ -45,7 +45,7 @@ def _hash(*folders: Path, pattern: str = "*") -> str:
     """The SHA-256 of the names and contents of all files in folders, as in tools/bundle.mjs."""
     digest = hashlib.sha256()
     for folder in folders:
-        files = {each.relative_to(folder).as_posix(): each for each in folder.rglob(pattern) if each.is_file()}
+        files = {p.relative_to(folder).as_posix(): p for p in folder.rglob(pattern) if p.is_file()}
         for name in sorted(files):
             data = files[name].read_bytes()
             digest.update(f"{name} {len(data)}\n".encode() + data)
