@@ -99,15 +99,18 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
     """The norm that a module computes. Raises NotKnown if it is none that is known here."""
     inner = [type(each).__name__ for each in module.children()]
     axes = _axes(module)
-    if not axes or not 2 <= prod(axes) <= MAX_COORDINATES:
-        raise NotKnown(f"it acts on {prod(axes) if axes else 'an unknown number of'} coordinates")
+    if not axes:
+        raise NotKnown("no parameter and no attribute says on how many coordinates it acts")
+    if not 2 <= prod(axes) <= MAX_COORDINATES:
+        raise NotKnown(f"it acts on {prod(axes)} coordinates, and 2 … {MAX_COORDINATES:,} are read")
     layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # second: channels first
     problems = []
     for shape in layouts:
         try:
             x, y = _tried(module, shape, _like(module, like))
         except Exception as problem:  # third-party code may raise anything
-            problems.append(f"it cannot be tried on vectors: {str(problem).splitlines()[:1]}")
+            said = (str(problem) or type(problem).__name__).splitlines()[0]
+            problems.append(f"it cannot be tried on vectors: {said}")
             continue
         for norm in _candidates(path, module, axes, like, x, y):
             if agrees(norm, x, y):
@@ -120,13 +123,15 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
     )
 
 
-def agrees(norm: Norm, x: Array, y: Any) -> bool:
+@np.errstate(invalid="ignore")  # x may be infinite
+def agrees(norm: Norm, x: Array, y: Any, given: Any = None) -> bool:
     """Whether `y`, the module's output for x, equals the output of `norm` up to rounding.
 
-    The tolerance is that of y's dtype; for float64 it is that of float32, in which many modules compute.
+    The tolerance is that of the coarsest of three dtypes: y's; `given`, that of the module's input if it is
+    not y's, as in mixed precision; and float32, in which many modules compute.
     """
     xp = array_namespace(y)
-    rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, xp.float32))
+    rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, given or y.dtype, xp.float32))
     within = MAX_OUTPUT_ROUNDINGS * rounding * np.abs(norm.output(x)).max()
     return bool(np.abs(_error(norm, x, y)).max() <= within)
 

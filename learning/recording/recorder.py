@@ -44,6 +44,7 @@ Place = tuple[str, int]  # the path of a norm, and the number of its call in a p
 Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
+NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm"
 LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
@@ -134,7 +135,7 @@ class Recorder:
         contributions: Contributions | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        if not 1 <= vectors <= MAX_VECTORS:
+        if vectors not in range(1, MAX_VECTORS + 1):
             raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {vectors}")
         self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)
         if not hasattr(model, "named_modules"):
@@ -142,7 +143,7 @@ class Recorder:
                 f"`record` takes a torch.nn.Module, got {type(model).__name__}: load the model first, or use "
                 "the command `normscape record`, which takes a name or a folder"
             )
-        self.vectors, self.seed, self.tell = vectors, seed, tell or _told
+        self.vectors, self.seed, self.tell = int(vectors), seed, tell or _told
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
         self.special: Collection[int] = frozenset()
@@ -158,7 +159,7 @@ class Recorder:
             else:
                 self.known |= {} if found is None else {path: found}
         if not self.known:
-            every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or "it has none"
+            every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or NONE_FOUND
             raise ValueError(f"this model has no norm that is understood: {every[:MAX_PATH_CHARACTERS]}")
         self.samples: dict[Place, Sample] = {}
         self.checked: set[Place] = set()  # calls of norms whose output agreed with the norm's formula
@@ -323,7 +324,8 @@ class Recorder:
         made = recognised.vectors(output).detach().reshape(vectors.shape)
         if place not in self.checked:
             finite = vectors.isfinite().all(-1).nonzero()[:OUTPUT_CHECK_VECTORS, 0]
-            if len(finite) and not agrees(recognised.norm, as_float64(vectors[finite]), made[finite]):
+            tried = vectors[finite]
+            if len(finite) and not agrees(recognised.norm, as_float64(tried), made[finite], tried.dtype):
                 raise NotKnown("its output is not that of the norm alone")
             self.checked |= {place} if len(finite) else set()
         if not self.keeps:
@@ -365,7 +367,8 @@ class Recorder:
             norms.append(replace(self.known[path].norm, path=own, **about))
         left_out = tuple(line[:MAX_PATH_CHARACTERS] for line in self.left_out())
         if not norms:
-            why = "; ".join(left_out) or "call the model inside the `with` block"
+            called = self.samples or not self.known.keys() - self.skipped.keys()
+            why = (called and "; ".join(left_out)) or "call the model inside the `with` block"
             raise ValueError(f"no norm was recorded: {why[:MAX_REASON_CHARACTERS]}")
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, left_out, self.special)
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from learning.convert import centring
 from learning.recording import record
 from tests.learning.recording.test_recorder import D, shaken, some
 
@@ -22,6 +23,55 @@ def test_vectors_that_are_not_finite_are_left_out_and_counted():
         model(x)
     (norm,) = seen.recording.norms
     assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors are not finite",)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_first_call_gives_no_warning():
+    model = nn.Sequential(nn.LayerNorm(D))
+    with record(model, verdicts=centring) as seen:
+        model(torch.full((2, D), torch.inf))
+        model(some(2, D))
+    assert "invalid value" not in seen.recording.norms[0].why
+
+
+def test_a_model_that_was_not_called_is_said_to_be_so():
+    model = nn.Sequential(nn.LayerNorm(D), ScalarNorm())
+    with record(model) as seen:
+        pass
+    with pytest.raises(ValueError, match="no norm was recorded: call the model inside the `with` block"):
+        seen.recording  # noqa: B018
+
+
+class ScalarNorm(nn.Module):
+    """ScaleNorm: one gain for all coordinates."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(()))
+
+    def forward(self, x):
+        return self.gain * x / x.norm(dim=-1, keepdim=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: nn.BatchNorm1d(D), r"it has no LayerNorm, RMSNorm or GroupNorm$"),
+        (lambda: nn.LayerNorm(1), r"0: it acts on 1 coordinates, and 2 … 8,192 are read$"),
+        (ScalarNorm, r"0: no parameter and no attribute says on how many coordinates it acts$"),
+        (lambda: nn.LayerNorm(D, device="meta"), r"0: it cannot be tried on vectors: Cannot copy out of"),
+    ],
+    ids=["batch", "one coordinate", "a scalar gain", "without data"],
+)
+def test_a_model_without_a_known_norm_is_refused_with_the_reason(make, reason):
+    with pytest.raises(ValueError, match=f"this model has no norm that is understood: {reason}"):
+        record(nn.Sequential(make()))
+
+
+@pytest.mark.parametrize("vectors", [0, 2001, 2.5, "7", None])
+def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
+    with pytest.raises(ValueError, match="of each norm 1 … 2,000 vectors are kept: got "):
+        record(nn.LayerNorm(D), vectors=vectors)
 
 
 class UnbiasedNet(nn.Module):
