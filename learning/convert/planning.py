@@ -335,7 +335,8 @@ def read_by(graph: Graph, calls: Iterable[Call], load: Callable[[str], Tensor]) 
         for user in value.users:
             product = contraction(user, value, span.axes[0]) if span == whole(span.axes[0]) else None
             weight = product and leaf_of(product.weight, product.axis)
-            follows = user.op in RESHAPING_OPS or user.op == "mean"
+            # a product with a mask or a gain commutes with γ, but would also multiply β
+            follows = user.op in RESHAPING_OPS or user.op == "mean" or (user.op == "mul" and not shifts)
             outputs = destinations(user, value, span) if follows else None
             if product and weight:
                 readers.setdefault(weight, []).append((user, product.bias, product.padded))

@@ -169,6 +169,25 @@ def test_what_stands_in_the_way(run, verdict, reason):
     assert answer.verdict == verdict and reason in answer.reason
 
 
+def masked(m, x):
+    return m.head(m.last(x + m.block(0, x) + m.block(1, x)) * (IDS % 3 > 0)[..., None])
+
+
+def gained(m, x):
+    return m.head(m.scale * m.last(x + m.block(0, x) + m.block(1, x)))
+
+
+@pytest.mark.parametrize("run", [masked, gained])
+def test_a_gain_without_a_shift_folds_through_a_mask_or_another_gain(run):
+    model = Blocks(run).double()
+    nn.init.zeros_(model.last.bias)
+    found = plan(model, IDS)
+    assert found.norms[-1].affine.verdict == "yes"
+    before = outputs(model, (IDS,), {})
+    found.apply(model)
+    assert difference(before, outputs(model, (IDS,), {})) <= 1e-12 and (model.last.weight == 1).all()
+
+
 AFFINE = {
     "a Linear of two norms": (
         lambda m, x: m.linears[0](m.last(x)) + m.linears[0](m.norms[0](x)) + m.linears[1](x),
@@ -183,6 +202,8 @@ AFFINE = {
     "a residual": (lambda m, x: m.head(m.last(x)).sum(-1, keepdim=True) + m.last(x), "no", "is a residual"),
     "a norm": (lambda m, x: m.head(m.group(m.last(x).reshape(-1, D))), "no", "`group` normalises its output"),
     "what is returned": (lambda m, x: m.last(x), "no", "the model returns its output"),
+    "a mask": (masked, "no", "the model reads its output by the operator `mul`, not as a Linear"),
+    "a gain": (gained, "no", "by the operator `mul`"),
 }
 
 
