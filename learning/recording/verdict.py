@@ -44,7 +44,7 @@ def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
         return found
     is_measured = any(row.get("change") is not None for row in rows)
     known = {"folds", "effect"} if is_measured else {"folds"}
-    few = f"{TOO_FEW}the norms have at most {most} vectors, and {MIN_VECTORS} are needed; "
+    few = f"{TOO_FEW}the norms have at most {most} vector{'s' * (most != 1)}, and {MIN_VECTORS} are needed; "
     few += "record a longer text"
     return [each if each.name in known else replace(each, answer=few) for each in found]
 
@@ -173,9 +173,10 @@ def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Findin
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
     moved = [(row["change"], row["path"]) for row in asked if row.get("change") is not None]
     if found := told or moved:
-        unit = "a KL of {:.2g} nats" if told else "{:.1%} of the outputs' length"
+        unit = "{:.2g} nats" if told else "{:.1%} of the outputs' length"
         (largest, path), middle = max(found), float(np.median([each for each, _ in found]))
-        each = f"{unit.format(middle)} in the median norm, {unit.format(largest)} at {path}"
+        each = f"{unit.format(middle)} in the median norm, at most {unit.format(largest)} (at {path})"
+        each = f"a KL of {each}" if told else each
         every = "" if together is None else together.kl if told else together.change
         whole = f", {unit.format(every)} in all at once" if every != "" else ""
         begin = (

@@ -668,6 +668,15 @@ def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, 
     np.testing.assert_array_equal(rest, centred)  # an RMSNorm does not centre
 
 
+@pytest.mark.parametrize("name", ["mine", "x" * 60, ""])
+def test_two_recordings_of_one_name_are_told_apart(name):
+    one = digest(replace(norms.recording(norms.norm("a", n=30)), name=name))
+    recipe = build({each.name: each.default for each in SCENE.choices}, one, one)
+    first, second = recipe.facts.columns[1:]
+    assert second == f"{first[:31]} (second)" and len(second) <= 40
+    assert second in recipe.views[2].title and recipe.overviews[1].title == f"All norms of {second}"
+
+
 def test_each_of_two_recordings_has_its_table_as_csv():
     recipe = recipe_of(SCENE, recording="smollm2", beside="minilm")
     for found, name, choice in zip(recipe.overviews, ("smollm2", "minilm"), ("norm", ""), strict=True):

@@ -7,6 +7,7 @@ strip of its own.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def _file(choice: str, key: str, name: str) -> File | Stored:
 
 def build(choices: Choices, first: Digest, second: Digest | None = None) -> Recipe:
     k = min(choices["norm"], len(first.norms)) - 1  # recordings have different numbers of norms
+    if second and named(second) == named(first):  # such as a model before and after it was converted
+        second = replace(second, name=f"{named(second)[: strips.NAME_CHARACTERS - 9]} (second)")
     pairs = [(first, k), *([(second, same_depth(k, first, second))] if second else [])]
     centring = any(one.norms[number].centres for one, number in pairs)
     look: dict[str, Any] = {

@@ -343,6 +343,7 @@ def test_places_are_named_by_how_often_they_come():
 def test_of_few_vectors_there_is_no_verdict_but_on_the_measured_effect():
     rows = measured(recording(norm("a", n=19), norm("b", n=7)))
     line = "No verdict: the norms have at most 19 vectors, and 20 are needed; record a longer text."
+    assert "at most 1 vector, and 20 are" in text("mine", measured(recording(norm("a", n=1))))
     shown = text("mine", rows)
     assert shown.count(line) == 1 and "Could the centring be left out?" not in shown
     assert "Could it be folded into the weights exactly?" in shown
@@ -368,9 +369,8 @@ def test_a_report_with_effects_leads_with_them():
     assert data["norms"] == found and data["norms"][0]["loss"] is None
     assert {column.name for column in EFFECT_COLUMNS} <= data["definitions"].keys()
     shown = text("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0))
-    assert (
-        "KL of 0.2 nats in the median norm, a KL of 0.3 nats at b, a KL of 0.7 nats in all at once" in shown
-    )
+    effect = "a KL of 0.2 nats in the median norm, at most 0.3 nats (at b), 0.7 nats in all at once."
+    assert f"Without it predictions change by {effect}" in shown
     assert to_csv(found).startswith("path,kind,d,kl,loss,change,vectors")
 
 
@@ -378,7 +378,8 @@ def test_a_model_without_a_head_is_ranked_by_its_vectors():
     rows = measured(recording(norm("a"), norm("b")))
     found = with_effects(rows, {path: Effect(nan, nan, change) for path, change in (("a", 0.1), ("b", 0.3))})
     assert [each["path"] for each in found] == ["b", "a"]
-    assert "30.0% of the outputs' length at b" in text("mine", found)
+    effect = "20.0% of the outputs' length in the median norm, at most 30.0% of the outputs' length (at b)."
+    assert f"Without it predictions change by {effect}" in text("mine", found)
 
 
 def test_a_model_that_does_not_centre_is_told_so():
