@@ -22,4 +22,4 @@ def from_safetensors(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]
     try:
         return safetensors.numpy.load(data), json.loads(data[8 : 8 + header_bytes]).get("__metadata__") or {}
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError, OverflowError) as problem:
-        raise FileError(f"this file cannot be read: {shorten(str(problem), 200)}") from None
+        raise FileError(f"this file is incomplete or damaged: {shorten(str(problem), 200)}") from None

@@ -89,7 +89,8 @@ class Choice:
 
     def parse(self, text: str) -> Any:
         if text not in self.options:
-            raise WrongValue(self.name, f"{self.name}={text!r} is not one of its values", list(self.options))
+            words = f"{self.name}={text!r} is not one of its values: {', '.join(self.options)}"
+            raise WrongValue(self.name, words, list(self.options))
         return text
 
 

@@ -307,7 +307,7 @@ def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
         raise
     except Exception as problem:  # third-party model code
         if differences := ", ".join(_differences(one, other)):
-            raise ValueError(f"they differ in {differences} ({problem})") from None
+            raise ValueError(f"they differ in {differences}; the comparison ended with: {problem}") from None
         raise
 
 

@@ -310,6 +310,8 @@ class Recorder:
                     self._take((path, call), recognised, x, output)
             except NotKnown as reason:
                 self.skipped[path] = str(reason)
+            except Exception as problem:  # such as from torch.func.vmap; the model's call must go on
+                self.skipped[path] = f"its vectors cannot be read: {' '.join(str(problem).split())}"
 
         return hook
 

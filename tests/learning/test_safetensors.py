@@ -75,7 +75,7 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"a": said([True], 0, 4)}, bytes(4)), "invalid type"),
         (packed({"a": said([1.0], 0, 4)}, bytes(4)), "invalid type"),
         (packed({"a": said([1] * 100, 0, 4)}, bytes(4)), "maximum supported dimension"),
-        (packed({"a": said([0, 2**64 - 1], 0, 0)}), "cannot be read"),
+        (packed({"a": said([0, 2**64 - 1], 0, 0)}), "incomplete or damaged"),
         (packed({"a": said([1], 0, 4), "b": said([1], 0, 4)}, bytes(4)), "invalid offset"),
         (packed({"a": said([1], 4, 8)}, bytes(8)), "invalid offset"),
         (packed({"a": said([1], 0, 4)}, bytes(8)), "not fully covered"),
@@ -90,5 +90,5 @@ def test_a_broken_file_is_refused_in_one_line(data, words):
 def test_a_cut_file_is_refused_wherever_it_is_cut():
     whole = to_safetensors({"a": np.arange(6.0).reshape(2, 3)}, {"about": "words"})
     for end in range(len(whole)):
-        with pytest.raises(FileError):
+        with pytest.raises(FileError, match="this file is incomplete or damaged"):
             from_safetensors(whole[:end])

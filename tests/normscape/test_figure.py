@@ -87,6 +87,7 @@ def test_a_page_asks_for_a_recipe_and_gets_it_or_why_not(fig, monkeypatch):
 
 WRONG = [
     ("choices", {"n": 0}, "n=0 is outside"),
+    ("choices", {"d": 5}, "d='5' is not one of its values: 2, 3, 4"),
     ("choices", {"colour": 1}, "no choice 'colour'"),
     ("params", {"eps": 99}, "eps=99 is not 0 or a number from"),
     ("params", {"n": 3}, "there is no parameter 'n'"),

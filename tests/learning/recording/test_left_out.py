@@ -123,6 +123,15 @@ def test_a_call_whose_arguments_cannot_be_copied_is_recorded():
     assert seen.recording.norms[0].seen == 3 and not told
 
 
+def test_a_call_whose_vectors_cannot_be_read_goes_on():
+    model, x = shaken(nn.Sequential(nn.Linear(D, D), nn.LayerNorm(D))), some(5, 3, D)
+    with record(model) as seen:
+        y = torch.func.vmap(model)(x)
+    torch.testing.assert_close(y, model(x))
+    with pytest.raises(ValueError, match="no norm was recorded: 1: its vectors cannot be read: vmap"):
+        seen.recording  # noqa: B018
+
+
 def test_if_no_norm_is_recorded_the_reasons_are_given():
     model = nn.Sequential(nn.Conv2d(3, D, 3), nn.GroupNorm(3, D))
     with record(model) as seen:
