@@ -33,7 +33,7 @@ SHAPES = {"box": box, "triangle": triangle, "sine": sine}
 def windows(
     at: Float[np.ndarray, "n"], d: int, heads: int, overlap: float, *, shape: str
 ) -> Float[np.ndarray, "heads n"]:
-    """How much of each axis each attention head sees: shares from 0 to 1, which sum to 1 over the heads.
+    """The share of each axis that each attention head sees, from 0 to 1; the shares of an axis sum to 1.
 
     at: the numbers of n axes; the axes 1 … d form a ring. Each head has a block of d/heads axes, and its
     window is centred on this block. For overlap 0 the window is as wide as the block. For overlap 1 it is

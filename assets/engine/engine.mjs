@@ -63,7 +63,7 @@ export { movers, unpack, value } from "./packed.mjs";
 /** The cloud with a given name. @param {Recipe} recipe @param {string} name */
 export const cloudOf = (recipe, name) => /** @type {Cloud} */ (recipe.clouds.find((c) => c.name === name));
 
-/** How many points a cloud has. @param {Recipe} recipe @param {string} cloud */
+/** The number of points of a cloud. @param {Recipe} recipe @param {string} cloud */
 export const sizeOf = (recipe, cloud) => cloudOf(recipe, cloud).points.shape[0];
 
 /** The marks of all views of a recipe. @param {Pick<Recipe, "views">} recipe */

@@ -18,7 +18,7 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** How a query can select key k. query: the query of length 1 for which the score of key k exceeds all others
+/** The best query for key k. query: the query of length 1 for which the score of key k exceeds all others
  * by the largest margin; margin: this margin, 0 if no query selects the key; among: the indices of the keys
  * whose hull contains the point nearest to key k. @param {ArrayLike<number>} keys n keys with d coordinates
  * each @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the

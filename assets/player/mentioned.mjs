@@ -20,9 +20,9 @@ const plain = (html) =>
 /** The texts in bold and the formulas of a stop, which name its controls. @param {string} html */
 const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/math>/gs) ?? []).map(plain));
 
-/** How a text can name a control: by its label, by one of the two words of a label such as "shift b", by its
- * symbol, or, for a slider of a vector, by the vector's name or one of its two words. @param {Choice |
- * Parameter} control */
+/** The names that a text can use for a control: its label, the words of a label of two such as "shift b",
+ * its symbol and, for a slider of a vector, the name of the vector and its words if they are two.
+ * @param {Choice | Parameter} control */
 function called(control) {
   const { symbol = "", vector = false, group = "" } = /** @type {Partial<Parameter>} */ (control);
   const labels = [control.label, ...(vector ? [group] : [])].map((label) => plain(plainLabel(label)));

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import unescape
@@ -112,7 +113,9 @@ def pieces(latex: str) -> list[tuple[str, bool]]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    render = lambda latex, options: mathml(latex, display="block" if options["display_mode"] else "inline")  # noqa: E731
+    def render(latex: str, options: Mapping[str, Any]) -> str:
+        return mathml(latex, display="block" if options["display_mode"] else "inline")
+
     parser = MarkdownIt().enable("table").use(dollarmath_plugin, renderer=render)
     parser.render("a")  # compiles its rules, before several threads can find them half compiled
     return parser

@@ -66,9 +66,12 @@ class Explorer(Dash):
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)
-        index = lambda: cached_or_computed(("search", place.root), lambda: search.index(place))  # noqa: E731
-        answer = lambda: revalidated(index(), "application/json")  # noqa: E731
-        route(self.server, "/search.json", "search", answer, Access.SHARED)
+
+        def search_index() -> Response:
+            entries = cached_or_computed(("search", place.root), lambda: search.index(place))
+            return revalidated(entries, "application/json")
+
+        route(self.server, "/search.json", "search", search_index, Access.SHARED)
         self.training = add_training(self)
 
     def index(self, *_: Any, path: str = "", **__: Any) -> Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,10 @@ def body(
     folded  whether controls are folded away until the reader opens them; if the link names controls, they are
             open
     """
-    shown = lambda names: state.controls is None or not set(state.controls).isdisjoint(names)  # noqa: E731
+
+    def shown(names: Iterable[str]) -> bool:
+        return state.controls is None or not set(state.controls).isdisjoint(names)
+
     chosen, moved, *more = controls(state, told)
     parts = [chosen] if shown(c.name for c in scene.choices) else []
     parts += [moved] if shown(p.name for p in state.recipe.parameters) else []

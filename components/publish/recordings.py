@@ -149,7 +149,7 @@ def _report(asked: argparse.Namespace) -> None:
 
 
 def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str, Any]:
-    """How the centring of each normalisation layer affects the predictions of the model `asked.model`.
+    """The effect of each normalisation layer's centring on the predictions of the model `asked.model`.
 
     rows: the layers of the recording, as in a report. Returns {} if no model is given.
     """

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dash import html
+from dash.development.base_component import Component
 
 from components import fonts, theme
 from components.drawing import preview
@@ -299,8 +300,13 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
     files: for each scene by slug, the file of its default recipe. alone: whether the story is the only page.
     url: the address of the site; "" if unknown.
     """
-    data = lambda scene: page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")  # noqa: E731
-    end = lambda scene: data_block({"": f"{place.root}{files[scene.slug]}"})  # noqa: E731
+
+    def data(scene: Scene) -> dict[str, Any]:
+        return page.facts(scene, plotly=f"{place.root}lib/{bundle()[0]}")
+
+    def end(scene: Scene) -> Component:
+        return data_block({"": f"{place.root}{files[scene.slug]}"})
+
     main = story.page(place, state_of, data, end=end, alone=alone)
     told = front_preview("story", "story/", long_text.story().lead, url)
     head = [told, module(place.asset("page/story.mjs"))]

@@ -203,8 +203,11 @@ class Pictures:
         place = kind, part["name"]
         before = self.sent.get(place, {})
         self.sent[place] = part
-        new = lambda field: field == "name" or field not in before or before[field] != part[field]  # noqa: E731
-        return {field: value for field, value in part.items() if new(field)}
+
+        def changed(field: str) -> bool:
+            return field not in before or before[field] != part[field]
+
+        return {field: value for field, value in part.items() if field == "name" or changed(field)}
 
 
 def _reached(call: Callable[[], T]) -> T:

@@ -69,8 +69,11 @@ def recipe(slug: str) -> Response:
     scene = find(slug)
     choices = scene.choose(request_query())
     key = None if scene.private(choices) else ("recipe", slug, *choices.items())
-    text = lambda: json.dumps(contents(scene, choices), separators=(",", ":"))  # noqa: E731
-    answer = revalidated(cached_or_computed(key, text), "application/json")
+
+    def data() -> str:
+        return json.dumps(contents(scene, choices), separators=(",", ":"))
+
+    answer = revalidated(cached_or_computed(key, data), "application/json")
     if key is None:
         answer.headers["Cache-Control"] = "no-store"
     return answer

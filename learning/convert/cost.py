@@ -1,4 +1,4 @@
-"""How a model's outputs change if the centring of a LayerNorm is dropped although it cannot be folded."""
+"""The change of a model's outputs if the centring of a LayerNorm that cannot be folded is dropped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """How the model's outputs change without the centring of each normalisation layer, and of all at once.
+    """The change of the model's outputs without the centring of each normalisation layer, and of all at once.
 
     An entry of the list has the name of the layer ("norm"), and the fields of its `Effect`, measured on the
     first MAX_SAMPLES samples. The layers are the recognised ones in `norms` whose names match one of

@@ -30,7 +30,7 @@ class UnknownOutput(ValueError):
 
 @dataclass(frozen=True)
 class Effect:
-    """How a model's outputs change if some of its normalisation layers are changed.
+    """The change of a model's outputs when some of its normalisation layers are changed.
 
     kl      the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits
     loss    the loss of the changed model minus that of the original; NaN for batches without labels

@@ -75,7 +75,7 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """How wrong σ² + ε becomes if σ², ε and their sum are each rounded by `rounded`.
+    """Rounding errors of σ² + ε if σ², ε and their sum are each rounded by `rounded`.
 
     `error` is the largest relative error of the sum, or None if no sum is finite. `lost` is the share of
     vectors for which the rounded sum equals the rounded σ², so that ε has no effect.

@@ -44,7 +44,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Sources:
-    """How much each module contributes to a number: the share of each kind of module, and the largest share.
+    """The contributions of modules to a number: the share of each kind of module, and the largest share.
 
     `module` is the name of the largest contributor, and `share` is its share. Raises FileError for invalid
     fields.

@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """How often each edge of the triangles occurs; vertices at the same place count as one."""
+    """The number of triangles at each edge; vertices at the same place count as one."""
     _, place = np.unique(np.round(points, 9), axis=0, return_inverse=True)
     corners = place.reshape(-1)[triangles]
     whole = corners[(corners != np.roll(corners, 1, axis=1)).all(1)]  # without those that a pole flattens

@@ -311,7 +311,7 @@ def sheets_after(norms=5, **params):
 
 
 def crossings(heights, level):
-    """How often a closed curve crosses a level."""
+    """The number of times that a closed curve crosses a level."""
     above = heights > level
     return int((above != np.roll(above, 1)).sum())
 

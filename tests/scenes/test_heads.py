@@ -614,7 +614,7 @@ CLAIMS = {
     "**Single models** differ more than the three kinds do. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another.": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "renumber the axes before training, and training gives the same model, renumbered": renumbered_training,
-    "So over many trainings the three kinds of shuffle cost the same on average": renumbered_training,
+    "So a shuffle of LayerNorm's output costs the same on average over many trainings, whichever axes change places": renumbered_training,
     "If only the queries are shuffled, a shuffle across heads costs more than one within a single head: 0.63 nats, not 0.48. But a shuffle within every head costs 0.62, and there no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. Untrained models have the same order: divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
     "### Shuffled within a single head Another picture: what it costs to shuffle coordinates within a single head, at six places of a trained model's first layer": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,

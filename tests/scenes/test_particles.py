@@ -265,10 +265,7 @@ def clocks_of_soft_attention():
 
 
 def off(beta, placement, other):
-    """How far tokens under `placement` at time t are from those under `other` at time log(1 + t).
-
-    Returns the distances, (times, draws, n).
-    """
+    """Distances (times, draws, n) of tokens: at time t with `placement`, at time log(1 + t) with `other`."""
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)
     share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]

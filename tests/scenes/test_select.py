@@ -29,7 +29,7 @@ def stages(recipe, **params):
 
 
 def lost(recipe, stage, **params):
-    """How many keys can never win at a stage."""
+    """The number of keys that can never win at a stage."""
     return int((~selectable(stages(recipe, **params)[stage])).sum())
 
 
@@ -121,7 +121,7 @@ def state(title):
 
 
 def counted(title):
-    """How many keys can never win at a stop, from its readout."""
+    """The number of keys that can never win at a stop, from its readout."""
     at = state(title)
     [count] = [r for r in at.recipe.readouts if isinstance(r, Count)]
     assert isinstance(count.only, Unselectable)

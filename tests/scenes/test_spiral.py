@@ -130,7 +130,7 @@ def turned():
 
 
 def rate(seed, event):
-    """How many points change sides on one sphere per 100 steps of an event."""
+    """The number of points that change sides on one sphere per 100 steps of an event."""
     first, last = (FILM.weights[seed, checkpoint(step)] for step in (event.start, event.end))
     across = turns(FILM.network, first, last, FILM.data.points) > SIDE_CHANGE_DEGREES
     return 100 * across.sum(-1).max() / (event.end - event.start)

@@ -17,7 +17,7 @@ from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rate and steps
-# as many steps as in brody2023, where the learning rate falls more slowly: only to 0.0009 by then
+# as many steps as brody2023 reports; there the learning rate falls more slowly, to 0.0009
 FALLING_RATE_OPTIONS = {"lr": 0.001, "steps": 17_000}
 FALLING_BATCH, FALLING_TEST_SEQUENCES = 256, 512
 FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more seeds, since its first two differ much

@@ -85,7 +85,7 @@ def told(values: np.ndarray) -> list[float]:
 def asymmetry(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
 ) -> list[float]:
-    """How much the result of each trained block depends on the order of the axes: (S,), in units of √d.
+    """The equivariance error of each trained block under permutations of the axes: (S,), in units of √d.
 
     This is the mean distance between two results: the axes are permuted before the block, or after it. It
     would be 0 for LayerNorm, which commutes with permutations.

@@ -53,7 +53,7 @@ def shares(found: Rows) -> Facts:
 
 
 def counted(row: Mapping[str, Any]) -> str:
-    """How many of the networks of this row learned all labels, as text such as "3 of 10"."""
+    """The number of networks of this row that learned all labels, as text such as "3 of 10"."""
     return f"{round(row['fitted'] * row['networks'])} of {row['networks']}"
 
 

@@ -56,7 +56,7 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
 
     def poll_while_it_ends(moment):
-        """How many store operations a poll takes if the training ends before the operation of this number."""
+        """The number of store operations of a poll if the training ends before operation number `moment`."""
         ticket, count = join(trainings), 0
         if not waits:
             trainings.start(ticket)
