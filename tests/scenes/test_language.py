@@ -330,7 +330,7 @@ CLAIMS = {
     "with weights $p_i$ that sum to 1": an_average,
     "Their model has vectors of eight numbers, and was trained on words of Wikipedia for 50,000 steps. Before LayerNorm 22 to 45 % of its keys are inside, and 32 to 51 % in their model without the division.": the_papers_table,
     "Before LayerNorm most letters of a long text can never have the highest score, whatever the query; after it, practically every letter can.": most_of_a_long_text,
-    r"The $\varepsilon$ under the root keeps keys slightly inside the sphere. In the windows of text that we counted (see below) this costs no key its chance. It can if keys nearly coincide: type an *o* 200 times, and in the first layer one of its keys still cannot win.": a_hair_inside,
+    r"The $\varepsilon$ under the root keeps keys slightly inside the sphere. In the windows of text that we counted (see below) this costs no key its chance. Where keys nearly coincide it can: type an *o* 200 times, and in the first layer one of its keys still cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
     "They give keys a height again, which the picture leaves out; one still sees which keys are corners of the hull.": heights_come_back,
@@ -349,7 +349,7 @@ CLAIMS = {
     "This model only centres, and 40 of 60 keys can never win.": centred,
     "any of the 87 characters that the model has read": the_model,
     "In the first layer equal letters differ by that alone, and 8 of the 39 keys are inside.": places,
-    "each of the 32 can get 2.6 % at least, with the right query, and none more than 26.0 %": still_read,
+    "each of the 32 keys of the tour's first stop gets between 2.6 % and 26.0 %": still_read,
     "Does that save some of the 32?": as_they_are_written,
     "17 of the 32 keys are already inside the hull of the keys before them, so no query ever chooses them. The other 15 can win until more has been written.": as_they_are_written,
 }

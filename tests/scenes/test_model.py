@@ -624,7 +624,7 @@ CLAIMS = {
     "The small language model of this site has four layers, and vectors of four numbers. These are 600 input vectors": first,
     "so that every vector falls onto the hyperplane $\\sum x = 0$": the_turn,
     "At most 60 vectors of a norm are taken for keys": keys_taken,
-    "The turn is the angle between the two outputs": the_turn,
+    "The turn is the angle between the outputs with and without centring": the_turn,
     "more than ten times as long as the median": the_massive,
     "has four layers, and vectors of four numbers": the_model,
     "Vectors of equal letters stand above each other.": first,

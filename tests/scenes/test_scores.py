@@ -466,7 +466,7 @@ CLAIMS = {
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
     "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for chords before LayerNorm and for angles after it.": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors would.": pockets,
-    r"divided by the root of their number of coordinates, both have a variance of nearly 1:": pockets,
+    "each score is divided by the root of its own number of coordinates, so the variance is nearly 1 in a head and for whole vectors.": pockets,
     "the blue ones, divided by 8, have a standard deviation of about 1": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,
     "### Four coordinates": boxes,

@@ -290,7 +290,7 @@ CLAIMS = {
     "fold two spirals until a plane separates them": two_arms,
     "Two spirals of points lie in a plane, one arm in each class.": two_arms,
     "It has three neurons a layer": shape,
-    "25 numbers in all, with two layers": shape,
+    "25 weights in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, on a part of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
     "A *plateau* is a part of the run in which the loss hardly falls. Four conditions define it: - It lasts at least a tenth of the run. - The loss varies by at most a factor of 1.26 in it. - The logarithm of the loss falls slowly: per step, by at most half of the average. The average is the fall from the largest loss of the run to the smallest, divided by the number of steps of the run. - The loss stays more than a factor of 1.26 above the last loss of the run. A *drop* is a part of the run, at most a twentieth of it long, in which the smallest loss so far falls to less than half.": definitions,

@@ -254,7 +254,7 @@ CLAIMS = {
     r"Stretch, fold and the sigmoid are three curves. All three are slices of one surface.": three_slices,
     "at the last stage they lie between $-1$ and $1$.": between_minus_one_and_one,
     "So the two maps share one function.": two_maps,
-    r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$, so it is constant along each ray from the origin. Rays of every height from $-1$ to $1$ end at the origin, and that makes the cliff: no value at the origin makes the height continuous there. (Two rays that mirror each other in the $x$ axis have the same height.) Here it is 0": rays_are_level,
+    r"For $\varepsilon = 0$ the height is the cosine of the direction of $(x, y)$, so it is constant along each ray from the origin. Rays of every height from $-1$ to $1$ end at the origin, and that makes the cliff: no value at the origin makes the height continuous there. (Two rays that mirror each other in the $x$ axis have the same height.) The origin itself has the height 0": rays_are_level,
     r"With $\varepsilon = 0$ and $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point are on the $x$ axis, both at height 1.": the_dip,
     r"With $\varepsilon = 0$ normalising moves the line onto a circle of radius 1; with a larger $\varepsilon$ each point stops inside it, on the same ray, so its angle is the same.": half_a_circle,
     r"It approaches $\pm\pi/2$ at the far ends: the whole line becomes half a circle, without its ends.": half_a_circle,

@@ -343,7 +343,7 @@ CLAIMS = {
     "these blocks also have 4 and 8 times as many weights": what_makes_it_work,
     "LayerNorm done twice is LayerNorm. But a block that runs on after its last iteration leaves LayerNorm's result again. Four heads trained for 4 iterations have an error of 0.33 after the fifth, and of 0.74 after the eighth (median of 5 seeds).": it_does_not_settle,
     "Blocks trained for 8 iterations drift away more slowly: after 16 iterations the error is 0.06 with two heads, 0.14 with four and 1.7 with eight. Blocks trained for one iteration come to rest, but not at LayerNorm's result: four heads at an error of 0.65.": it_does_not_settle,
-    "the result of four heads differs by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
+    "With four heads the two results differ by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
     "seeds).": symmetry_is_learned,
     r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. On others the error is large (four heads, four iterations, median of 5 seeds): | change of the vectors | error | | --- | --- | | all multiplied by 100 | 89 | | all divided by 100 | 0.97, close to that of no output at all | | means multiplied by 100 | 110 |": out_of_range,
     "The table below shows five kinds of blocks: the vectors each was trained on, and its error on others (four heads, four iterations, median of 5 seeds). A block trained on normally distributed vectors has the error 0.046 on new ones, 0.034 on digits and 0.140 on *uneven* ones, whose coordinates have different standard deviations. Trained on digits, it has 0.009 on other digits and 0.453 or more elsewhere. Trained on all four kinds (the fourth has heavy tails), a block has between 0.024 and 0.071.": chips,

@@ -32,7 +32,7 @@ SAME = {
         "adds vectors whose mean is 0, RMSNorm gives what LayerNorm gave",
     ),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
-    "25 numbers in all": ("spiral", "25 numbers in all"),
+    "25 weights in all": ("spiral", "25 weights in all"),
     "a sentence of 60 characters; in the first layer, the keys of 32 of them cannot be chosen": (
         "language",
         "32 of the 60 keys are hollow.",
