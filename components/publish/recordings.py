@@ -85,6 +85,8 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 def _record(asked: argparse.Namespace) -> None:
     if not (folder := asked.out.absolute().parent).is_dir():
         raise CommandFailed(f"there is no folder {folder} in which to write {asked.out.name}")
+    if asked.out.is_dir():
+        raise CommandFailed(f"{asked.out} is a folder: name the file to write")
     words = _words(asked.text)
     recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
     convert = needing_torch("learning.convert", "to record a model")

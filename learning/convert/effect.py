@@ -36,11 +36,13 @@ class Effect:
     loss    the loss of the changed model minus that of the original; NaN for batches without labels
     change  ‖y' − y‖/‖y‖, where y are all outputs of the model and y' those of the changed model: logits, or
             hidden states for a model without logits
+    predictions  how many were compared: one for each token
     """
 
     kl: float
     loss: float
     change: float
+    predictions: int = 0
 
 
 @dataclass
@@ -59,6 +61,7 @@ class _Sums:
             kl=self.kl / self.predictions if self.predictions else nan,
             loss=self.loss / self.labels if self.labels else nan,
             change=sqrt(self.moved / self.size) if self.size else 0.0,
+            predictions=self.predictions,
         )
 
 

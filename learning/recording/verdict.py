@@ -179,6 +179,7 @@ def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Findin
         each = f"a KL of {each}" if told else each
         every = "" if together is None else together.kl if told else together.change
         whole = f", {unit.format(every)} in all at once" if every != "" else ""
+        whole += f"; measured on {together.predictions:,} tokens" if together else ""
         begin = (
             "without it predictions change by"
             if centre

@@ -43,7 +43,9 @@ def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     app.main(
         ["report", str(out), "--model", str(folder), "--text", str(folder / "text.txt"), "--tokens", "99"]
     )
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = capsys.readouterr().out
+    assert "in all at once; measured on 64 tokens." in shown  # a window
+    lines = [line.split() for line in shown.splitlines()]
     start = next(k for k, line in enumerate(lines) if line[:1] == ["norm"])
     first, *below = lines[start : start + 6]
     effects = [float(line[3]) for line in below]
@@ -70,6 +72,7 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     assert "cannot be loaded" in refused(capsys, "record", tmp_path, "--text", own, *out)
     nowhere = ["--out", tmp_path / "none" / "mine.safetensors"]
     assert "there is no folder" in refused(capsys, "record", folder, "--text", own, *nowhere)
+    assert "is a folder: name the file" in refused(capsys, "record", folder, "--text", own, "--out", tmp_path)
     (tmp_path / "picture").write_bytes(b"\x89PNG\r\n")
     assert "not a text in UTF-8 (byte 0)" in refused(
         capsys, "record", folder, "--text", tmp_path / "picture", *out

@@ -368,8 +368,9 @@ def test_a_report_with_effects_leads_with_them():
     data = json.loads(to_json("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0)))
     assert data["norms"] == found and data["norms"][0]["loss"] is None
     assert {column.name for column in EFFECT_COLUMNS} <= data["definitions"].keys()
-    shown = text("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0))
-    effect = "a KL of 0.2 nats in the median norm, at most 0.3 nats (at b), 0.7 nats in all at once."
+    shown = text("mine", found, (), Effect(kl=0.7, loss=nan, change=1.0, predictions=2048))
+    effect = "a KL of 0.2 nats in the median norm, at most 0.3 nats (at b), 0.7 nats in all at once"
+    effect += "; measured on 2,048 tokens."
     assert f"Without it predictions change by {effect}" in shown
     assert to_csv(found).startswith("path,kind,d,kl,loss,change,vectors")
 
