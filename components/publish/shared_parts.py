@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 SAME = "$same"
 SHORTEST = 100  # characters of JSON: shorter parts are not replaced
+LONGEST_LETTER = 12  # characters of JSON for one letter, if it needs two escapes, as \ud83d\ude00 does
 
 Path = tuple[str | int, ...]
 
-compact = partial(json.dumps, separators=(",", ":"))
+compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def parts(value: Any) -> dict[str, Path]:
@@ -31,12 +31,18 @@ def parts(value: Any) -> dict[str, Path]:
 
 
 def _walk(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
-    text = compact(value)
-    if len(text) < SHORTEST:
+    if _is_short(value) or len(text := compact(value)) < SHORTEST:
         return
     yield text, path
     for name, part in _inner(value):
         yield from _walk(part, (*path, name))
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is None, a number, or a text so short that its JSON has fewer than SHORTEST characters."""
+    if isinstance(value, str):
+        return LONGEST_LETTER * len(value) + 2 < SHORTEST
+    return value is None or isinstance(value, float | int)
 
 
 def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -51,8 +57,7 @@ def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
 
     If a part is replaced, the parts inside it are not considered.
     """
-    text = compact(value)
-    if len(text) < SHORTEST:
+    if _is_short(value) or len(text := compact(value)) < SHORTEST:
         return value
     if text in default_parts:
         return {SAME: default_parts[text]}

@@ -32,8 +32,11 @@ ROOT = Path(__file__).resolve().parents[2]
 OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "DestroyProfileOnBrowserClose", "HttpsUpgrades"]
 OFF += ["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"]
 OFF += ["PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
-# All pages of a browser context share one process, so scripts are compiled once; optimising compilation is
-# off, because no page lives long enough to gain from it; and antialiasing is off.
+# All pages of a browser context share one process, so scripts are compiled once. With this feature, another
+# thread would parse them again for each page.
+OFF += ["ScriptStreaming"]
+# The compiler that optimises most is off, because no page lives long enough to gain from it, and so is
+# antialiasing.
 CHEAP = ("--process-per-site", "--js-flags=--no-opt", "--webgl-antialiasing-mode=none")
 # Options that can be changed for a page that is already open.
 EASY = {"viewport", "color_scheme", "reduced_motion", "java_script_enabled", "has_touch"}
