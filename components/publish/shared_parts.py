@@ -39,7 +39,7 @@ def _walk(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a value is None, a number, or a text so short that its JSON has fewer than SHORTEST characters."""
+    """Whether a value is None, a number, or a text so short that its JSON is shorter than SHORTEST."""
     if isinstance(value, str):
         return LONGEST_LETTER * len(value) + 2 < SHORTEST
     return value is None or isinstance(value, float | int)
