@@ -8,27 +8,25 @@ import { calmly } from "../browser.mjs";
 import { FLIGHT_MS, inFlight } from "./motion.mjs";
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Flight } from "./motion.mjs" */
+/** @import { Player } from "./player.mjs" */
+/** @import { State } from "./state.mjs" */
 
 /**
  * @typedef {import("./link.mjs").State["camera"]} Place a camera; null stands for the scene's initial one
- *
- * @typedef {object} Scene the parts of the player that the camera uses
- * @property {import("./state.mjs").State} state
- * @property {() => Panel[]} panels
- * @property {() => void} draw schedules a frame
- * @property {() => void} rest called when the reader has turned the camera
  */
 
 const SAME_PLACE = 1e-4; // in sides of the axes' cube; smaller moves, which clicks cause, are ignored
 
 export class Camera {
-  #scene;
+  #player;
+  #state;
   /** @type {Panel | undefined} */ #turnedPanel = undefined;
   /** @type {Flight | null} */ #flight = null;
 
-  /** @param {Scene} scene */
-  constructor(scene) {
-    this.#scene = scene;
+  /** @param {Player} player @param {State} state */
+  constructor(player, state) {
+    this.#player = player;
+    this.#state = state;
   }
 
   get flight() {
@@ -40,20 +38,18 @@ export class Camera {
     this.#flight = null;
   }
 
-  /** Let the camera fly to a place, on an arc around the origin. If the reader prefers reduced motion, the
-   * camera jumps to the place. @param {Place} place */
+  /** Let the camera fly to a place, on an arc around the origin, in the next frames. If the reader prefers
+   * reduced motion, the camera jumps to the place. @param {Place} place */
   fly(place) {
-    const { state, panels, draw } = this.#scene;
-    const panel = panels().find((p) => p.is3d);
+    const panel = this.#player.panels.find((p) => p.is3d);
     this.#turnedPanel = undefined;
-    state.look(place);
+    this.#state.look(place);
     const from = panel?.camera();
     if (panel && from) {
       const to = place ?? home(panel.view);
       if (calmly()) this.#set(to);
       else this.#flight = { from, to, done: 0 };
     }
-    draw();
   }
 
   /** Let the camera fly to a nearby place from which a plane, the cloud `view.edge` of the panel's view, is
@@ -63,7 +59,7 @@ export class Camera {
     const camera = panel.camera();
     if (!camera) return;
     const sides = ranges.map(([low, high]) => high - low);
-    const plane = this.#scene.state.at[/** @type {string} */ (view.edge)];
+    const plane = this.#state.at[/** @type {string} */ (view.edge)];
     const eye = edgeOn(
       plane,
       camera.eye.map((e, i) => e * sides[i]),
@@ -79,29 +75,28 @@ export class Camera {
     if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
-  /** Adopt the camera to which the reader has turned a panel, and turn all other panels, too.
-   * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
+  /** Adopt the camera to which the reader has turned a panel, and turn all other panels, too. Returns whether
+   * the camera has moved. @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
   turned(camera, panel) {
-    const { state, rest } = this.#scene;
-    const before = state.camera ?? home(panel.view);
+    const before = this.#state.camera ?? home(panel.view);
     const far = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
       a.some((x, i) => Math.abs(x - b[i]) > SAME_PLACE);
-    if (!far(camera.eye, before.eye) && !far(camera.center, before.center)) return;
-    state.turn(camera);
+    if (!far(camera.eye, before.eye) && !far(camera.center, before.center)) return false;
+    this.#state.turn(camera);
     this.#turnedPanel = panel;
     this.#flight = null;
     this.#set(camera, panel);
-    rest();
+    return true;
   }
 
   /** Called at rest: adopt the final camera of the panel that the reader has turned, because Plotly's camera
    * moves on for a moment after the last event. */
   settle() {
-    const { state, panels } = this.#scene;
+    const { panels } = this.#player;
     const panel = this.#turnedPanel;
     const camera = panel?.camera();
-    if (!panel || !camera || !panels().includes(panel) || !state.camera || this.#flight) return;
-    state.look(camera);
+    if (!panel || !camera || !panels.includes(panel) || !this.#state.camera || this.#flight) return;
+    this.#state.look(camera);
     this.#set(camera, panel);
   }
 
@@ -111,6 +106,6 @@ export class Camera {
    * camera already
    */
   #set(camera, except) {
-    for (const panel of this.#scene.panels()) if (panel !== except) panel.setCamera(camera);
+    for (const panel of this.#player.panels) if (panel !== except) panel.setCamera(camera);
   }
 }

@@ -6,13 +6,9 @@
 import { explain, fit } from "./mount.mjs";
 /** @import { Recipe, View } from "../engine/engine.mjs" */
 /** @import { Panel } from "../painter/painter.mjs" */
+/** @import { FrameLoop } from "./frame_loop.mjs" */
+/** @import { PageParts } from "./page_parts.mjs" */
 /** @import { State } from "./state.mjs" */
-
-/**
- * @typedef {{state: State, panels: () => Panel[], count: () => void, draw: () => void}} Shown the parts of
- *   the player that are used here: its state; its panels ([] until they are ready); count, which rebuilds the
- *   part of the page for numbers; and draw, which requests a frame
- */
 
 /** The contents of a view's legend as JSON, for comparison with another view's legend. @param {Panel["view"]}
  * view */
@@ -22,13 +18,17 @@ const names = ({ layers }) =>
   );
 
 export class Growth {
-  #shown;
+  #state;
+  #parts;
+  #frames;
   #held = false;
   /** @type {((changed: Record<string, string>) => boolean) | null} */ #turn = null;
 
-  /** @param {Shown} shown */
-  constructor(shown) {
-    this.#shown = shown;
+  /** @param {State} state @param {PageParts} parts @param {FrameLoop} frames */
+  constructor(state, parts, frames) {
+    this.#state = state;
+    this.#parts = parts;
+    this.#frames = frames;
   }
 
   /** Register a callback of the training in progress: it gets each change of choices before anyone else, and
@@ -41,37 +41,36 @@ export class Growth {
   /** Offer changed choices to the training in progress. Returns whether the training's next recipe will have
    * them; false if no training is shown. @param {Record<string, string>} changed */
   takes(changed) {
-    return this.#shown.state.growing && Boolean(this.#turn?.(changed));
+    return this.#state.growing && Boolean(this.#turn?.(changed));
   }
 
   /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, or if the
    * number or the dimensions of the recipe's views differ from those of the panels. @param {Recipe} recipe */
   show(recipe) {
-    const { state } = this.#shown;
-    const panels = this.#shown.panels();
-    if (this.#held || !panels.length || !fit(panels, recipe)) return;
+    const { ready, panels } = this.#parts;
+    if (this.#held || !ready || !fit(panels, recipe)) return;
     const words = (/** @type {Recipe} */ { readouts, facts }) =>
       JSON.stringify([readouts.map((r) => r.label), facts]);
-    const before = words(state.recipe);
+    const before = words(this.#state.recipe);
     const axes = (/** @type {View} */ { ranges, zooms, wider }) => JSON.stringify([ranges, zooms, wider]);
     const moved = panels.some((panel, v) => axes(panel.view) !== axes(recipe.views[v]));
-    state.grow(recipe);
-    if (words(recipe) !== before) this.#shown.count();
+    this.#state.grow(recipe);
+    if (words(recipe) !== before) this.#parts.count();
     panels.forEach((panel, v) => {
       const other = names(panel.view) !== names(recipe.views[v]);
       panel.show(recipe.views[v]);
       if (other) explain(panel);
     });
     if (moved) this.#settle(panels);
-    this.#shown.draw();
+    this.#frames.schedule();
   }
 
   /** Called when the reader presses on a 2D figure. Lets the 2D views settle, because Plotly knows the
    * positions of points only in settled figures; from now on new recipes are ignored, until `release`. */
   hold() {
-    if (!this.#shown.state.growing) return;
+    if (!this.#state.growing) return;
     this.#held = true;
-    this.#settle(this.#shown.panels().filter((panel) => !panel.is3d));
+    this.#settle(this.#parts.panels.filter((panel) => !panel.is3d));
   }
 
   /** Called when the reader no longer presses: new recipes are shown again. */
@@ -81,8 +80,7 @@ export class Growth {
 
   /** Let some panels settle: Plotly draws them in the present state. @param {Panel[]} few */
   #settle(few) {
-    const frame = this.#shown.state.frame(true);
-    const panels = this.#shown.panels();
-    for (const panel of few) panel.settle(frame[panels.indexOf(panel)]);
+    const frame = this.#state.frame(true);
+    for (const panel of few) panel.settle(frame[this.#parts.panels.indexOf(panel)]);
   }
 }

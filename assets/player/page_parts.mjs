@@ -76,7 +76,9 @@ export class PageParts {
         root.dispatchEvent(new Event("normscape:living"));
       },
       picked: (mark, point) => click(player, mark, point),
-      turned: (camera, panel) => this.#camera.turned(camera, panel),
+      turned: (camera, panel) => {
+        if (this.#camera.turned(camera, panel)) frames.rest();
+      },
     });
     if (player.closed) return;
     frames.shows.push(...pictured(player), ...headline(player), handles(player));

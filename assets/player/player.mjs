@@ -11,11 +11,9 @@
 
 import { plotly } from "../painter/views.mjs";
 import { calmly } from "../browser.mjs";
-import { writeAddress } from "./address.mjs";
 import { Camera } from "./camera.mjs";
-import { showLists } from "./controls.mjs";
 import { FrameLoop } from "./frame_loop.mjs";
-import { DRAGGABLE, Grip } from "./grip.mjs";
+import { DRAGGABLE } from "./grip.mjs";
 import { Growth } from "./growth.mjs";
 import { write } from "./link.mjs";
 import { PageParts } from "./page_parts.mjs";
@@ -37,7 +35,6 @@ import { State } from "./state.mjs";
 export class Player {
   #state;
   #growth;
-  #grip;
   #camera;
   #changes;
   #frames;
@@ -53,42 +50,11 @@ export class Player {
     this.slug = root.dataset.slug ?? "";
     this.path = location.pathname;
     this.#state = new State(JSON.parse(root.dataset.choices ?? "{}"));
-    this.#grip = new Grip(root, this.life);
-    this.#growth = new Growth({
-      state: this.#state,
-      panels: () => (this.ready ? this.panels : []),
-      count: () => this.#parts.count(),
-      draw: () => this.#schedule(),
-    });
-    this.#camera = new Camera({
-      state: this.#state,
-      panels: () => this.panels,
-      draw: () => this.#schedule(),
-      rest: () => this.#frames.rest(),
-    });
+    this.#camera = new Camera(this, this.#state);
     this.#frames = new FrameLoop(this, this.#state, this.#camera);
     this.#parts = new PageParts(this, this.#state, this.#camera, this.#frames);
-    this.#changes = new RecipeChanges({
-      root,
-      state: this.#state,
-      growth: this.#growth,
-      grip: this.#grip,
-      life: this.life,
-      notice: (words) => this.notice(words),
-      noticed: () => this.part("notice")?.textContent ?? "",
-      take: (answer, link) => this.#parts.take(answer, link),
-      mount: () => this.#parts.build(),
-      write: (push = false) => writeAddress(this, push),
-      openTour: (stop) => {
-        this.tour?.open(stop - 1);
-        this.commands.goOn(this);
-      },
-      arrived: (to) => {
-        if (to) this.#camera.fly(to.camera);
-        this.#schedule();
-      },
-      refused: () => showLists(this.root, this.choices),
-    });
+    this.#growth = new Growth(this.#state, this.#parts, this.#frames);
+    this.#changes = new RecipeChanges(this, this.#state, this.#growth, this.#parts, this.#frames);
   }
 
   // State that others read
@@ -98,10 +64,6 @@ export class Player {
   }
   get recipe() {
     return this.#state.recipe;
-  }
-  /** Whether a recipe has been loaded. */
-  get known() {
-    return this.#state.known;
   }
   get choices() {
     return this.#state.choices;
@@ -278,6 +240,7 @@ export class Player {
   edgeOn(panel) {
     this.#state.touch("camera");
     this.#camera.flyEdgeOn(panel);
+    this.#schedule();
   }
 
   /** The URL of the server's SVG picture of the present state, in the present theme. */
@@ -313,7 +276,7 @@ export class Player {
 
   pause() {
     this.#state.pause();
-    if (this.known) this.#schedule();
+    if (this.#state.known) this.#schedule();
   }
 
   /** Start the clock, such as the training step, which then runs to its end; or stop it if it runs. */
@@ -351,7 +314,6 @@ export class Player {
   reset() {
     this.#state.reset();
     this.fly(null);
-    this.#schedule();
   }
 
   /** Follow (select) the point with this index. @param {number} index */
@@ -401,6 +363,7 @@ export class Player {
    * @param {import("./link.mjs").State["camera"]} camera */
   fly(camera) {
     this.#camera.fly(camera);
+    this.#schedule();
   }
 
   /** Show a message until the next one. @param {string} words */
@@ -424,7 +387,7 @@ export class Player {
   }
 
   recolor() {
-    if (this.known) this.#frames.settle();
+    if (this.#state.known) this.#frames.settle();
   }
 
   close() {

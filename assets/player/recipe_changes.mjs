@@ -6,34 +6,17 @@
  */
 
 import { calmly } from "../browser.mjs";
+import { writeAddress } from "./address.mjs";
+import { showLists } from "./controls.mjs";
+import { Grip } from "./grip.mjs";
 import { changes, read, split, tooLong } from "./link.mjs";
 import { ask } from "./source.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
-/** @import { Grip } from "./grip.mjs" */
+/** @import { FrameLoop } from "./frame_loop.mjs" */
 /** @import { Growth } from "./growth.mjs" */
-/** @import { Answer } from "./source.mjs" */
-
-/**
- * @typedef {import("./state.mjs").State} State
- *
- * @typedef {object} Scene the parts of the player that are used here
- * @property {HTMLElement} root
- * @property {State} state
- * @property {Growth} growth
- * @property {Grip} grip
- * @property {AbortSignal} life aborts when the player is closed
- * @property {(words: string) => void} notice shows a message, "" for none
- * @property {() => string} noticed the message that is shown
- * @property {(answer: Answer, link: Parameters<State["take"]>[2]) => void} take makes a recipe and a link's
- * state the player's own
- * @property {() => Promise<void>} mount builds the page's parts for the recipe
- * @property {(push?: boolean) => void} write writes the state into the page's address; with `push` as a new
- * entry of the browser's history
- * @property {(stop: number) => void} openTour opens the tour at a stop; 1 is the first
- * @property {(to: {camera: import("./link.mjs").State["camera"]} | null) => void} arrived a change has been
- * made; `to` is where the camera should fly, null if it stays
- * @property {() => void} refused shows the present choices again in the drop-down lists and check boxes
- */
+/** @import { PageParts } from "./page_parts.mjs" */
+/** @import { Player } from "./player.mjs" */
+/** @import { State } from "./state.mjs" */
 
 const SLOW_ANSWER_MS = 4000; // milliseconds after which a notice says that the figure is loading
 const LOADING_TEXT = "The figure is still loading.";
@@ -41,17 +24,28 @@ const NO_ANSWER_TEXT = "The server does not answer. What is on the page still wo
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
 export class RecipeChanges {
-  #scene;
+  #player;
+  #state;
+  #growth;
+  #parts;
+  #frames;
+  #grip;
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
   #linkedStop = 0; // the tour's stop that the page's link names, until it is shown; 0 if there is none
   #following = false;
 
-  /** @param {Scene} scene */
-  constructor(scene) {
-    this.#scene = scene;
-    scene.life.addEventListener("abort", () => this.#request.abort());
+  /** @param {Player} player @param {State} state @param {Growth} growth @param {PageParts} parts
+   * @param {FrameLoop} frames */
+  constructor(player, state, growth, parts, frames) {
+    this.#player = player;
+    this.#state = state;
+    this.#growth = growth;
+    this.#parts = parts;
+    this.#frames = frames;
+    this.#grip = new Grip(player.root, player.life);
+    player.life.addEventListener("abort", () => this.#request.abort());
   }
 
   /** The choices whose recipe is being loaded; null if none is. */
@@ -70,24 +64,25 @@ export class RecipeChanges {
    * => Promise<T>} change `stale` tells whether a later change has been requested meanwhile @returns
    * {Promise<T | undefined>} */
   #next(change) {
-    const { life, notice, noticed } = this.#scene;
+    const player = this.#player;
+    const noticed = () => player.part("notice")?.textContent ?? "";
     this.#request.abort();
     const request = (this.#request = new AbortController());
-    const stale = () => life.aborted || request.signal.aborted;
+    const stale = () => player.closed || request.signal.aborted;
     let before = "";
     const late = setTimeout(() => {
       if (stale()) return;
       before = noticed();
-      notice(LOADING_TEXT);
+      player.notice(LOADING_TEXT);
     }, SLOW_ANSWER_MS);
     const done = this.#queue
       .then(() => (stale() ? undefined : change(stale)))
       .finally(() => {
         clearTimeout(late);
-        if (!stale() && noticed() === LOADING_TEXT) notice(before);
+        if (!stale() && noticed() === LOADING_TEXT) player.notice(before);
       });
     this.#queue = done.catch(() => {
-      if (!stale()) notice(NOT_DRAWN_TEXT);
+      if (!stale()) player.notice(NOT_DRAWN_TEXT);
     });
     return done;
   }
@@ -95,21 +90,20 @@ export class RecipeChanges {
   /** Request the recipe for some choices; a later change aborts the request.
    * @param {Record<string, string>} choices */
   #ask(choices) {
-    const { root, state } = this.#scene;
-    return ask(root, choices, state.usual, this.#request.signal);
+    return ask(this.#player.root, choices, this.#state.usual, this.#request.signal);
   }
 
   /** Show the state that the page's link names. If the link has an error, report the error and show the
    * scene's default state. */
   restore() {
-    const { root, state, grip, life, notice, take, mount, openTour } = this.#scene;
-    const { usual } = state;
+    const player = this.#player;
+    const { usual } = this.#state;
     this.#wanted = null;
     this.#following = true;
     this.#linkedStop = 0;
-    state.begin();
+    this.#state.begin();
     return this.#next(async (stale) => {
-      const { chosen, rest, wrong } = split(root.dataset.query ?? location.search, usual);
+      const { chosen, rest, wrong } = split(player.root.dataset.query ?? location.search, usual);
       let answer = await this.#ask({ ...usual, ...chosen });
       const { refused } = answer;
       if (refused) {
@@ -119,22 +113,26 @@ export class RecipeChanges {
       const asked = answer.recipe && read(rest, answer.recipe);
       wrong.push(...(asked?.wrong ?? []));
       if (wrong.length && !refused && answer.recipe) answer = await this.#ask({ ...usual });
-      await grip.free();
+      await this.#grip.free();
       if (stale()) return;
       this.#following = false;
       if (!asked || !answer.recipe)
-        return notice(
-          state.known ? `${NO_ANSWER_TEXT}.` : "The server does not answer. Reload the page to try again.",
+        return player.notice(
+          this.#state.known
+            ? `${NO_ANSWER_TEXT}.`
+            : "The server does not answer. Reload the page to try again.",
         );
-      notice(
+      player.notice(
         wrong.length
           ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
           : "",
       );
       this.#linkedStop = wrong.length ? 0 : asked.state.tour;
-      take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
-      await mount();
-      if (this.#linkedStop && !life.aborted) openTour(this.#linkedStop);
+      this.#parts.take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
+      await this.#parts.build();
+      if (!this.#linkedStop || player.closed) return;
+      player.tour?.open(this.#linkedStop - 1);
+      player.commands.goOn(player);
     });
   }
 
@@ -142,7 +140,7 @@ export class RecipeChanges {
    * them. @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
    * choices */
   async choose(changed) {
-    const { state } = this.#scene;
+    const state = this.#state;
     if (!state.known) return false;
     if (!this.#wanted && !this.#linkedStop && !state.arriving) state.begin();
     for (const name of Object.keys(changed)) state.touch(name);
@@ -153,7 +151,7 @@ export class RecipeChanges {
    * defaults, except those that the reader sets before it is shown. @param {Record<string, string>} stop
    * @param {boolean} linked whether the page's link names the stop */
   async visit(stop, linked) {
-    const { state } = this.#scene;
+    const state = this.#state;
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), state.usual);
     const present = this.#wanted ?? state.choices;
     this.#linkedStop = 0;
@@ -167,10 +165,11 @@ export class RecipeChanges {
    * this recipe, if there is one. @param {Record<string, string>} changed @returns {Promise<boolean>} whether
    * the scene now has these choices */
   async #change(changed) {
-    const { state, growth, grip, notice, take, mount, write } = this.#scene;
+    const player = this.#player;
+    const state = this.#state;
     const tooLongWords = tooLong(changed, state.recipe.choices);
     if (tooLongWords) return this.#refuse(`${tooLongWords}. The picture is as it was.`);
-    if (!this.#wanted && growth.takes(changed)) return this.#arrive();
+    if (!this.#wanted && this.#growth.takes(changed)) return this.#arrive();
     const choices = (this.#wanted = {
       ...(this.#wanted ?? state.choices),
       ...defaultsAfter(changed, state.recipe),
@@ -179,7 +178,7 @@ export class RecipeChanges {
     const done = await this.#next(async (stale) => {
       const other = Object.keys(changes(choices, state.choices)).length > 0;
       const answer = other ? await this.#ask(choices) : null;
-      await grip.free();
+      await this.#grip.free();
       if (stale()) return false;
       this.#wanted = null;
       if (!answer) return this.#arrive();
@@ -191,12 +190,12 @@ export class RecipeChanges {
             : `${NO_ANSWER_TEXT}; a new choice must wait.`,
         );
       }
-      notice("");
-      write();
-      take(answer, state.kept(answer.recipe));
+      player.notice("");
+      writeAddress(player, false);
+      this.#parts.take(answer, state.kept(answer.recipe));
       this.#following = false;
-      write(true);
-      await mount();
+      writeAddress(player, true);
+      await this.#parts.build();
       return !stale() && this.#arrive();
     });
     return done ?? false;
@@ -205,14 +204,16 @@ export class RecipeChanges {
   /** Report why a change is refused. A text that the reader has typed stays in its field, to be corrected.
    * @param {string} words */
   #refuse(words) {
-    this.#scene.notice(words);
-    this.#scene.refused();
+    this.#player.notice(words);
+    showLists(this.#player.root, this.#state.choices);
     return false;
   }
 
   /** Finish a change: show the tour's stop that waited for it, if there is one. Returns true. */
   #arrive() {
-    this.#scene.arrived(this.#scene.state.arrive(calmly()));
+    const to = this.#state.arrive(calmly());
+    if (to) this.#player.fly(to.camera);
+    this.#frames.schedule();
     return true;
   }
 }
