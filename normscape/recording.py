@@ -84,8 +84,9 @@ def record(
     """
     from learning.convert import centring, contributions
 
-    how: dict[str, Any] = {"verdicts": centring, "contributions": contributions, "tell": tell}
-    return Seen(model, vectors=vectors, seed=seed, **how).listening()
+    return Seen(
+        model, vectors=vectors, seed=seed, verdicts=centring, contributions=contributions, tell=tell
+    ).listening()
 
 
 def own(seen: Recording | str | Path) -> dict[str, str]:

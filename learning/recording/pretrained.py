@@ -17,7 +17,7 @@ import torch
 import transformers
 
 from learning.memory import free_bytes
-from learning.recording.recorder import Contributions, Recorder, Verdicts, bar, record
+from learning.recording.recorder import Contributions, Recorder, Verdicts, bar
 from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
 
 WINDOW_TOKENS = 512  # tokens read at a time; fewer if the model's context is shorter
@@ -55,22 +55,23 @@ def recorded(
 ) -> Recording:
     """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
-    vectors, seed     as in `record`
+    vectors, seed     as in `Recorder`
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
     head              whether the model has the prediction head that its configuration names: then norms have
                       the names that they have in `convert`
     strict            as in `loaded`
-    verdicts, contributions, tell   as in `record`
+    verdicts, contributions, tell   as in `Recorder`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.
     """
     tokenizer, model = loaded(name, predicts=head, strict=strict)
     examples = windows(tokenizer, model, text, tokens=tokens, by_line=by_line)
     counted = _counted(tell, len(examples))
-    how: dict[str, Any] = {"vectors": vectors, "seed": seed, "verdicts": verdicts}
-    with record(model, **how, contributions=contributions, tell=counted) as seen:
+    with Recorder(
+        model, vectors=vectors, seed=seed, verdicts=verdicts, contributions=contributions, tell=counted
+    ).listening() as seen:
         tell(how_much_is_read(tokenizer, text, examples, tokens, by_line=by_line))
         first = examples[0][:PROBE_TOKENS]
         with seen.counting(), torch.no_grad():
@@ -285,7 +286,7 @@ def _read(model: Any, ids: Any, *, last: bool = False) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A callback for the argument `tell` of `record` that passes on progress through the text to `tell`.
+    """A callback for the argument `tell` of `Recorder` that passes on progress through the text to `tell`.
 
     Each line that reports a call of the model is replaced by a progress bar; others are passed on unchanged.
     `total` is the number of calls.

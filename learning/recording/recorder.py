@@ -50,32 +50,13 @@ MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
 
-def record(
-    model: Any,
-    *,
-    vectors: int = MAX_VECTORS,
-    seed: int = 0,
-    verdicts: Verdicts | None = None,
-    contributions: Contributions | None = None,
-    tell: Callable[[str], None] | None = None,
-) -> AbstractContextManager[Recorder]:
-    """Record the inputs of a PyTorch model's norms while the `with` block runs.
+def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
+    """Record the inputs of a PyTorch model's norms while the `with` block runs. options: as for `Recorder`.
 
-    vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
-    verdicts   called after the block with the model and the inputs of its first call; returns for each norm
-               whether its centring folds into its neighbours, and why (`learning.convert.centring`)
-    contributions  called after the block with the model, the inputs of its first recorded call, and the
-               dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
-               (`learning.convert.contributions`)
-    tell       called with a line of text: at the start, on what is recorded and its largest size; after each
-               call of the model; and at the end, for each norm that was not recorded. By default the lines go
-               to stderr; the first two only if that is a terminal
-
-    Padding that a mask marks is left out. Raises TypeError if `model` is no module of PyTorch, ValueError for
-    a model without a recognised norm, and ValueError unless `vectors` is 1 … 2,000.
+    Raises TypeError if `model` is no module of PyTorch, ValueError for a model without a recognised norm, and
+    ValueError unless `vectors` is 1 … 2,000.
     """
-    how: Any = {"vectors": vectors, "seed": seed, "verdicts": verdicts, "contributions": contributions}
-    return Recorder(model, **how, tell=tell).listening()
+    return Recorder(model, **options).listening()
 
 
 def _told(line: str) -> None:
@@ -123,7 +104,20 @@ class Sample:
 
 
 class Recorder:
-    """What `with record(model)` yields: it samples inputs of norms. See `recording` and `save`."""
+    """What `with record(model)` yields: it samples inputs of norms. See `recording` and `save`.
+
+    vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
+    verdicts   called after the block with the model and the inputs of its first call; returns for each norm
+               whether its centring folds into its neighbours, and why (`learning.convert.centring`)
+    contributions  called after the block with the model, the inputs of its first recorded call, and the
+               dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
+               (`learning.convert.contributions`)
+    tell       called with a line of text: at the start, on what is recorded and its largest size; after each
+               call of the model; and at the end, for each norm that was not recorded. By default the lines go
+               to stderr; the first two only if that is a terminal
+
+    Padding that a mask marks is left out.
+    """
 
     def __init__(
         self,
@@ -165,9 +159,9 @@ class Recorder:
         self.checked: set[Place] = set()  # calls of norms whose output agreed with the norm's formula
         self.enclosing = Enclosing()
         self.calls = 0
-        self.judge, self.verdicts = verdicts, dict[str, tuple[str, str]]()
+        self.find_verdicts, self.verdicts = verdicts, dict[str, tuple[str, str]]()
         self.first: tuple[Any, Any] | None = None  # the arguments of the model's first call
-        self.attribute, self.sources = contributions, dict[Place, tuple[Sources, Sources]]()
+        self.find_sources, self.sources = contributions, dict[Place, tuple[Sources, Sources]]()
         self.first_kept: tuple[Any, Any] | None = None  # the arguments of its first recorded call
         self.keeps, self.counted = True, Counter[tuple[str, int]]()  # vectors seen while `counting`
         self.depth, self.called = 0, Counter[str]()  # nesting depth of modules, calls of norms, in this pass
@@ -200,8 +194,8 @@ class Recorder:
         finally:
             for handle in handles:
                 handle.remove()
-        self._judge()
-        self._attribute()
+        self._ask_for_verdicts()
+        self._ask_for_sources()
         self._list_left_out()
 
     def _list_left_out(self) -> None:
@@ -213,9 +207,9 @@ class Recorder:
             if more := lines[MAX_LEFT_OUT_LINES:]:
                 self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
 
-    def _attribute(self) -> None:
+    def _ask_for_sources(self) -> None:
         """Call `contributions` on the first recorded call, if there are both, and keep the result."""
-        if self.attribute is None or self.first_kept is None:
+        if self.find_sources is None or self.first_kept is None:
             return
         (args, kwargs), self.first_kept = self.first_kept, None
         tops = {
@@ -224,18 +218,18 @@ class Recorder:
             if place[0] not in self.skipped and np.isfinite(sample.x[: sample.kept]).all() and sample.kept
         }
         try:
-            self.sources = dict(self.attribute(self.model, args, kwargs, tops))
+            self.sources = dict(self.find_sources(self.model, args, kwargs, tops))
         except Exception as problem:  # third-party model code
             reason = " ".join(str(problem).split())[:MAX_REASON_CHARACTERS]
             self.tell(f"which modules write the norms' inputs is not known: {reason}")
 
-    def _judge(self) -> None:
+    def _ask_for_verdicts(self) -> None:
         """Call `verdicts` on the first call of the model, if there are both, and keep the result."""
-        if self.judge is None or self.first is None:
+        if self.find_verdicts is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
         try:
-            found = self.judge(self.model, *args, **kwargs)
+            found = self.find_verdicts(self.model, *args, **kwargs)
         except Exception as problem:  # third-party model code
             reason = f"the model cannot be traced: {' '.join(str(problem).split())}"
             found = dict.fromkeys(self.known, ("unknown", reason))
@@ -260,12 +254,12 @@ class Recorder:
 
     def _starts(self, module: Any, args: Any, kwargs: Any) -> None:
         try:
-            if self.judge is not None and self.first is None:
+            if self.find_verdicts is not None and self.first is None:
                 self.first = copied_arguments(args), copied_arguments(kwargs)
-            if self.attribute is not None and self.first_kept is None and self.keeps:
+            if self.find_sources is not None and self.first_kept is None and self.keeps:
                 self.first_kept = copied_arguments(args), copied_arguments(kwargs)
         except Exception:  # arguments that cannot be copied; the model's call must go on
-            self.judge = self.attribute = self.first = self.first_kept = None
+            self.find_verdicts = self.find_sources = self.first = self.first_kept = None
 
     def _called(self, *_: Any) -> None:
         if not self.keeps:
